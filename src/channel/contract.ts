@@ -1,0 +1,270 @@
+import type { TObject } from "typebox";
+import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
+
+/**
+ * What a channel adapter is. An adapter knows its platform and nothing of the engine: it turns deliveries of the
+ * platform into {@link InboundEvent}s and messages into platform calls. Everything that must survive is stored by the
+ * host; an adapter keeps nothing that it cannot lose.
+ */
+export interface AdapterModule<Config = unknown> {
+  /** The channels that accounts of this adapter can be of. */
+  readonly channels: readonly Channel[];
+  /** TypeBox schema of an account's configuration, secrets included; the host validates before `create`. */
+  readonly config: TObject;
+  /** Names of the configuration's fields that are stored encrypted and never shown. */
+  readonly secrets: readonly string[];
+  /** Called once for each account and process. Must not reach the network; throw an Error whose message tells the mend. */
+  create(account: Account<Config>, host: ChannelHost): ChannelAdapter;
+}
+
+/** One connection to a platform in one workspace; several of a kind are normal. */
+export interface Account<Config = unknown> {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly channel: Channel;
+  readonly name: string;
+  readonly config: Config;
+}
+
+export interface ChannelAdapter {
+  readonly capabilities: Capabilities;
+  readonly inbound: Inbound;
+  /**
+   * The platform calls that bring this message across, in order. Pure. Splits on block borders, never cuts text off:
+   * the texts of all parts together are the message. Called inside the engine's own work, so it must be quick.
+   */
+  render(message: OutboundMessage): readonly Part[];
+  /**
+   * Makes one platform call. `key` is the same on every retry of this part. Throws {@link DeliveryError}; anything else
+   * thrown counts as outcome `unknown`. The host stores the receipt.
+   */
+  send(part: Part, context: SendContext): Promise<Receipt>;
+  /** Shows that an answer is being made. Best effort: the host ignores its failure. */
+  typing?(thread: string, who: TypingParty): Promise<void>;
+  /**
+   * After an unknown outcome: the receipt of the part sent under `key`, when the platform can tell that it has it;
+   * null when it can tell that it does not. Absent where a platform can tell neither.
+   */
+  reconcile?(key: string, context: SendContext): Promise<Receipt | null>;
+  /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
+  close(): Promise<void>;
+}
+
+export interface TypingParty {
+  readonly role: "assistant" | "agent";
+  readonly name: string | null;
+}
+
+export interface Capabilities {
+  /** Characters that one part can hold, in the unit that the platform counts; null: no bound. */
+  readonly textMax: number | null;
+  readonly typing: boolean;
+  readonly receipts: boolean;
+  /** Sending the same key again does not show the message again. */
+  readonly idempotentSend: boolean;
+}
+
+export type Inbound =
+  /** The platform POSTs to `/channels/<channel>/<account>`. */
+  | { readonly kind: "webhook"; receive(request: WebRequest): Promise<WebResponse> }
+  /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
+  | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
+  /** Customers' browsers come to us: pages and scripts, and a WebSocket. */
+  | { readonly kind: "site"; readonly routes: readonly SiteRoute[]; readonly socket?: SiteSocket };
+
+export interface WebRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The bytes as they came: signatures are made over them. */
+  readonly body: Buffer;
+  readonly remoteAddress: string;
+}
+
+export interface WebResponse {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+/** A GET route below the adapter's own prefix. `path` may end in `/*`. */
+export interface SiteRoute {
+  readonly path: string;
+  handle(request: WebRequest): Promise<WebResponse> | WebResponse;
+}
+
+export interface SiteSocket {
+  readonly path: string;
+  /** The handshake as it came; the adapter answers it, or refuses it with an HTTP status. */
+  upgrade(request: import("node:http").IncomingMessage, socket: import("node:stream").Duplex, head: Buffer, remoteAddress: string): void;
+}
+
+/** A customer as the platform names them. */
+export interface Sender {
+  /** The platform's own id: opaque, case-sensitive, at most 190 characters. */
+  readonly key: string;
+  readonly name?: string;
+  /** Present when the company's own signature proves who this is. */
+  readonly verified?: VerifiedUser;
+}
+
+export interface VerifiedUser {
+  readonly userId: string;
+  readonly name?: string;
+  readonly email?: string;
+}
+
+interface InboundBase {
+  /** The platform's id of this event, unique within the account: the key of deduplication. At most 190 characters. */
+  readonly externalId: string;
+  /** The platform's own thread, at most 190 characters: one conversation for each. */
+  readonly thread: string;
+  readonly sender: Sender;
+  /** When the platform says it happened, epoch milliseconds. */
+  readonly sentAt: number;
+}
+
+export type InboundEvent =
+  | (InboundBase & {
+      readonly kind: "message";
+      /** Plain text as the customer wrote it. */
+      readonly text: string;
+      /** The platform's id of the message when that is another than the event's. */
+      readonly messageExternalId?: string;
+      readonly metadata?: Readonly<Record<string, unknown>>;
+    })
+  | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
+  | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
+  /** What the customer says of themselves: unverified. */
+  | (InboundBase & {
+      readonly kind: "contact";
+      readonly contact: { readonly name?: string; readonly email?: string; readonly phone?: string };
+    })
+  /** The platform reports on a part that we sent. */
+  | {
+      readonly kind: "delivery";
+      readonly externalId: string;
+      readonly partExternalId: string;
+      readonly state: "delivered" | "read" | "failed";
+      readonly error?: string;
+      readonly sentAt: number;
+    };
+
+/** What became of an event; `duplicate` when it had been accepted before. */
+export interface Accepted {
+  readonly duplicate: boolean;
+  readonly conversationId: string | null;
+  readonly messageId: string | null;
+  /** The message's number in its conversation. */
+  readonly seq: number | null;
+}
+
+/** A message to the customer. `markdown` is CommonMark with tables and strikethrough. */
+export interface OutboundMessage {
+  readonly id: string;
+  readonly role: "assistant" | "agent";
+  readonly authorName: string | null;
+  readonly markdown: string;
+  readonly sources: readonly Source[];
+}
+
+/** One platform call, as JSON that the host stores until it is made. */
+export interface Part {
+  /** What the customer reads of it, as plain text: for people who look at a delivery. */
+  readonly text: string;
+  readonly payload: unknown;
+}
+
+export interface SendContext {
+  readonly thread: string;
+  /** The same on each retry of this part, different for every other; at most 64 ASCII characters. */
+  readonly key: string;
+  readonly messageId: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Receipt {
+  /** The platform's id of what was sent. */
+  readonly externalId: string | null;
+  /** What the platform is known to have done with it by now. */
+  readonly state: "sent" | "delivered";
+}
+
+/** A message of a thread as its customer may see it. Notes are never among them. */
+export interface ThreadMessage {
+  readonly id: string;
+  readonly seq: number;
+  readonly role: Role;
+  readonly markdown: string;
+  readonly authorName: string | null;
+  readonly sources: readonly Source[];
+  readonly confidence: Confidence | null;
+  readonly externalId: string | null;
+  readonly createdAt: number;
+}
+
+export interface ThreadState {
+  readonly conversationId: string;
+  readonly lastSeq: number;
+  /** Who answers now. */
+  readonly handledBy: "assistant" | "waiting" | "agent";
+  readonly agentName: string | null;
+  /** What is known of the customer already, so that they are not asked again. */
+  readonly hasName: boolean;
+  readonly hasEmail: boolean;
+}
+
+export type ThreadSignal =
+  /** There is something after what you showed, or who answers has changed. */
+  | { readonly kind: "changed" }
+  | { readonly kind: "typing"; readonly who: TypingParty };
+
+/** What the workspace shows of itself on pages that customers see. */
+export interface WorkspaceFace {
+  readonly id: string;
+  readonly botName: string;
+  readonly title: string;
+  readonly greeting: string;
+  readonly color: string;
+  readonly allowedOrigins: readonly string[];
+  readonly leadCapture: "off" | "on_handover";
+}
+
+/** All that an adapter may ask of the program around it. */
+export interface ChannelHost {
+  /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */
+  accept(event: InboundEvent): Promise<Accepted>;
+  /** The customer is writing: shown to agents, not stored. */
+  customerTyping(thread: string): void;
+  /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread that has no conversation yet. */
+  history(thread: string, afterSeq: number, limit: number): Promise<readonly ThreadMessage[]>;
+  thread(thread: string): Promise<ThreadState | null>;
+  /** Calls back on every change of the thread, in whichever process it happens. Returns the end of it. */
+  watch(thread: string, listener: (signal: ThreadSignal) => void): () => void;
+  /** Tells every watcher of the thread that it changed. */
+  announce(thread: string): void;
+  workspace(): Promise<WorkspaceFace>;
+  /** Whether this hash proves the user id with the workspace's identity secret. Constant time. */
+  verifyUser(userId: string, hash: string): Promise<boolean>;
+  /** A token over `value` that only this account's {@link unseal} accepts. */
+  seal(value: string): string;
+  /** The sealed value; null when the token is not ours or was changed. */
+  unseal(token: string): string | null;
+  /** Takes one of `max` slots of `name` in the running window; false when they are used up. In memory, for each process. */
+  allow(name: string, max: number, windowMs: number): boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Clock {
+  now(): number;
+  /** Calls back once after `delayMs`; returns the end of it. */
+  timer(delayMs: number, callback: () => void): () => void;
+}
+
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

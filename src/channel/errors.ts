@@ -1,0 +1,21 @@
+export type DeliveryOutcome =
+  /** The platform refuses this for good: not retried, an agent is told. */
+  | "rejected"
+  /** It surely has not arrived: retried. */
+  | "not_sent"
+  /** It may have arrived: reconciled, or retried only where sending again is harmless. */
+  | "unknown";
+
+/** What the platform said of a send. The message is shown to agents: it never holds a credential. */
+export class DeliveryError extends Error {
+  readonly outcome: DeliveryOutcome;
+  /** Not before this many milliseconds, when the platform asked for it. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(outcome: DeliveryOutcome, message: string, options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "DeliveryError";
+    this.outcome = outcome;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

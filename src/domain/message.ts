@@ -1,0 +1,60 @@
+export const channels = [
+  "widget",
+  "whatsapp",
+  "telegram",
+  "slack",
+  "discord",
+  "email",
+  "voice",
+  "sms",
+  "intercom",
+  "hosted",
+  "api",
+] as const;
+export type Channel = (typeof channels)[number];
+
+export type Role = "user" | "assistant" | "agent";
+
+export const confidences = ["high", "medium", "low"] as const;
+export type Confidence = (typeof confidences)[number];
+
+/** A retrieved chunk that supports an answer. `url` is "" for an uploaded file that has no address. */
+export interface Source {
+  readonly title: string;
+  readonly url: string;
+  readonly chunk: string;
+  readonly score: number;
+}
+
+export type ActorType = "customer" | "assistant" | "agent" | "api_key" | "system";
+
+/** Who did something. `id` is an agent's e-mail address, a key's id, a contact's id, or the name of a system part. */
+export interface Actor {
+  readonly type: ActorType;
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+export const systemActor = (id: string): Actor => ({ type: "system", id, name: null });
+
+export const auditActions = [
+  "status_changed",
+  "assigned",
+  "tagged",
+  "untagged",
+  "priority_changed",
+  "note_added",
+  "deleted",
+  "exported",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** Length as the contract counts it: Unicode code points. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+export const queryCodePointsMax = 1_000;
+export const messageCodePointsMax = 4_000;

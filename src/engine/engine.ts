@@ -1,0 +1,98 @@
+import type { Accepted, InboundEvent, TypingParty } from "#channel/contract.ts";
+import type { Status } from "#domain/lifecycle.ts";
+import type { Actor, Confidence, Source } from "#domain/message.ts";
+import type { Priority } from "#domain/sla.ts";
+import type { Strictness } from "#domain/workspace.ts";
+
+/**
+ * What can be done with conversations: the only place where their state changes. Each call is one transaction and
+ * resolves when it is durable. Throws `Problem` where the caller can act.
+ */
+export interface Engine {
+  /** A platform's event: stored with the work it causes. Rejects when it could not be stored. */
+  accept(accountId: string, event: InboundEvent): Promise<Accepted>;
+  /** A question over the API, answered in this process. */
+  query(query: Query, signal: AbortSignal): Promise<QueryResult>;
+  /** An agent's reply; leaves on the channel the customer used. Claims an open or escalated conversation. */
+  reply(reply: AgentReply): Promise<{ readonly messageId: string; readonly seq: number }>;
+  /** Changes a conversation: all of it, or nothing. */
+  update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
+  addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
+  remove(workspaceId: string, conversationId: string, actor: Actor): Promise<void>;
+  /** Moves SLA states that are due now, so that a filter on them is exact. */
+  settleClocks(workspaceId: string): Promise<void>;
+  /** Shows the customer that somebody writes. Not stored. */
+  typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
+}
+
+export interface Query {
+  readonly workspaceId: string;
+  /** Absent: a new conversation. */
+  readonly conversationId?: string;
+  readonly text: string;
+  readonly user?: {
+    readonly userId?: string;
+    /** True when hash or token proved `userId`. */
+    readonly verified: boolean;
+    readonly name?: string;
+    readonly email?: string;
+  };
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly strictness?: Strictness;
+  readonly topK?: number;
+  readonly documentIds?: readonly string[];
+  readonly audience?: readonly string[];
+  readonly onToken?: (delta: string) => void;
+}
+
+export interface QueryResult {
+  readonly answer: string;
+  readonly sources: readonly Source[];
+  readonly conversationId: string;
+  readonly messageId: string | null;
+  readonly skillsFired: readonly string[];
+  readonly tokensUsed: number;
+  readonly confidence: Confidence | null;
+}
+
+export interface AgentReply {
+  readonly workspaceId: string;
+  readonly conversationId: string;
+  readonly content: string;
+  /** The agent's address; created as an agent of the workspace is not needed. */
+  readonly authorEmail: string;
+  /** The sender's own id of this reply: the same id again is the same reply. */
+  readonly clientId?: string;
+  readonly actor: Actor;
+}
+
+export type Snooze =
+  | { readonly kind: "until_reply" }
+  /** Epoch milliseconds. */
+  | { readonly kind: "until"; readonly at: number };
+
+export interface ConversationChange {
+  readonly status?: Status;
+  readonly assignedTo?: string;
+  readonly snooze?: Snooze;
+  /** Replaces the set; already trimmed, lower-cased, without duplicates. */
+  readonly tags?: readonly string[];
+  /** Adds to the set. */
+  readonly addTags?: readonly string[];
+  readonly priority?: Priority;
+  readonly notes?: readonly NewNote[];
+}
+
+export interface NewNote {
+  readonly content: string;
+  /** Null: the actor's own name. */
+  readonly authorEmail: string | null;
+}
+
+export interface Note {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly content: string;
+  readonly author: string;
+  readonly createdAt: number;
+}

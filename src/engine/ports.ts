@@ -1,0 +1,86 @@
+import type { Kysely, Transaction } from "kysely";
+import type { Account, Clock, Log, OutboundMessage, Part, Receipt, SendContext, TypingParty } from "#channel/contract.ts";
+import type { Confidence, Source } from "#domain/message.ts";
+import type { Strictness, WorkspaceSettings } from "#domain/workspace.ts";
+import type { Database } from "#store/schema.ts";
+
+export type { Clock, Log };
+
+export type Reader = Kysely<Database>;
+export type Tx = Transaction<Database>;
+
+/** The database. The schema and its queries are shared by both dialects; what differs is behind this. */
+export interface Store {
+  readonly dialect: "sqlite" | "mysql";
+  /** For reading what is committed. Refuses to write, and refuses use inside {@link write}. */
+  readonly read: Reader;
+  /**
+   * Runs `work` in a transaction and resolves when it is durable. Works that wait at the same time share a transaction,
+   * a savepoint each: the failure of one undoes that one alone. `work` may run again when the database asks for it, so
+   * it has no effect but on `tx`; it must not await anything but `tx`.
+   */
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Finds passages for a question, and makes an answer of them. Holds no transaction. */
+export interface Answerer {
+  answer(question: Question, signal: AbortSignal): Promise<Answer>;
+}
+
+export interface Question {
+  readonly workspaceId: string;
+  readonly text: string;
+  /** Earlier messages of the conversation, oldest first. */
+  readonly history: readonly { readonly role: "user" | "assistant" | "agent"; readonly content: string }[];
+  readonly strictness: Strictness;
+  /** How many chunks may support the answer, 1 to 10. */
+  readonly topK: number;
+  /** Only these documents, when given. */
+  readonly documentIds?: readonly string[];
+  /** Tags of gated documents that this asker may see; documents without tags are for everyone. */
+  readonly audience: readonly string[];
+  readonly settings: WorkspaceSettings;
+  /** Called with each piece of the answer's text as it is made. */
+  readonly onToken?: (delta: string) => void;
+}
+
+export interface Answer {
+  /** Markdown. */
+  readonly text: string;
+  /** The chunks that the text is taken from; where nothing was good enough, what came nearest. At most 5. */
+  readonly sources: readonly Source[];
+  readonly confidence: Confidence;
+  /** False: the text says that the documents hold no answer. */
+  readonly answered: boolean;
+  readonly skillsFired: readonly string[];
+  readonly tokensUsed: number;
+}
+
+/** The adapters, by account. */
+export interface Channels {
+  render(account: Pick<Account, "id">, message: OutboundMessage): readonly Part[];
+  send(account: Pick<Account, "id">, part: Part, context: SendContext): Promise<Receipt>;
+  reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
+  idempotentSend(account: Pick<Account, "id">): boolean;
+  typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
+}
+
+/** Signals between parts of the program, in one process or several. Hints only: the truth is in the database. */
+export interface Fanout {
+  publish(topic: string, message: string): void;
+  subscribe(topic: string, listener: (message: string) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Tells the workers, of whichever process, that these lanes have rows, the earliest due at `dueAt`. */
+export interface Wake {
+  notify(lanes: readonly string[], dueAt: number): void;
+}
+
+/** Full text over conversations, for `q`. */
+export interface ConversationSearch {
+  /** Brings the text of a conversation up to its newest message; part of the caller's transaction. */
+  index(tx: Tx, conversationIds: readonly string[]): Promise<void>;
+  remove(tx: Tx, conversationIds: readonly string[]): Promise<void>;
+}

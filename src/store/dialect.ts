@@ -1,0 +1,8 @@
+import type { Kysely } from "kysely";
+import { MysqlAdapter } from "kysely";
+
+export type Dialect = "sqlite" | "mysql";
+
+export function dialectOf(db: Kysely<never> | Kysely<unknown>): Dialect {
+  return db.getExecutor().adapter instanceof MysqlAdapter ? "mysql" : "sqlite";
+}

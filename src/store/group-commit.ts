@@ -1,0 +1,118 @@
+import type { Kysely } from "kysely";
+import { sql } from "kysely";
+import type { Tx } from "#engine/ports.ts";
+import type { Database } from "./schema.ts";
+
+interface Waiting {
+  readonly work: (tx: Tx) => Promise<unknown>;
+  readonly resolve: (value: never) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export interface GroupCommitOptions {
+  /** Transactions that may run at the same time. */
+  readonly writers: number;
+  /** A transaction takes on no further work after this time: what waits for it, and the event loop, must go on. */
+  readonly groupMs: number;
+  readonly groupMax: number;
+  /** True where the database undid the whole transaction and asks for it to be run again. */
+  readonly mustRetry: (error: unknown) => boolean;
+}
+
+const attemptsMax = 6;
+
+/**
+ * Runs works that wait at the same time in one transaction, a savepoint each: one flush to disk serves them all, and
+ * the failure of one undoes that one alone. A work's promise resolves after the commit.
+ */
+export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOptions) {
+  let waiting: Waiting[] = [];
+  let running = 0;
+  let idle: (() => void)[] = [];
+
+  function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      waiting.push({ work, resolve, reject });
+      // One turn of the event loop gathers the requests that arrived together.
+      if (waiting.length === 1) setImmediate(start);
+    });
+  }
+
+  function start(): void {
+    if (running >= options.writers || waiting.length === 0) return;
+    running += 1;
+    void run().finally(() => {
+      running -= 1;
+      if (waiting.length > 0) setImmediate(start);
+      else if (running === 0) {
+        for (const resolve of idle) resolve();
+        idle = [];
+      }
+    });
+  }
+
+  async function run(): Promise<void> {
+    const taken: Waiting[] = [];
+    const settle: (() => void)[] = [];
+    try {
+      await db.transaction().execute(async (tx) => {
+        const end = performance.now() + options.groupMs;
+        while (waiting.length > 0 && taken.length < options.groupMax && (taken.length === 0 || performance.now() < end)) {
+          const next = waiting.shift();
+          if (next === undefined) break;
+          taken.push(next);
+          await runOne(tx, next, settle);
+        }
+      });
+    } catch (error) {
+      if (!options.mustRetry(error)) {
+        for (const each of taken) each.reject(error);
+        return;
+      }
+      // Alone, each contends for its own rows only.
+      for (const each of taken) await runAlone(each);
+      return;
+    }
+    for (const each of settle) each();
+  }
+
+  async function runOne(tx: Tx, { work, resolve, reject }: Waiting, settle: (() => void)[]): Promise<void> {
+    await sql`savepoint work`.execute(tx);
+    try {
+      const value = await work(tx);
+      await sql`release savepoint work`.execute(tx);
+      settle.push(() => resolve(value as never));
+    } catch (error) {
+      if (options.mustRetry(error)) throw error;
+      await sql`rollback to savepoint work`.execute(tx);
+      await sql`release savepoint work`.execute(tx);
+      settle.push(() => reject(error));
+    }
+  }
+
+  async function runAlone({ work, resolve, reject }: Waiting): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const value = await db.transaction().execute(work);
+        resolve(value as never);
+        return;
+      } catch (error) {
+        if (!options.mustRetry(error) || attempt >= attemptsMax) {
+          reject(error);
+          return;
+        }
+        await new Promise((resume) => setTimeout(resume, Math.random() * 10 * 2 ** attempt));
+      }
+    }
+  }
+
+  /** Resolves when nothing runs or waits. */
+  function drained(): Promise<void> {
+    if (running === 0 && waiting.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      idle.push(resolve);
+    });
+  }
+
+  return { write, drained };
+}

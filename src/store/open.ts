@@ -1,0 +1,121 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
+import { Kysely, MysqlDialect } from "kysely";
+import type { Migration } from "kysely/migration";
+import { Migrator } from "kysely/migration";
+import { createPool } from "mysql2";
+import type { Pool, PoolConnection } from "mysql2";
+import type { Store } from "#engine/ports.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import * as initial from "./migrations/0001-initial.ts";
+import type { Database } from "./schema.ts";
+import { openDatabase, sqliteDialect } from "./sqlite.ts";
+
+const migrations: Readonly<Record<string, Migration>> = {
+  "0001-initial": initial,
+};
+
+export interface OpenStore extends Store {
+  /** Brings the schema up to date; the names of what was applied. */
+  migrate(): Promise<readonly string[]>;
+  /** Names of migrations that this program has and the database has not. */
+  pendingMigrations(): Promise<readonly string[]>;
+}
+
+/** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
+export async function openStore(url: string): Promise<OpenStore> {
+  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
+  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url);
+  throw new Error("DATABASE_URL must begin with sqlite: or mysql:// — for example sqlite:data/parley.sqlite");
+}
+
+function openSqlite(path: string): OpenStore {
+  mkdirSync(dirname(path), { recursive: true });
+  // The writer comes first: it makes the file that the reader opens.
+  const writer = new Kysely<Database>({ dialect: sqliteDialect(openDatabase(path, { readOnly: false })) });
+  const reader = new Kysely<Database>({
+    dialect: sqliteDialect(openDatabase(path, { readOnly: true })),
+    plugins: [guard],
+  });
+  return assemble("sqlite", reader, writer, { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false });
+}
+
+function openMysql(url: string): OpenStore {
+  const pool = createPool({
+    uri: url.replace(/^mariadb:/, "mysql:"),
+    connectionLimit: 12,
+    charset: "utf8mb4",
+    timezone: "Z",
+    supportBigNumbers: true,
+    connectTimeout: 5_000,
+    enableKeepAlive: true,
+  });
+  // What a work reads after it waited for a row's lock must be what the lock's holder wrote.
+  pool.on("connection", (connection: PoolConnection) => {
+    connection.query("set session transaction isolation level read committed");
+    connection.query("set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
+  });
+  const dialect = new MysqlDialect({ pool: pool as Pool });
+  const writer = new Kysely<Database>({ dialect });
+  const reader = new Kysely<Database>({ dialect, plugins: [guard] });
+  return assemble("mysql", reader, writer, { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention });
+}
+
+function isContention(error: unknown): boolean {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return code === "ER_LOCK_DEADLOCK" || code === "ER_LOCK_WAIT_TIMEOUT" || code === "ER_CHECKREAD";
+}
+
+const inside = new AsyncLocalStorage<true>();
+
+/** Keeps the reading side reading, and out of transactions, where it would miss what they have written. */
+const guard: KyselyPlugin = {
+  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
+    if (inside.getStore() === true) throw new Error("store.read was used inside store.write: use the transaction");
+    if (node.kind !== "SelectQueryNode" && node.kind !== "RawNode") {
+      throw new Error(`store.read cannot run a ${node.kind}: use store.write`);
+    }
+    return node;
+  },
+  transformResult: async ({ result }) => result,
+};
+
+function assemble(
+  dialect: Store["dialect"],
+  reader: Kysely<Database>,
+  writer: Kysely<Database>,
+  options: Parameters<typeof createGroupCommit>[1],
+): OpenStore {
+  const group = createGroupCommit(writer, options);
+  const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => ({ ...migrations }) } });
+  return {
+    dialect,
+    read: reader,
+    write(work) {
+      if (inside.getStore() === true) throw new Error("store.write was called inside store.write: use the transaction");
+      return group.write((tx) => inside.run(true, () => work(tx)));
+    },
+    async migrate() {
+      const { error, results } = await migrator.migrateToLatest();
+      if (error !== undefined) throw new Error("the database's schema could not be brought up to date", { cause: error });
+      return (results ?? []).map((result) => result.migrationName);
+    },
+    async pendingMigrations() {
+      return (await migrator.getMigrations()).filter((each) => each.executedAt === undefined).map((each) => each.name);
+    },
+    async close() {
+      await group.drained();
+      await reader.destroy();
+      if (dialect === "sqlite") await writer.destroy();
+    },
+  };
+}
+
+/** True when a row with this key is there already. */
+export function isDuplicate(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { readonly code?: unknown; readonly errcode?: unknown };
+  // SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
+  return code === "ER_DUP_ENTRY" || errcode === 1555 || errcode === 2067;
+}

@@ -1,0 +1,371 @@
+import type { Generated } from "kysely";
+import type { Status } from "#domain/lifecycle.ts";
+import type { AuditAction, Channel, Confidence, Role } from "#domain/message.ts";
+import type { Priority, SlaState } from "#domain/sla.ts";
+import type { Plan } from "#domain/workspace.ts";
+
+// Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
+
+export type Flag = 0 | 1;
+
+export interface WorkspacesTable {
+  id: string;
+  name: string;
+  plan: Plan;
+  /** Sealed with the installation's secret. */
+  identity_secret: string;
+  /** JSON: Partial<WorkspaceSettings>. */
+  settings: string;
+  /** Rises whenever a document's indexed version changes; embedded indexes catch up by it. */
+  knowledge_version: number;
+  created_at: number;
+  deleted_at: number | null;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  workspace_id: string;
+  name: string;
+  /** SHA-256 of the whole key, hex. */
+  hash: string;
+  /** The key's last four characters, to tell keys apart. */
+  hint: string;
+  limit_minute: number | null;
+  limit_day: number | null;
+  expires_at: number | null;
+  revoked_at: number | null;
+  created_at: number;
+}
+
+export interface AgentsTable {
+  id: string;
+  workspace_id: string;
+  /** Lower case. */
+  email: string;
+  name: string;
+  role: "agent" | "admin";
+  /** scrypt, `salt:hash` in base64; null: signs in by link only. */
+  password: string | null;
+  created_at: number;
+}
+
+export interface AgentTokensTable {
+  /** SHA-256 of the token, hex. */
+  hash: string;
+  agent_id: string;
+  kind: "login_link" | "session";
+  expires_at: number;
+  used_at: number | null;
+  created_at: number;
+}
+
+export interface ContactsTable {
+  id: string;
+  workspace_id: string;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  /** The company's own id of this customer, once verified. */
+  user_id: string | null;
+  /** JSON: attributes that came with a verified identity. */
+  attributes: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface IdentitiesTable {
+  workspace_id: string;
+  /** `widget`, `telegram` … for a platform's own id; `user_id`, `email`, `phone` for what people are known by. */
+  kind: string;
+  value: string;
+  contact_id: string;
+  verified: Flag;
+  created_at: number;
+}
+
+export interface AccountsTable {
+  id: string;
+  workspace_id: string;
+  channel: Channel;
+  name: string;
+  /** JSON, without secrets. */
+  config: string;
+  /** Sealed JSON, or null when the account has no secrets. */
+  credentials: string | null;
+  /** `builtin`, `file` (provisioned by the configuration file, read-only elsewhere) or `dashboard`. */
+  managed_by: "builtin" | "file" | "dashboard";
+  enabled: Flag;
+  created_at: number;
+}
+
+export interface ConversationsTable {
+  id: string;
+  workspace_id: string;
+  account_id: string;
+  channel: Channel;
+  /** The platform's own thread; one conversation for each, until it is deleted. */
+  context_key: string;
+  contact_id: string;
+  status: Status;
+  snoozed_from: Status | null;
+  /** Null while snoozed: until the customer replies. */
+  snoozed_until: number | null;
+  priority: Priority;
+  assigned_to: string | null;
+  started_at: number;
+  last_message_at: number;
+  resolved_at: number | null;
+  message_count: number;
+  /** The sequence number of the newest message; numbers start at 1 and have no gaps. */
+  last_seq: number;
+  /** The newest customer message, and the newest that an automated reply (or its absence) has settled. */
+  last_customer_seq: number;
+  settled_seq: number;
+  /** Answers of confidence `low` in a row. */
+  low_streak: number;
+  sla_state: SlaState;
+  sla_elapsed_ms: number;
+  sla_running_since: number | null;
+  /** When the clock's timer row is due; null when there is none. */
+  timer_at: number | null;
+  customer_name: string | null;
+  customer_email: string | null;
+  /** Lower case, for the `email` filter. */
+  customer_email_key: string | null;
+  customer_phone: string | null;
+  customer_verified: Flag;
+  previous_conversation_id: string | null;
+  /** Raised by every change of this row: compare and set. */
+  version: number;
+}
+
+export interface MessagesTable {
+  id: string;
+  conversation_id: string;
+  seq: number;
+  role: Role;
+  content: string;
+  author_id: string | null;
+  author_name: string | null;
+  /** The sender's own id of it: the platform's message id, the widget's client id. */
+  external_id: string | null;
+  /** Assistant messages: the customer message that this settles. */
+  answers_seq: number | null;
+  confidence: Confidence | null;
+  /** JSON array of Source. */
+  sources: string | null;
+  /** JSON array of skill names. */
+  skills: string | null;
+  tokens_used: number | null;
+  metadata: string | null;
+  created_at: number;
+  edited_at: number | null;
+  deleted_at: number | null;
+}
+
+export interface ConversationTagsTable {
+  workspace_id: string;
+  tag: string;
+  conversation_id: string;
+  started_at: number;
+  channel: Channel;
+  status: Status;
+  sla_state: SlaState;
+}
+
+export interface NotesTable {
+  id: string;
+  conversation_id: string;
+  content: string;
+  author: string;
+  created_at: number;
+}
+
+/** Has no foreign key: it outlives what it tells of. */
+export interface AuditTable {
+  id: string;
+  workspace_id: string;
+  conversation_id: string | null;
+  action: AuditAction;
+  actor_type: string;
+  actor_id: string | null;
+  actor_name: string | null;
+  from_value: string | null;
+  to_value: string | null;
+  detail: string | null;
+  created_at: number;
+}
+
+export interface DocumentsTable {
+  id: string;
+  workspace_id: string;
+  source: "crawl" | "upload";
+  title: string;
+  url: string | null;
+  /** What makes a re-added document the same one: the URL, or the file's name. */
+  origin_key: string;
+  media_type: string;
+  status: "pending" | "processing" | "indexed" | "failed";
+  error: string | null;
+  /** JSON array of tags; empty: for everyone. */
+  audience: string;
+  /** SHA-256 of the content, hex. */
+  content_hash: string | null;
+  chunks: number;
+  pages: number;
+  /** Chunks of this version are the ones that answer. */
+  indexed_version: number;
+  created_at: number;
+  indexed_at: number | null;
+}
+
+/** The uploaded bytes of a document until they are indexed, and after, so that it can be indexed anew. */
+export interface DocumentBodiesTable {
+  document_id: string;
+  body: Uint8Array;
+}
+
+export interface ChunksTable {
+  id: string;
+  workspace_id: string;
+  document_id: string;
+  version: number;
+  position: number;
+  /** Document title and heading path. */
+  title: string;
+  text: string;
+  url: string | null;
+}
+
+export interface InboundEventsTable {
+  id: Generated<number>;
+  account_id: string;
+  external_id: string;
+  kind: string;
+  /** JSON of the event as the adapter decoded it. */
+  payload: string;
+  conversation_id: string | null;
+  message_id: string | null;
+  received_at: number;
+}
+
+export interface OutboxTable {
+  id: Generated<number>;
+  /** Rows of one lane run one after the other, in the order of their ids. */
+  lane: string;
+  kind: string;
+  /** JSON. */
+  payload: string;
+  due_at: number;
+  attempts: number;
+  lease_id: string | null;
+  lease_until: number | null;
+  /** Set when it was given up; it stays, visible and replayable. */
+  dead_at: number | null;
+  last_error: string | null;
+  created_at: number;
+}
+
+export type DeliveryState = "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown";
+
+/** One platform call: a part of a message on its way out. */
+export interface DeliveriesTable {
+  id: string;
+  account_id: string;
+  conversation_id: string;
+  message_id: string;
+  part: number;
+  /** JSON of the part as the adapter rendered it. */
+  payload: string;
+  state: DeliveryState;
+  /** The platform's id of what was sent. */
+  external_id: string | null;
+  attempts: number;
+  error: string | null;
+  started_at: number | null;
+  settled_at: number | null;
+}
+
+export interface ReceiptsTable {
+  delivery_id: string;
+  state: DeliveryState;
+  at: number;
+}
+
+export interface WebhooksTable {
+  id: string;
+  workspace_id: string;
+  url: string;
+  /** Sealed. */
+  secret: string;
+  /** JSON array of event names. */
+  events: string;
+  disabled_at: number | null;
+  disabled_reason: string | null;
+  created_at: number;
+}
+
+export interface IdempotencyTable {
+  key_id: string;
+  path: string;
+  idempotency_key: string;
+  body_hash: string;
+  /** Null while the first request is in flight. */
+  status: number | null;
+  response: string | null;
+  /** Of the process that answers it: a dead process's claim can be taken over after this time. */
+  lease_until: number;
+  created_at: number;
+}
+
+export interface CountersTable {
+  name: string;
+  window_start: number;
+  value: number;
+}
+
+/** One row of text a conversation, for `q`. On SQLite an FTS5 table stands beside it. */
+export interface ConversationTextTable {
+  /** Given at the start of the conversation, so that its order is the list's. */
+  id: Generated<number>;
+  conversation_id: string;
+  workspace_id: string;
+  body: string;
+  indexed_seq: number;
+}
+
+/** Running processes; a lease whose process is gone can be taken at once. */
+export interface ProcessesTable {
+  id: string;
+  host: string;
+  pid: number;
+  started_at: number;
+  heartbeat_at: number;
+}
+
+export interface Database {
+  workspaces: WorkspacesTable;
+  api_keys: ApiKeysTable;
+  agents: AgentsTable;
+  agent_tokens: AgentTokensTable;
+  contacts: ContactsTable;
+  identities: IdentitiesTable;
+  accounts: AccountsTable;
+  conversations: ConversationsTable;
+  messages: MessagesTable;
+  conversation_tags: ConversationTagsTable;
+  notes: NotesTable;
+  audit: AuditTable;
+  documents: DocumentsTable;
+  document_bodies: DocumentBodiesTable;
+  chunks: ChunksTable;
+  inbound_events: InboundEventsTable;
+  outbox: OutboxTable;
+  deliveries: DeliveriesTable;
+  receipts: ReceiptsTable;
+  webhooks: WebhooksTable;
+  idempotency: IdempotencyTable;
+  counters: CountersTable;
+  conversation_text: ConversationTextTable;
+  processes: ProcessesTable;
+}

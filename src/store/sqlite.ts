@@ -1,0 +1,125 @@
+import type { StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
+import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+
+const statementsMax = 400;
+
+type Value = null | number | bigint | string | Uint8Array;
+
+/** Opens a database file with the settings that everything here relies on. */
+export function openDatabase(path: string, options: { readonly readOnly: boolean }): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 10_000 });
+  if (!options.readOnly) {
+    database.exec("pragma journal_mode = wal");
+    // A message is acknowledged after its commit, so a commit must survive the loss of power.
+    database.exec("pragma synchronous = full");
+  }
+  database.exec("pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000");
+  return database;
+}
+
+/** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
+export function sqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new NodeSqliteDriver(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+class NodeSqliteDriver implements Driver {
+  readonly #connection: NodeSqliteConnection;
+  #turn: Promise<void> = Promise.resolve();
+  #release: () => void = () => undefined;
+
+  constructor(database: DatabaseSync) {
+    this.#connection = new NodeSqliteConnection(database);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    const before = this.#turn;
+    let release: () => void = () => undefined;
+    this.#turn = new Promise((resolve) => {
+      release = resolve;
+    });
+    await before;
+    this.#release = release;
+    return this.#connection;
+  }
+
+  async beginTransaction(): Promise<void> {
+    // A transaction that reads first and writes later fails at once when another process wrote in between.
+    this.#connection.database.exec("begin immediate");
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#connection.database.exec("commit");
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    // An error such as "disk full" has ended the transaction already.
+    if (this.#connection.database.isTransaction) this.#connection.database.exec("rollback");
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#release();
+  }
+
+  async destroy(): Promise<void> {
+    this.#connection.database.close();
+  }
+}
+
+class NodeSqliteConnection implements DatabaseConnection {
+  readonly database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#prepare(query.sql);
+    const values = query.parameters.map(toValue);
+    if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+    const { changes, lastInsertRowid } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    for (const row of this.#prepare(query.sql).iterate(...query.parameters.map(toValue))) {
+      yield { rows: [row as R] };
+    }
+  }
+
+  #prepare(text: string): StatementSync {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const statement = this.database.prepare(text);
+    if (this.#statements.size >= statementsMax) {
+      const oldest = this.#statements.keys().next();
+      if (oldest.done !== true) this.#statements.delete(oldest.value);
+    }
+    this.#statements.set(text, statement);
+    return statement;
+  }
+}
+
+function toValue(parameter: unknown): Value {
+  switch (typeof parameter) {
+    case "string":
+    case "number":
+    case "bigint":
+      return parameter;
+    case "boolean":
+      return parameter ? 1 : 0;
+    default:
+      if (parameter === null || parameter === undefined) return null;
+      if (parameter instanceof Uint8Array) return parameter;
+      throw new TypeError(`a database parameter cannot be a ${typeof parameter}`);
+  }
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { OpenStore } from "#store/open.ts";
+import { isDuplicate } from "#store/open.ts";
+import { eachDatabase, openTestStore } from "../support/databases.ts";
+
+eachDatabase("the store", (open) => {
+  let store: OpenStore;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ store, close } = await openTestStore(open));
+  });
+  afterAll(() => close());
+
+  const add = (name: string) =>
+    store.write((tx) => tx.insertInto("counters").values({ name, window_start: 0, value: 1 }).execute());
+  const names = async (prefix: string) =>
+    (await store.read.selectFrom("counters").select("name").where("name", "like", `${prefix}%`).orderBy("name").execute()).map(
+      ({ name }) => name,
+    );
+
+  it("undoes only the work that fails of those that share a transaction", async () => {
+    const outcomes = await Promise.allSettled([add("a1"), add("a2"), add("a1"), add("a3")]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+    expect(await names("a")).toEqual(["a1", "a2", "a3"]);
+  });
+
+  it("tells a duplicate from other failures", async () => {
+    await add("d1");
+    await expect(add("d1")).rejects.toSatisfy(isDuplicate);
+    await expect(store.write(async () => Promise.reject(new Error("other")))).rejects.not.toSatisfy(isDuplicate);
+  });
+
+  it("keeps keys apart that differ in case or accent only", async () => {
+    await add("k-a");
+    await add("k-A");
+    await add("k-á");
+    expect((await names("k-")).toSorted()).toEqual(["k-A", "k-a", "k-á"].toSorted());
+  });
+
+  it("shows a write to the reader once its promise has resolved", async () => {
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        await add(`r${i}`);
+        expect(await names(`r${i}`)).toContain(`r${i}`);
+      }),
+    );
+  });
+
+  it("refuses to write through the reader", async () => {
+    await expect(store.read.deleteFrom("counters").execute()).rejects.toThrow("use store.write");
+  });
+
+  it("refuses the reader and a second write inside a write, instead of hanging", async () => {
+    await expect(store.write(() => store.read.selectFrom("counters").selectAll().execute())).rejects.toThrow("use the transaction");
+    await expect(store.write(() => add("nested"))).rejects.toThrow("use the transaction");
+    await add("after");
+    expect(await names("after")).toEqual(["after"]);
+  });
+
+  it("applies each migration once", async () => {
+    expect(await store.pendingMigrations()).toEqual([]);
+    expect(await store.migrate()).toEqual([]);
+  });
+
+  it("serialises conflicting read-then-write works, so that no increment is lost", async () => {
+    await add("counter");
+    await Promise.all(
+      Array.from({ length: 100 }, () =>
+        store.write((tx) =>
+          tx
+            .updateTable("counters")
+            .set((eb) => ({ value: eb("value", "+", 1) }))
+            .where("name", "=", "counter")
+            .execute(),
+        ),
+      ),
+    );
+    const row = await store.read.selectFrom("counters").select("value").where("name", "=", "counter").executeTakeFirstOrThrow();
+    expect(row.value).toBe(101);
+  });
+});

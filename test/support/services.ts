@@ -1,0 +1,132 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { createConnection } from "mysql2/promise";
+import type { TestProject } from "vitest/node";
+import type { ServerState } from "./mysql-server.ts";
+
+const started: { readonly process: ChildProcess; readonly folder: string }[] = [];
+
+/** Starts the servers that tests use, each in a folder of its own that is gone afterwards. */
+export async function setup(project: TestProject): Promise<void> {
+  project.provide("mysql", await mysql());
+  project.provide("redis", await redis());
+}
+
+export async function teardown(): Promise<void> {
+  await Promise.all(
+    started.splice(0).map(async ({ process: server, folder }) => {
+      const ended = new Promise((resolve) => server.once("exit", resolve));
+      server.kill("SIGKILL");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    }),
+  );
+}
+
+export async function mysql(): Promise<ServerState> {
+  const named = process.env["TEST_MYSQL_URL"];
+  if (named !== undefined && named !== "") return { url: named };
+  const program = find(["mariadbd", "mysqld"]);
+  const install = find(["mariadb-install-db"]);
+  if (program === undefined || install === undefined) {
+    return { reason: "no MariaDB server is installed; install mariadb-server, or name one in TEST_MYSQL_URL" };
+  }
+  const folder = mkdtempSync(join(tmpdir(), "parley-mariadb-"));
+  const user = userInfo().username;
+  const made = spawnSync(
+    install,
+    ["--no-defaults", `--datadir=${folder}/data`, `--user=${user}`, "--auth-root-authentication-method=normal", "--skip-test-db"],
+    { encoding: "utf8" },
+  );
+  if (made.status !== 0) return { reason: `mariadb-install-db failed: ${made.stderr.trim().slice(-300)}` };
+  const port = await freePort();
+  const server = spawn(
+    program,
+    [
+      "--no-defaults",
+      `--datadir=${folder}/data`,
+      `--socket=${folder}/socket`,
+      `--port=${port}`,
+      "--bind-address=127.0.0.1",
+      `--user=${user}`,
+      "--innodb-flush-log-at-trx-commit=1",
+      "--skip-name-resolve",
+    ],
+    { stdio: "ignore" },
+  );
+  started.push({ process: server, folder });
+  const url = `mysql://root@127.0.0.1:${port}/mysql`;
+  await until("MariaDB", async () => {
+    const connection = await createConnection(url);
+    await connection.end();
+  });
+  return { url };
+}
+
+export async function redis(): Promise<ServerState> {
+  const named = process.env["TEST_REDIS_URL"];
+  if (named !== undefined && named !== "") return { url: named };
+  const program = find(["redis-server"]);
+  if (program === undefined) {
+    return { reason: "no Redis server is installed; install redis-server, or name one in TEST_REDIS_URL" };
+  }
+  const folder = mkdtempSync(join(tmpdir(), "parley-redis-"));
+  const port = await freePort();
+  const server = spawn(program, ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""], {
+    stdio: "ignore",
+  });
+  started.push({ process: server, folder });
+  const { Redis } = await import("ioredis");
+  await until("Redis", async () => {
+    const client = new Redis(port, "127.0.0.1", { lazyConnect: true, retryStrategy: () => null });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+    } finally {
+      client.disconnect();
+    }
+  });
+  return { url: `redis://127.0.0.1:${port}` };
+}
+
+function find(names: readonly string[]): string | undefined {
+  for (const name of names) {
+    for (const folder of [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin", "/usr/local/sbin"]) {
+      try {
+        accessSync(join(folder, name), constants.X_OK);
+        return join(folder, name);
+      } catch {
+        // Not in this folder.
+      }
+    }
+  }
+  return undefined;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function until(name: string, attempt: () => Promise<void>): Promise<void> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw new Error(`${name} did not start within a minute`, { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
