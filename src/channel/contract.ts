@@ -162,7 +162,6 @@ export interface Accepted {
 
 /** A message to the customer. `markdown` is CommonMark with tables and strikethrough. */
 export interface OutboundMessage {
-  readonly id: string;
   readonly role: "assistant" | "agent";
   readonly authorName: string | null;
   readonly markdown: string;

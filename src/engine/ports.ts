@@ -1,6 +1,8 @@
 import type { Kysely, Transaction } from "kysely";
 import type { Account, Clock, Log, OutboundMessage, Part, Receipt, SendContext, TypingParty } from "#channel/contract.ts";
-import type { Confidence, Source } from "#domain/message.ts";
+import type { Status } from "#domain/lifecycle.ts";
+import type { Channel, Confidence, Source } from "#domain/message.ts";
+import type { SlaState } from "#domain/sla.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Database } from "#store/schema.ts";
 
@@ -59,6 +61,8 @@ export interface Answer {
 
 /** The adapters, by account. */
 export interface Channels {
+  /** Loads the account's adapter; everything else here needs it loaded. Rejects when the account or its adapter is gone. */
+  ready(account: Pick<Account, "id">): Promise<void>;
   render(account: Pick<Account, "id">, message: OutboundMessage): readonly Part[];
   send(account: Pick<Account, "id">, part: Part, context: SendContext): Promise<Receipt>;
   reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
@@ -78,9 +82,49 @@ export interface Wake {
   notify(lanes: readonly string[], dueAt: number): void;
 }
 
+/** What a list of conversations is narrowed by; all of it must hold. */
+export interface ConversationFilter {
+  readonly workspaceId: string;
+  readonly channel?: Channel;
+  readonly status?: Status;
+  readonly slaState?: SlaState;
+  readonly tags?: readonly string[];
+  /** Epoch milliseconds, both exclusive, of the start. */
+  readonly since?: number;
+  readonly until?: number;
+  /** The customer's whole address, in any case. */
+  readonly email?: string;
+}
+
+/** A place in the list, whose order is `startedAt` descending, then id descending. */
+export interface ListPosition {
+  readonly startedAt: number;
+  readonly id: string;
+}
+
 /** Full text over conversations, for `q`. */
 export interface ConversationSearch {
-  /** Brings the text of a conversation up to its newest message; part of the caller's transaction. */
+  /**
+   * Brings the text of conversations up to their newest message, with edits and deletions. May come after the
+   * transaction that stored the messages: until then their words are not found.
+   */
   index(tx: Tx, conversationIds: readonly string[]): Promise<void>;
+  /**
+   * Status, SLA state, tags or the customer's address have changed: called in the same transaction, after the rows are
+   * written. Without it, a search that is narrowed by what changed misses the conversation until the next `index`.
+   */
+  refilter(tx: Tx, conversationIds: readonly string[]): Promise<void>;
+  /** The conversations are deleted in this transaction. */
   remove(tx: Tx, conversationIds: readonly string[]): Promise<void>;
+  /**
+   * At most `limit` conversations after `before` in the list's order that satisfy the filter and hold every word of
+   * `text`; a phrase is found within one message, words anywhere in the conversation. Text without a word finds
+   * nothing; no text is an error of syntax. Throws Problem `search_unavailable` when it would take too long.
+   */
+  find(filter: ConversationFilter, text: string, before: ListPosition | undefined, limit: number): Promise<readonly ListPosition[]>;
+  /**
+   * The same for a filter with several tags, each of them on many conversations. Absent where the search has no better
+   * way than the list's own.
+   */
+  findTagged?(filter: ConversationFilter, before: ListPosition | undefined, limit: number): Promise<readonly ListPosition[]>;
 }

@@ -3,6 +3,6 @@ import { MysqlAdapter } from "kysely";
 
 export type Dialect = "sqlite" | "mysql";
 
-export function dialectOf(db: Kysely<never> | Kysely<unknown>): Dialect {
+export function dialectOf<Tables>(db: Kysely<Tables>): Dialect {
   return db.getExecutor().adapter instanceof MysqlAdapter ? "mysql" : "sqlite";
 }

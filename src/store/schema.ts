@@ -244,6 +244,8 @@ export interface InboundEventsTable {
   kind: string;
   /** JSON of the event as the adapter decoded it. */
   payload: string;
+  /** Edits and deletions: the platform's id of the message that they change. */
+  target_external_id: string | null;
   conversation_id: string | null;
   message_id: string | null;
   received_at: number;
@@ -324,13 +326,16 @@ export interface CountersTable {
   value: number;
 }
 
-/** One row of text a conversation, for `q`. On SQLite an FTS5 table stands beside it. */
+/**
+ * What `q` searches, a row a conversation; written by conversation-search-*.ts alone. On SQLite an FTS5 table with the
+ * same numbers stands beside it.
+ */
 export interface ConversationTextTable {
-  /** Given at the start of the conversation, so that its order is the list's. */
-  id: Generated<number>;
+  /** SQLite only: the start in milliseconds times 2^20, plus a number within it. Too large for a JavaScript number. */
+  position: Generated<bigint>;
   conversation_id: string;
-  workspace_id: string;
-  body: string;
+  /** MySQL only: the messages as tokens. */
+  body: Generated<string>;
   indexed_seq: number;
 }
 

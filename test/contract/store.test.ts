@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpenStore } from "#store/open.ts";
-import { isDuplicate } from "#store/open.ts";
+import { isDuplicate } from "#store/duplicate.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
 
 eachDatabase("the store", (open) => {

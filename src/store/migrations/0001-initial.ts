@@ -101,6 +101,7 @@ create table messages (
   deleted_at $time
 ) $engine;
 create unique index messages_seq on messages (conversation_id, seq);
+create index messages_external on messages (conversation_id, external_id);
 
 create table conversation_tags (
   workspace_id $id not null, tag $key not null, conversation_id $id not null, started_at $time not null,
@@ -146,9 +147,10 @@ create index chunks_workspace on chunks (workspace_id, id);
 
 create table inbound_events (
   id $serial, account_id $id not null, external_id $key not null, kind $short not null, payload $text not null,
-  conversation_id $id, message_id $id, received_at $time not null
+  target_external_id $key, conversation_id $id, message_id $id, received_at $time not null
 ) $engine;
 create unique index inbound_events_external on inbound_events (account_id, external_id);
+create index inbound_events_target on inbound_events (account_id, target_external_id);
 create index inbound_events_conversation on inbound_events (conversation_id);
 create index inbound_events_received on inbound_events (received_at);
 
@@ -191,11 +193,6 @@ create table counters (
 ) $engine;
 create index counters_window on counters (window_start);
 
-create table conversation_text (
-  id $serial, conversation_id $id not null, workspace_id $id not null, body $text not null, indexed_seq $int not null
-) $engine;
-create unique index conversation_text_conversation on conversation_text (conversation_id);
-
 create table processes (
   id $id not null primary key, host $key not null, pid $int not null, started_at $time not null,
   heartbeat_at $time not null
@@ -204,24 +201,29 @@ create table processes (
 
 const onlyOn: Readonly<Record<Dialect, readonly string[]>> = {
   sqlite: [
+    // The text itself is in the messages; `position` numbers the full-text rows in the order of the list.
+    `create table conversation_text (
+      position integer not null primary key, conversation_id text not null, indexed_seq integer not null)`,
+    `create unique index conversation_text_conversation on conversation_text (conversation_id)`,
     `create virtual table conversation_fts using fts5 (
-      body, workspace_id, tokenize = "porter unicode61 remove_diacritics 2", content='', contentless_delete=1)`,
+      body, tokenize = "ascii tokenchars '_'", content='', contentless_delete=1)`,
   ],
   mysql: [
-    // The body's own collation is binary; words are compared without case and accents.
-    `alter table conversation_text modify body longtext character set utf8mb4 collate utf8mb4_unicode_ci not null`,
-    `create fulltext index conversation_text_body on conversation_text (body)`,
+    `create table conversation_text (
+      conversation_id $id not null primary key, indexed_seq $int not null,
+      body longtext character set ascii collate ascii_bin not null, fulltext index conversation_text_body (body)
+    ) $engine`,
   ],
 };
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   const dialect = dialectOf(db);
-  const text = statements.replaceAll(/\$[a-z]+/g, (name) => {
-    const type = types[dialect][name];
-    if (type === undefined) throw new Error(`no column type ${name}`);
-    return type;
-  });
-  for (const statement of [...text.split(";"), ...onlyOn[dialect]]) {
-    if (statement.trim() !== "") await sql.raw(statement).execute(db);
+  for (const statement of [...statements.split(";"), ...onlyOn[dialect]]) {
+    const text = statement.replaceAll(/\$[a-z]+/g, (name) => {
+      const type = types[dialect][name];
+      if (type === undefined) throw new Error(`no column type ${name}`);
+      return type;
+    });
+    if (text.trim() !== "") await sql.raw(text).execute(db);
   }
 }

@@ -1,0 +1,416 @@
+import type { Block } from "../../../src/channel/markdown.ts";
+import type { Face, MessageFrame, ReadyFrame, RefusalCode, ServerFrame, Standing } from "../frames.ts";
+import type { Connection, Status } from "./connection.ts";
+import { createConnection } from "./connection.ts";
+import type { Settings } from "./settings.ts";
+import { createKeep } from "./storage.ts";
+
+export interface Item {
+  /** The same from the moment it was written until it is history. */
+  readonly key: string;
+  /** Null until the server has numbered it. */
+  readonly seq: number | null;
+  readonly role: "user" | "assistant" | "agent";
+  readonly author: string | null;
+  readonly createdAt: number;
+  readonly content: readonly Block[];
+  readonly sources: MessageFrame["sources"];
+  readonly state: "sent" | "pending" | "failed";
+  readonly why?: RefusalCode;
+}
+
+export interface ChatState {
+  readonly status: Status;
+  readonly face: Face | undefined;
+  readonly standing: Standing;
+  /** History in order, then what was not accepted yet. */
+  readonly items: readonly Item[];
+  /** The history is still coming in. */
+  readonly replaying: boolean;
+  readonly typing: { readonly role: "assistant" | "agent"; readonly name: string | null } | undefined;
+  readonly unread: number;
+  readonly lead: "ask" | "saving" | "saved" | "invalid" | "failed" | "none";
+}
+
+export interface Chat {
+  state(): ChatState;
+  connect(): void;
+  /** Whether there is a conversation to come back to. */
+  known(): boolean;
+  submit(text: string): void;
+  retry(key: string): void;
+  typing(): void;
+  lead(name: string, email: string): void;
+  dismissLead(): void;
+  /** What the workspace shows of itself, before there is a connection. */
+  introduce(face: Face): void;
+  /** Tells that everything received is on the screen. */
+  seen(): void;
+}
+
+interface Waiting {
+  readonly clientId: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+interface Remembered {
+  readonly token: string;
+  readonly session: string;
+}
+
+const typingShownMs = 8_000;
+const typingSentEveryMs = 2_500;
+const sendAgainMs = 4_000;
+const messageCodePointsMax = 4_000;
+/** As many of our own messages as wait for a connection; more is a page gone wrong. */
+const waitingMax = 50;
+
+/** The conversation as this tab knows it. `changed` is called after every change. */
+export function createChat(settings: Settings, changed: () => void): Chat {
+  const prefix = `parley:${settings.workspace}:${settings.channel}:`;
+  const shared = createKeep(prefix, "localStorage");
+  const user = settings.identity?.user_id ?? "";
+  /** A signed-in user's things are kept apart from a visitor's and from another user's. */
+  const own = createKeep(`${prefix}${user}:`, "localStorage");
+
+  const bySeq = new Map<number, Item>();
+  const failed = new Map<string, Item & { readonly text: string }>();
+  /** Stored by the server, and not yet come back as history. */
+  const acked = new Map<string, Item>();
+  let conversation: string | null = null;
+  let lastSeq = 0;
+  let target = 0;
+  let seen = seenOf(own.read("seen"));
+  let asked = -1;
+  let session: string | undefined;
+  let greetedWithToken = false;
+  let typingTimer: number | undefined;
+  let typingSentAt = 0;
+  let leadId = "";
+  let state: ChatState = {
+    status: "idle",
+    face: faceOf(shared.read("face")),
+    standing: { handledBy: "assistant", agentName: null, hasEmail: false },
+    items: [],
+    replaying: false,
+    typing: undefined,
+    unread: 0,
+    lead: "none",
+  };
+
+  const remembered = (): Remembered | undefined => {
+    const value = own.read("session") ?? (user === "" ? undefined : createKeep(`${prefix}:`, "localStorage").read("session"));
+    return isRemembered(value) ? value : undefined;
+  };
+  const outbox = (): readonly Waiting[] => {
+    const value = own.read("outbox");
+    return Array.isArray(value) ? value.filter(isWaiting) : [];
+  };
+  const keepOutbox = (waiting: readonly Waiting[]): void => own.write("outbox", waiting.length === 0 ? undefined : waiting);
+  const removeWaiting = (clientId: string): void => keepOutbox(outbox().filter((each) => each.clientId !== clientId));
+
+  const update = (change: Partial<ChatState>): void => {
+    state = { ...state, ...change };
+    const history = [...bySeq.values()].toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
+    const stored = new Set(history.map((item) => item.key));
+    const pending = outbox()
+      .filter(({ clientId }) => !stored.has(clientId) && !failed.has(clientId) && !acked.has(clientId))
+      .map((each) => itemOf(each, "pending"));
+    state = {
+      ...state,
+      items: [
+        ...history,
+        ...[...failed.values(), ...acked.values(), ...pending].toSorted((a, b) => a.createdAt - b.createdAt),
+      ],
+      replaying: lastSeq < target,
+      unread: history.filter((item) => item.role !== "user" && (item.seq ?? 0) > seen.seq).length,
+    };
+    changed();
+  };
+
+  const flush = (): void => {
+    for (const { clientId, text } of outbox()) connection.send({ kind: "send", clientId, text });
+  };
+
+  const ready = (frame: ReadyFrame): void => {
+    const stored = own.read("session");
+    if (!greetedWithToken && isRemembered(stored) && stored.session !== frame.session) {
+      // Another tab began a session in the same moment: the one that was stored first is everybody's.
+      connection.restart();
+      return;
+    }
+    session = frame.session;
+    own.write("session", { token: frame.token, session: frame.session } satisfies Remembered);
+    // A visitor who signed in: what was the visitor's is the user's now.
+    if (user !== "" && frame.verified) createKeep(`${prefix}:`, "localStorage").write("session", undefined);
+    shared.write("face", frame.face);
+    if (frame.after < lastSeq || frame.conversation !== conversation) {
+      bySeq.clear();
+      lastSeq = frame.after;
+    }
+    acked.clear();
+    conversation = frame.conversation;
+    if (seen.conversation !== conversation) seen = { conversation, seq: 0 };
+    target = frame.lastSeq;
+    asked = -1;
+    update({ face: frame.face, standing: standingOf(frame), lead: leadAfter(frame, frame.face) });
+    flush();
+  };
+
+  const message = (frame: MessageFrame): void => {
+    if (frame.seq <= lastSeq) return;
+    if (frame.prev > lastSeq) {
+      // Something between was missed: ask for it once, and take this one when it comes again.
+      if (asked !== lastSeq) connection.send({ kind: "resume", lastSeq });
+      asked = lastSeq;
+      return;
+    }
+    lastSeq = frame.seq;
+    if (frame.clientId !== undefined) {
+      removeWaiting(frame.clientId);
+      failed.delete(frame.clientId);
+      acked.delete(frame.clientId);
+    }
+    bySeq.set(frame.seq, {
+      key: frame.clientId ?? frame.id,
+      seq: frame.seq,
+      role: frame.role,
+      author: frame.author,
+      createdAt: frame.createdAt,
+      content: frame.content,
+      sources: frame.sources,
+      state: "sent",
+    });
+    update(frame.role === "user" ? {} : { typing: undefined });
+  };
+
+  const accepted = (clientId: string): void => {
+    const waiting = outbox().find((each) => each.clientId === clientId);
+    if (waiting === undefined) return;
+    removeWaiting(clientId);
+    const known = [...bySeq.values()].some((item) => item.key === clientId);
+    if (!known) acked.set(clientId, itemOf(waiting, "sent"));
+    update({});
+  };
+
+  const refused = (clientId: string, code: RefusalCode): void => {
+    if (clientId === leadId) return update({ lead: code === "invalid_email" ? "invalid" : "failed" });
+    if (code === "unavailable") {
+      // Kept, and sent again under the same id.
+      setTimeout(flush, sendAgainMs);
+      return;
+    }
+    const waiting = outbox().find((each) => each.clientId === clientId);
+    if (waiting === undefined) return;
+    failed.set(clientId, { ...itemOf(waiting, "failed"), why: code, text: waiting.text });
+    removeWaiting(clientId);
+    update({});
+  };
+
+  const leadAfter = (standing: Standing, face: Face | undefined): ChatState["lead"] => {
+    if (state.lead === "saved" || state.lead === "saving" || own.read("lead") === "dismissed") {
+      return own.read("lead") === "dismissed" ? "none" : state.lead;
+    }
+    const wanted = face?.leadCapture === "on_handover" && standing.handledBy !== "assistant" && !standing.hasEmail;
+    if (!wanted) return "none";
+    return state.lead === "none" ? "ask" : state.lead;
+  };
+
+  const connection: Connection = createConnection(socketUrl(settings), {
+    hello() {
+      const token = remembered()?.token;
+      greetedWithToken = token !== undefined;
+      return {
+        kind: "hello",
+        lastSeq,
+        seen: seen.seq,
+        page: location.origin + location.pathname,
+        ...(token === undefined ? {} : { token }),
+        ...(seen.conversation === null ? {} : { conversation: seen.conversation }),
+        ...(settings.identity === undefined ? {} : { identity: settings.identity }),
+      };
+    },
+    badToken() {
+      own.write("session", undefined);
+      if (user !== "") createKeep(`${prefix}:`, "localStorage").write("session", undefined);
+    },
+    status: (status) => update(status === "online" ? { status } : { status, typing: undefined }),
+    frame(frame: ServerFrame) {
+      switch (frame.kind) {
+        case "ready":
+          return ready(frame);
+        case "message":
+          return message(frame);
+        case "standing":
+          return update({ standing: standingOf(frame), lead: leadAfter(frame, state.face) });
+        case "ack":
+          return accepted(frame.clientId);
+        case "nack":
+          return refused(frame.clientId, frame.code);
+        case "typing":
+          clearTimeout(typingTimer);
+          typingTimer = window.setTimeout(() => update({ typing: undefined }), typingShownMs);
+          return update({ typing: { role: frame.role, name: frame.name } });
+        case "lead_saved":
+          return update({ lead: "saved" });
+        case "error":
+          console.warn(`[parley] ${frame.code}: ${frame.detail}`);
+          return;
+        case "pong":
+          return;
+      }
+    },
+  });
+
+  own.watch((name) => {
+    const stored = own.read("session");
+    if (name === "session" && session !== undefined && isRemembered(stored) && stored.session !== session) {
+      // Another tab signed in or out, or was first: all tabs show the same thread.
+      connection.restart();
+    } else if (name === "outbox") {
+      update({});
+    } else if (name === "seen") {
+      const stored = seenOf(own.read("seen"));
+      if (stored.conversation !== seen.conversation || stored.seq <= seen.seq) return;
+      seen = stored;
+      update({});
+    }
+  });
+
+  return {
+    state: () => state,
+    connect: () => connection.open(),
+    known: () => remembered() !== undefined || outbox().length > 0,
+    submit(text) {
+      const waiting: Waiting = { clientId: newClientId(), text, at: Date.now() };
+      const others = outbox();
+      if (text.trim() === "" || others.length >= waitingMax) return;
+      if ([...text].length > messageCodePointsMax) {
+        failed.set(waiting.clientId, { ...itemOf(waiting, "failed"), why: "too_long", text });
+        return update({});
+      }
+      keepOutbox([...others, waiting]);
+      update({});
+      connection.open();
+      connection.send({ kind: "send", clientId: waiting.clientId, text });
+    },
+    retry(key) {
+      const item = failed.get(key);
+      if (item === undefined) return;
+      failed.delete(key);
+      keepOutbox([...outbox(), { clientId: key, text: item.text, at: item.createdAt }]);
+      update({});
+      connection.send({ kind: "send", clientId: key, text: item.text });
+    },
+    typing() {
+      const now = Date.now();
+      if (now - typingSentAt < typingSentEveryMs) return;
+      typingSentAt = now;
+      connection.send({ kind: "typing" });
+    },
+    lead(name, email) {
+      leadId = newClientId();
+      const sent = connection.send({ kind: "lead", clientId: leadId, name, email });
+      update({ lead: sent ? "saving" : "failed" });
+    },
+    dismissLead() {
+      own.write("lead", "dismissed");
+      update({ lead: "none" });
+    },
+    introduce(face) {
+      shared.write("face", face);
+      update({ face });
+    },
+    seen() {
+      if (lastSeq <= seen.seq) return;
+      seen = { conversation, seq: lastSeq };
+      own.write("seen", seen);
+      connection.send({ kind: "seen", seq: lastSeq });
+      update({});
+    },
+  };
+}
+
+function socketUrl(settings: Settings): string {
+  const url = new URL("widget/ws", settings.base);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.search = new URLSearchParams({ workspace: settings.workspace, channel: settings.channel }).toString();
+  return url.href;
+}
+
+function itemOf(waiting: Waiting, state: Item["state"]): Item {
+  return {
+    key: waiting.clientId,
+    seq: null,
+    role: "user",
+    author: null,
+    createdAt: waiting.at,
+    content: [{ t: "p", c: [waiting.text] }],
+    sources: [],
+    state,
+  };
+}
+
+/** 128 random bits; `randomUUID` exists on https pages alone. */
+function newClientId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function standingOf({ handledBy, agentName, hasEmail }: Standing): Standing {
+  return { handledBy, agentName, hasEmail };
+}
+
+function isRemembered(value: unknown): value is Remembered {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "token" in value &&
+    typeof value.token === "string" &&
+    "session" in value &&
+    typeof value.session === "string"
+  );
+}
+
+function isWaiting(value: unknown): value is Waiting {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "clientId" in value &&
+    typeof value.clientId === "string" &&
+    "text" in value &&
+    typeof value.text === "string" &&
+    "at" in value &&
+    typeof value.at === "number"
+  );
+}
+
+export function faceOf(value: unknown): Face | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const text = (name: string): string => {
+    const part: unknown = Reflect.get(value, name);
+    return typeof part === "string" ? part : "";
+  };
+  return {
+    title: text("title"),
+    botName: text("botName"),
+    greeting: text("greeting"),
+    color: text("color"),
+    leadCapture: text("leadCapture") === "off" ? "off" : "on_handover",
+  };
+}
+
+interface Seen {
+  /** The conversation that `seq` counts in. */
+  readonly conversation: string | null;
+  readonly seq: number;
+}
+
+function seenOf(value: unknown): Seen {
+  if (typeof value === "object" && value !== null && "conversation" in value && "seq" in value) {
+    if (typeof value.conversation === "string" && typeof value.seq === "number") {
+      return { conversation: value.conversation, seq: value.seq };
+    }
+  }
+  return { conversation: null, seq: 0 };
+}

@@ -1,0 +1,50 @@
+/** Colours as red, green and blue, 0 to 255. */
+export type Rgb = readonly [number, number, number];
+
+export function parseColor(text: string | undefined): Rgb | undefined {
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/iu.exec(text ?? "");
+  const long = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/iu.exec(text ?? "");
+  const parts = long?.slice(1) ?? short?.slice(1).map((digit) => digit + digit);
+  if (parts === undefined) return undefined;
+  const [red = 0, green = 0, blue = 0] = parts.map((part) => Number.parseInt(part, 16));
+  return [red, green, blue];
+}
+
+/** As WCAG 2 defines it: 1 to 21. */
+export function contrast(one: Rgb, other: Rgb): number {
+  const [dark, light] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
+}
+
+export const white: Rgb = [255, 255, 255];
+export const ink: Rgb = [12, 14, 18];
+
+/** What can be read on this colour: white wherever white is enough, else near-black. */
+export function textOn(background: Rgb): Rgb {
+  return contrast(background, white) >= 4.5 ? white : ink;
+}
+
+/** The colour itself where it can be read on the surface, else the nearest that can, lighter or darker. */
+export function readableOn(color: Rgb, surface: Rgb): Rgb {
+  const toward: Rgb = luminance(surface) > 0.4 ? [0, 0, 0] : white;
+  for (let share = 0; share < 1; share += 0.05) {
+    const mixed = mix(color, toward, share);
+    if (contrast(mixed, surface) >= 4.6) return mixed;
+  }
+  return toward;
+}
+
+export function mix(from: Rgb, to: Rgb, share: number): Rgb {
+  const at = (index: 0 | 1 | 2): number => Math.round(from[index] + (to[index] - from[index]) * share);
+  return [at(0), at(1), at(2)];
+}
+
+export const cssOf = (color: Rgb): string => `rgb(${color.join(" ")})`;
+
+function luminance([red, green, blue]: Rgb): number {
+  const linear = (value: number): number => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  };
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+}

@@ -1,0 +1,70 @@
+import type { Chat, ChatState } from "./chat.ts";
+import { el, icon } from "./dom.ts";
+import type { Keep } from "./storage.ts";
+import type { Strings } from "./strings.ts";
+import { fill } from "./strings.ts";
+
+const codePointsMax = 4_000;
+const warnFrom = 3_600;
+
+export interface Composer {
+  readonly element: HTMLElement;
+  focus(): void;
+  render(state: ChatState): void;
+}
+
+/** Enter sends, Shift+Enter makes a line; what was begun is still there on the next page. */
+export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: () => void): Composer {
+  const text = el("textarea", { rows: "1", placeholder: strings.placeholder, "aria-label": strings.placeholder, dir: "auto", enterkeyhint: "send" });
+  const send = el("button", { type: "submit", class: "send", "aria-label": strings.send, title: strings.send }, icon("send"));
+  const left = el("span", { class: "left", role: "status" });
+  const element = el("form", { class: "composer" }, el("div", { class: "field" }, text, send), left);
+
+  const fit = (): void => {
+    text.style.height = "auto";
+    text.style.height = `${Math.min(text.scrollHeight, 132)}px`;
+    const length = [...text.value].length;
+    send.disabled = text.value.trim() === "" || length > codePointsMax;
+    left.textContent = length < warnFrom ? "" : fill(length > codePointsMax ? strings.tooLong : strings.left, length > codePointsMax ? codePointsMax : codePointsMax - length);
+    left.classList.toggle("over", length > codePointsMax);
+  };
+  const submit = (): void => {
+    if (send.disabled) return;
+    chat.submit(text.value.trim());
+    text.value = "";
+    keep.write("draft", undefined);
+    fit();
+    text.focus();
+    sent();
+  };
+
+  text.addEventListener("keydown", (event) => {
+    // While an input method composes, Enter chooses a word; Safari says so by the key code alone.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    event.preventDefault();
+    submit();
+  });
+  text.addEventListener("input", () => {
+    fit();
+    keep.write("draft", text.value === "" ? undefined : text.value);
+    if (text.value.trim() !== "") chat.typing();
+  });
+  element.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+
+  const draft = keep.read("draft");
+  if (typeof draft === "string") text.value = draft;
+  fit();
+  return {
+    element,
+    focus: () => {
+      fit();
+      text.focus({ preventScroll: true });
+    },
+    render: ({ status }) => {
+      text.disabled = status === "refused";
+    },
+  };
+}

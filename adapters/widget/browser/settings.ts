@@ -1,0 +1,73 @@
+import type { Strings } from "./strings.ts";
+
+/** What the page that embeds the widget says, in `data-` attributes of the script element. */
+export interface Settings {
+  /** Where the script came from, without its file name: everything else is there too. */
+  readonly base: URL;
+  readonly workspace: string;
+  readonly channel: "widget" | "hosted";
+  /** `page` fills the window; `bubble` opens from a button. */
+  readonly mode: "bubble" | "page";
+  readonly side: "left" | "right";
+  readonly theme: "light" | "dark" | "auto";
+  readonly lang: string;
+  readonly color: string | undefined;
+  readonly identity: Identity | undefined;
+  readonly strings: Readonly<Partial<Record<keyof Strings, string>>>;
+}
+
+export interface Identity {
+  readonly user_id: string;
+  readonly hash: string;
+  readonly name?: string;
+  readonly email?: string;
+}
+
+/** Undefined, and a line on the console, where the script element does not name a workspace. */
+export function readSettings(script: HTMLScriptElement): Settings | undefined {
+  const data = script.dataset;
+  const workspace = data["workspace"];
+  if (workspace === undefined || workspace === "") {
+    console.error("[parley] The script element needs data-workspace, the id of a workspace.");
+    return undefined;
+  }
+  return {
+    base: new URL(".", script.src),
+    workspace,
+    channel: data["channel"] === "hosted" ? "hosted" : "widget",
+    mode: data["mode"] === "page" ? "page" : "bubble",
+    side: data["side"] === "left" ? "left" : "right",
+    theme: data["theme"] === "light" || data["theme"] === "dark" ? data["theme"] : "auto",
+    lang: data["lang"] || document.documentElement.lang || navigator.language,
+    color: data["color"],
+    identity: identityOf(data),
+    strings: stringsOf(data["strings"]),
+  };
+}
+
+function identityOf(data: DOMStringMap): Identity | undefined {
+  const { userId, userHash, userName, userEmail } = data;
+  if (!userId || !userHash) return undefined;
+  return {
+    user_id: userId,
+    hash: userHash,
+    ...(userName ? { name: userName } : {}),
+    ...(userEmail ? { email: userEmail } : {}),
+  };
+}
+
+function stringsOf(json: string | undefined): Record<string, string> {
+  if (json === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "object" && value !== null) {
+      return Object.fromEntries(
+        Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+      );
+    }
+  } catch {
+    // Told below, as for any other value that is no object.
+  }
+  console.error("[parley] data-strings is not a JSON object of texts; the built-in texts are used.");
+  return {};
+}

@@ -1,0 +1,31 @@
+import type { AdapterModule } from "#channel/contract.ts";
+import type { WidgetConfig } from "./limits.ts";
+import { createLimits, widgetConfig } from "./limits.ts";
+import { siteRoutes } from "./site.ts";
+import { openSockets } from "./sockets.ts";
+
+/** The chat widget on a company's own pages (`widget`), and the chat page that we host (`hosted`). */
+const widget: AdapterModule<WidgetConfig> = {
+  channels: ["widget", "hosted"],
+  config: widgetConfig,
+  secrets: [],
+  create(account, host) {
+    const sockets = openSockets(account, host, createLimits(account.config, host));
+    return {
+      capabilities: { textMax: null, typing: true, receipts: true, idempotentSend: true },
+      inbound: { kind: "site", routes: siteRoutes(account, host), socket: sockets.socket },
+      render: (message) => [{ text: message.markdown, payload: null }],
+      // The message is in the thread's history already; browsers read it there, those that come later as well.
+      async send(_part, context) {
+        host.announce(context.thread);
+        return { externalId: context.messageId, state: "sent" };
+      },
+      async typing(thread, who) {
+        sockets.typing(thread, who);
+      },
+      close: () => sockets.close(),
+    };
+  },
+};
+
+export default widget;

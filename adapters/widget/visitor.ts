@@ -1,0 +1,351 @@
+import type { WebSocket } from "ws";
+import type { ChannelHost, ThreadMessage, ThreadState, TypingParty, VerifiedUser } from "#channel/contract.ts";
+import type { Block } from "#channel/markdown.ts";
+import { plainBlocks, safeTree } from "#channel/markdown.ts";
+import { codePoints, messageCodePointsMax } from "#domain/message.ts";
+import type { ClientFrame, Face, HelloFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
+import { closeCodes, parseFrame } from "./frames.ts";
+import type { Limits } from "./limits.ts";
+import type { Session } from "./session.ts";
+import { openSession, threadOf, tokenOf } from "./session.ts";
+
+const historyPage = 100;
+const helloTimeoutMs = 10_000;
+const badFramesMax = 3;
+/** A browser that does not read is let go of: what it missed is replayed when it comes back. */
+const bufferedBytesMax = 1024 * 1024;
+const emailPattern = /^[^\s@<>()",;:\\]+@[^\s@<>()",;:\\]+\.[^\s@.<>()",;:\\]+$/u;
+
+/** One socket of a customer's browser. */
+export interface Visitor {
+  /** The thread it shows, once it has said hello. */
+  thread(): string | undefined;
+  showTyping(who: TypingParty): void;
+  /** Resolves when nothing that it began is still running. */
+  settled(): Promise<void>;
+}
+
+interface Seat {
+  readonly session: Session;
+  readonly thread: string;
+  readonly verified: VerifiedUser | null;
+  readonly page: string | undefined;
+  readonly unwatch: () => void;
+}
+
+interface Unseen {
+  readonly seq: number;
+  readonly id: string;
+}
+
+/**
+ * Serves one socket until it closes. Messages go out in the order of their numbers, from where the browser says it is,
+ * by reading the history: a signal only says that there may be more, so a lost or doubled one changes nothing.
+ */
+export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limits, address: string): Visitor {
+  let seat: Seat | undefined;
+  let greeted = false;
+  let badFrames = 0;
+  let closed = false;
+  let conversation: string | null = null;
+  let lastSent = 0;
+  let seen = 0;
+  let unseen: Unseen[] = [];
+  let standing: Standing | undefined;
+  // Held until `ready` is out, so that no message goes before it.
+  let pulling = true;
+  let stale = false;
+  let rewind: number | undefined;
+  let queue: Promise<void> = Promise.resolve();
+  const running = new Set<Promise<void>>();
+
+  const cancelHelloTimeout = host.clock.timer(helloTimeoutMs, () => {
+    if (!greeted) socket.close(closeCodes.badToken, "no hello");
+  });
+
+  const send = (frame: ServerFrame): void => {
+    if (closed) return;
+    if (socket.bufferedAmount > bufferedBytesMax) socket.terminate();
+    else socket.send(JSON.stringify(frame));
+  };
+
+  /** Runs work that this socket caused; its failure costs the socket alone, and the browser comes back for the rest. */
+  const run = (work: () => Promise<void>): void => {
+    const promise = work()
+      .catch((error: unknown) => {
+        host.log.error({ err: error }, "a widget connection failed");
+        socket.close(1011, "internal error");
+      })
+      .finally(() => running.delete(promise));
+    running.add(promise);
+  };
+
+  const face = async (): Promise<Face> => {
+    const { title, botName, greeting, color, leadCapture } = await host.workspace();
+    return { title, botName, greeting, color, leadCapture };
+  };
+
+  const sendReady = async (at: Seat, state: ThreadState | null): Promise<void> => {
+    standing = standingOf(state, at.verified);
+    send({
+      kind: "ready",
+      token: tokenOf(at.session, host),
+      session: at.session.id,
+      conversation,
+      after: lastSent,
+      lastSeq: state?.lastSeq ?? 0,
+      verified: at.verified !== null,
+      face: await face(),
+      ...standing,
+    });
+  };
+
+  /** One at a time for each socket, and again when something changed meanwhile: no gap, and nothing twice. */
+  const pull = (at: Seat): void => {
+    stale = true;
+    if (pulling) return;
+    pulling = true;
+    run(async () => {
+      try {
+        while (stale && !closed) {
+          stale = false;
+          lastSent = Math.min(lastSent, rewind ?? lastSent);
+          rewind = undefined;
+          const state = await host.thread(at.thread);
+          if ((state?.conversationId ?? null) !== conversation) {
+            // Erased, or the first of this thread: numbers begin anew with it.
+            const erased = conversation !== null;
+            conversation = state?.conversationId ?? null;
+            if (erased) {
+              lastSent = 0;
+              seen = 0;
+              unseen = [];
+            }
+            await sendReady(at, state);
+          }
+          const messages = await host.history(at.thread, lastSent, historyPage);
+          for (const message of messages) await deliver(at, message);
+          if (messages.length === historyPage) stale = true;
+          const next = standingOf(state, at.verified);
+          if (JSON.stringify(next) !== JSON.stringify(standing)) {
+            standing = next;
+            send({ kind: "standing", ...next });
+          }
+        }
+      } finally {
+        pulling = false;
+      }
+    });
+  };
+
+  /** Resolves when the message has left this process: a long history waits for its reader. */
+  const deliver = async (at: Seat, message: ThreadMessage): Promise<void> => {
+    const own = `${at.session.id}:`;
+    const clientId =
+      message.role === "user" && message.externalId?.startsWith(own) === true
+        ? message.externalId.slice(own.length)
+        : undefined;
+    const frame: ServerFrame = {
+      kind: "message",
+      seq: message.seq,
+      prev: lastSent,
+      id: message.id,
+      role: message.role,
+      author: message.authorName,
+      createdAt: message.createdAt,
+      content: contentOf(message),
+      sources: message.sources.slice(0, 10),
+      ...(clientId === undefined ? {} : { clientId }),
+    };
+    // A failure to send is followed by the socket's own close.
+    if (!closed) await new Promise<void>((resolve) => socket.send(JSON.stringify(frame), () => resolve()));
+    lastSent = message.seq;
+    if (message.role !== "user" && message.seq > seen) unseen.push({ seq: message.seq, id: message.id });
+  };
+
+  const greet = async (hello: HelloFrame): Promise<void> => {
+    const opened = await openSession(hello, host);
+    if (opened.kind === "bad_token") {
+      socket.close(closeCodes.badToken, "bad token");
+      return;
+    }
+    if (closed) return;
+    if (opened.identityRejected) {
+      send({ kind: "error", code: "identity_rejected", detail: "The hash does not prove this user_id; the visitor is anonymous." });
+    }
+    const thread = threadOf(opened.session);
+    const at: Seat = {
+      session: opened.session,
+      thread,
+      verified: opened.verified,
+      page: pageOf(hello.page),
+      unwatch: host.watch(thread, (signal) => {
+        if (signal.kind === "changed") pull(at);
+        else visitor.showTyping(signal.who);
+      }),
+    };
+    seat = at;
+    const state = await host.thread(thread);
+    conversation = state?.conversationId ?? null;
+    const continues = conversation !== null && hello.conversation === conversation && hello.lastSeq <= (state?.lastSeq ?? 0);
+    lastSent = continues ? hello.lastSeq : 0;
+    seen = conversation !== null && hello.conversation === conversation ? (hello.seen ?? 0) : 0;
+    await sendReady(at, state);
+    pulling = false;
+    if (closed) at.unwatch();
+    else pull(at);
+  };
+
+  const take = async (at: Seat, clientId: string, text: string): Promise<void> => {
+    const refuse = (code: RefusalCode, detail: string): void => send({ kind: "nack", clientId, code, detail });
+    if (text.trim() === "") return refuse("empty", "There is no text in this message.");
+    if (codePoints(text) > messageCodePointsMax) {
+      return refuse("too_long", `A message has at most ${messageCodePointsMax} characters.`);
+    }
+    if (!limits.message(at.session.id, address)) {
+      return refuse("limited", "Too many messages in a short time; try again in a minute.");
+    }
+    try {
+      const accepted = await host.accept({
+        kind: "message",
+        externalId: `${at.session.id}:${clientId}`,
+        thread: at.thread,
+        sender: senderOf(at),
+        sentAt: host.clock.now(),
+        text,
+        ...(at.page === undefined ? {} : { metadata: { page: at.page } }),
+      });
+      send({ kind: "ack", clientId, seq: accepted.seq, id: accepted.messageId });
+    } catch (error) {
+      host.log.error({ err: error }, "a widget message could not be stored");
+      return refuse("unavailable", "The message could not be stored; it will be sent again.");
+    }
+    pull(at);
+  };
+
+  const takeLead = async (at: Seat, clientId: string, name: string, email: string): Promise<void> => {
+    if ((email !== "" && !emailPattern.test(email)) || (email === "" && name === "")) {
+      return send({ kind: "nack", clientId, code: "invalid_email", detail: "This is not an e-mail address." });
+    }
+    if (!limits.message(at.session.id, address)) {
+      return send({ kind: "nack", clientId, code: "limited", detail: "Too many messages in a short time; try again in a minute." });
+    }
+    try {
+      await host.accept({
+        kind: "contact",
+        externalId: `${at.session.id}:lead:${clientId}`,
+        thread: at.thread,
+        sender: senderOf(at),
+        sentAt: host.clock.now(),
+        contact: { ...(name === "" ? {} : { name }), ...(email === "" ? {} : { email }) },
+      });
+    } catch (error) {
+      host.log.error({ err: error }, "a customer's contact details could not be stored");
+      return send({ kind: "nack", clientId, code: "unavailable", detail: "This could not be stored; please try again." });
+    }
+    send({ kind: "lead_saved", clientId });
+    pull(at);
+  };
+
+  const takeSeen = async (upTo: number): Promise<void> => {
+    const shown = unseen.filter((message) => message.seq <= upTo);
+    unseen = unseen.filter((message) => message.seq > upTo);
+    seen = Math.max(seen, Math.min(upTo, lastSent));
+    for (const message of shown) {
+      await host.accept({
+        kind: "delivery",
+        externalId: `seen:${message.id}`,
+        partExternalId: message.id,
+        state: "read",
+        sentAt: host.clock.now(),
+      });
+    }
+  };
+
+  const handle = (frame: ClientFrame): void => {
+    if (frame.kind === "hello") {
+      if (greeted) return refuseFrame("hello comes once.");
+      greeted = true;
+      cancelHelloTimeout();
+      return run(() => greet(frame));
+    }
+    if (frame.kind === "ping") return send({ kind: "pong" });
+    const at = seat;
+    if (at === undefined) return refuseFrame("hello comes first, and its ready before anything else.");
+    switch (frame.kind) {
+      case "send":
+        // In the order they came, however long each takes to store.
+        queue = queue.then(() => take(at, frame.clientId, frame.text));
+        return run(() => queue);
+      case "lead":
+        return run(() => takeLead(at, frame.clientId, (frame.name ?? "").trim(), (frame.email ?? "").trim()));
+      case "resume":
+        rewind = Math.min(rewind ?? frame.lastSeq, frame.lastSeq);
+        return pull(at);
+      case "typing":
+        if (limits.typing(at.session.id)) host.customerTyping(at.thread);
+        return;
+      case "seen":
+        return run(() => takeSeen(frame.seq));
+    }
+  };
+
+  const refuseFrame = (detail: string): void => {
+    badFrames += 1;
+    send({ kind: "error", code: "bad_frame", detail });
+    if (badFrames >= badFramesMax) socket.close(closeCodes.badFrames, "bad frames");
+  };
+
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    if (socket.readyState !== socket.OPEN) return;
+    if (!limits.frame(address)) {
+      send({ kind: "error", code: "limited", detail: "Too many frames in a short time." });
+      socket.close(closeCodes.limited, "limited");
+      return;
+    }
+    if (isBinary) return refuseFrame("Frames are text.");
+    const parsed = parseFrame(data.toString("utf8"));
+    if ("error" in parsed) refuseFrame(parsed.error);
+    else handle(parsed.frame);
+  });
+  socket.on("close", () => {
+    closed = true;
+    cancelHelloTimeout();
+    seat?.unwatch();
+  });
+
+  const visitor: Visitor = {
+    thread: () => seat?.thread,
+    showTyping: (who) => send({ kind: "typing", role: who.role, name: who.name }),
+    async settled() {
+      await Promise.all(running);
+    },
+  };
+  return visitor;
+}
+
+function senderOf(at: Seat): { key: string; name?: string; verified?: VerifiedUser } {
+  if (at.verified === null) return { key: at.session.id };
+  const { name } = at.verified;
+  return { key: at.session.id, verified: at.verified, ...(name === undefined ? {} : { name }) };
+}
+
+function standingOf(state: ThreadState | null, verified: VerifiedUser | null): Standing {
+  return {
+    handledBy: state?.handledBy ?? "assistant",
+    agentName: state?.agentName ?? null,
+    hasEmail: state?.hasEmail === true || verified?.email !== undefined,
+  };
+}
+
+/** Customers write plain text; what the assistant and agents write is Markdown. */
+function contentOf(message: ThreadMessage): readonly Block[] {
+  return message.role === "user" ? plainBlocks(message.markdown) : safeTree(message.markdown);
+}
+
+/** Where the customer was, without the query: it may hold what is nobody's business. */
+function pageOf(page: string | undefined): string | undefined {
+  if (page === undefined || !URL.canParse(page)) return undefined;
+  const url = new URL(page);
+  return url.protocol === "https:" || url.protocol === "http:" ? `${url.origin}${url.pathname}` : undefined;
+}

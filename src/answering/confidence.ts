@@ -1,0 +1,32 @@
+import type { Confidence } from "#domain/message.ts";
+import type { Strictness } from "#domain/workspace.ts";
+import type { AskedTerms } from "./asked-terms.ts";
+import { unknownWeight } from "./asked-terms.ts";
+import { scoreLimit } from "./ranking.ts";
+
+/**
+ * Below it an answer is not given. A strict workspace would rather say "I don't know" than be wrong: at its floor fewer
+ * than one in fifty questions about something else gets an answer.
+ */
+export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.28, helpful: 0.21 };
+const mediumFrom = answerFloor.strict;
+const highFrom = 0.38;
+
+/**
+ * How much of what was asked the best passage holds, 0 to 1: its score by the highest that any passage could reach, with
+ * two unknown words added so that a question of one word proves little. A word that no passage has weighs most.
+ */
+export function confidenceOf(bestScore: number, asked: AskedTerms, chunkCount: number): number {
+  if (asked.weights.size === 0 || chunkCount === 0) return 0;
+  return bestScore / (scoreLimit(asked) + pseudoWords(chunkCount) * unknownWeight(chunkCount));
+}
+
+/** Two in a knowledge base of some size; fewer where there is little to confuse. */
+function pseudoWords(chunkCount: number): number {
+  return (2 * chunkCount) / (chunkCount + 20);
+}
+
+export function bandOf(confidence: number): Confidence {
+  if (confidence >= highFrom) return "high";
+  return confidence >= mediumFrom ? "medium" : "low";
+}

@@ -1,0 +1,47 @@
+import { termsOf, wordsOf } from "./terms.ts";
+
+/** A question as it is searched for. */
+export interface Understood {
+  /** Distinct stems of the question's own content words. */
+  readonly own: readonly string[];
+  /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
+  readonly borrowed: readonly string[];
+  readonly asks: "steps" | "number" | "time" | "person" | "anything";
+}
+
+/** A follow-up leans on a question that was asked at most so many messages ago. */
+const historyReach = 6;
+const followUpWordsMax = 12;
+const followUpTermsMax = 3;
+const termsMax = 40;
+
+const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
+const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why|which|how long|how much|how many|when|where)(?=\s|$)/u;
+
+export function understand(text: string, history: readonly { readonly role: string; readonly content: string }[]): Understood {
+  const own = [...new Set(termsOf(text))].slice(0, termsMax);
+  return { own, borrowed: borrowedTerms(text, own, history), asks: kindOf(text) };
+}
+
+function borrowedTerms(text: string, own: readonly string[], history: readonly { readonly role: string; readonly content: string }[]): string[] {
+  const words = wordsOf(text);
+  const joined = words.join(" ");
+  const leans = own.length === 0 || (own.length <= followUpTermsMax && (pointing.test(joined) || (continuing.test(joined) && own.length <= 1)));
+  if (!leans || words.length > followUpWordsMax) return [];
+  for (const message of history.slice(-historyReach).toReversed()) {
+    if (message.role !== "user") continue;
+    const terms = [...new Set(termsOf(message.content))].filter((term) => !own.includes(term));
+    // What only pointed elsewhere itself ("and that?") is passed over for what it pointed to.
+    if (terms.length > 0) return terms.slice(0, termsMax);
+  }
+  return [];
+}
+
+function kindOf(text: string): Understood["asks"] {
+  const words = wordsOf(text).join(" ");
+  if (/\bhow (?:many|much|long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(words)) return "number";
+  if (/\bwhen\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(words)) return "time";
+  if (/^who\b|\bwho (?:is|was|did|made|can|should)\b/.test(words)) return "person";
+  if (/\bhow (?:do|can|to|could|should|would|does)\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(words)) return "steps";
+  return "anything";
+}

@@ -1,0 +1,45 @@
+import type { Candidate, SearchResult } from "#knowledge/index-port.ts";
+import type { AskedTerms } from "./asked-terms.ts";
+import { synonymShare } from "./asked-terms.ts";
+
+const k1 = 1.2;
+const b = 0.75;
+/** A word in the title counts as often. */
+const titleWeight = 2;
+
+export interface Ranked {
+  readonly candidate: Candidate;
+  /** BM25 over body and title. */
+  readonly score: number;
+}
+
+/** Orders candidates by BM25, best first. */
+export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" | "averageTerms">): Ranked[] {
+  const ranked = result.candidates.map((candidate) => ({ candidate, score: scoreOf(candidate, asked, result.averageTerms) }));
+  // The id breaks ties, so that the same question gets the same answer.
+  return ranked.toSorted((left, right) => right.score - left.score || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1));
+}
+
+/** The most that a passage can score, by the weight of all that was asked. */
+export function scoreLimit(asked: AskedTerms): number {
+  let sum = 0;
+  for (const weight of asked.weights.values()) sum += weight;
+  return (k1 + 1) * sum;
+}
+
+function scoreOf(candidate: Candidate, asked: AskedTerms, averageTerms: number): number {
+  const counts = new Map<string, number>();
+  const count = (terms: readonly string[], times: number): void => {
+    for (const term of terms) {
+      const wanted = asked.askedBy(term);
+      if (wanted !== undefined) counts.set(wanted, (counts.get(wanted) ?? 0) + (wanted === term ? times : times * synonymShare));
+    }
+  };
+  count(candidate.titleTerms, titleWeight);
+  count(candidate.bodyTerms, 1);
+  const length = candidate.titleTerms.length + candidate.bodyTerms.length;
+  const norm = k1 * (1 - b + (b * length) / Math.max(1, averageTerms));
+  let score = 0;
+  for (const [term, found] of counts) score += ((asked.weights.get(term) ?? 0) * found * (k1 + 1)) / (found + norm);
+  return score;
+}

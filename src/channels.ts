@@ -1,0 +1,275 @@
+import { Value } from "typebox/value";
+import type { Account, AdapterModule, ChannelAdapter, ChannelHost, ThreadMessage } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import type { Channel, Source } from "#domain/message.ts";
+import { newId } from "#domain/ids.ts";
+import type { Accounts } from "#engine/create-engine.ts";
+import { threadTopic, workspaceTopic } from "#engine/create-engine.ts";
+import type { Engine } from "#engine/engine.ts";
+import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
+import type { Workspaces } from "#engine/workspaces.ts";
+import { agentName } from "#store/agents.ts";
+import { conversationOfContext } from "#store/conversations.ts";
+import type { Secrets } from "./secrets.ts";
+import { provesIdentity } from "./secrets.ts";
+import { createWindows } from "./windows.ts";
+
+/** Which folder of adapters/ serves a channel. The API is served by the program itself. */
+const adapterOf: Readonly<Partial<Record<Channel, string>>> = { widget: "widget", hosted: "widget" };
+
+const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
+
+export interface Opened {
+  readonly account: Account;
+  readonly adapter: ChannelAdapter;
+}
+
+export interface ChannelRegistry extends Channels, Accounts {
+  /** The adapter of this workspace's account on a channel that has one account each. Undefined: no such workspace. */
+  site(workspaceId: string, channel: Channel): Promise<Opened | undefined>;
+  /** The adapter of an account by its name in the workspace or its id; undefined when there is none. */
+  open(accountId: string): Promise<Opened | undefined>;
+  close(): Promise<void>;
+}
+
+export interface ChannelDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly fanout: Fanout;
+  readonly secrets: Secrets;
+  readonly workspaces: Workspaces;
+  /** Called when an event arrives: the engine is made after the channels that it needs. */
+  readonly engine: () => Engine;
+}
+
+/** The accounts that every workspace has from its beginning. */
+export async function addBuiltinAccounts(tx: Tx, workspaceId: string, now: number): Promise<void> {
+  await tx
+    .insertInto("accounts")
+    .values(
+      builtin.map((channel) => ({
+        id: newId("acc", now),
+        workspace_id: workspaceId,
+        channel,
+        name: channel,
+        config: "{}",
+        credentials: null,
+        managed_by: "builtin" as const,
+        enabled: 1 as const,
+        created_at: now,
+      })),
+    )
+    .execute();
+}
+
+/** Loads adapters by name when an account first needs them, and stands between them and the engine. */
+export function createChannels(dependencies: ChannelDependencies): ChannelRegistry {
+  const { store, log } = dependencies;
+  const modules = new Map<string, Promise<AdapterModule>>();
+  const opened = new Map<string, Promise<Opened | undefined>>();
+  const ready = new Map<string, Opened>();
+  const sites = new Map<string, string>();
+
+  function open(accountId: string): Promise<Opened | undefined> {
+    const known = opened.get(accountId);
+    if (known !== undefined) return known;
+    const opening = openAccount(accountId);
+    opened.set(accountId, opening);
+    const forget = () => opened.delete(accountId);
+    opening.then((found) => (found === undefined ? forget() : ready.set(accountId, found)), forget);
+    return opening;
+  }
+
+  async function openAccount(accountId: string): Promise<Opened | undefined> {
+    const row = await accountRow(store.read, accountId);
+    if (row === undefined || row.enabled === 0) return undefined;
+    const name = adapterOf[row.channel];
+    if (name === undefined) throw new Error(`no adapter serves the channel ${row.channel}`);
+    const module = await load(name);
+    const secrets = row.credentials === null ? {} : (JSON.parse(dependencies.secrets.open(row.credentials)) as object);
+    const config: unknown = { ...(JSON.parse(row.config) as object), ...secrets };
+    const [mistake] = Value.Errors(module.config, config);
+    if (mistake !== undefined) {
+      throw new Error(`the configuration of account ${row.name} is wrong: ${mistake.instancePath || "it"} ${mistake.message}`);
+    }
+    const account: Account = { id: row.id, workspaceId: row.workspace_id, channel: row.channel, name: row.name, config };
+    return { account, adapter: module.create(account, createHost(dependencies, account)) };
+  }
+
+  function load(name: string): Promise<AdapterModule> {
+    const known = modules.get(name);
+    if (known !== undefined) return known;
+    const loading = import(`../adapters/${name}/index.ts`).then(
+      (loaded: { readonly default: AdapterModule }) => loaded.default,
+    );
+    modules.set(name, loading);
+    return loading;
+  }
+
+  function adapter(account: Pick<Account, "id">): ChannelAdapter {
+    const found = ready.get(account.id);
+    if (found === undefined) throw new Error(`the adapter of account ${account.id} is not loaded`);
+    return found.adapter;
+  }
+
+  return {
+    open,
+    async ready(account) {
+      if (ready.has(account.id)) return;
+      const row = await accountRow(store.read, account.id);
+      if (row?.channel === "api") return;
+      if ((await open(account.id)) === undefined) {
+        throw new DeliveryError("rejected", "the channel account of this conversation was removed or is disabled");
+      }
+    },
+    async get(id) {
+      const known = ready.get(id)?.account;
+      if (known !== undefined) return known;
+      const row = await accountRow(store.read, id);
+      return row === undefined || row.enabled === 0
+        ? undefined
+        : { id: row.id, workspaceId: row.workspace_id, channel: row.channel };
+    },
+    async api(workspaceId) {
+      const id = await idOf(workspaceId, "api");
+      if (id === undefined) throw new Error("the workspace has no account for the API");
+      return { id, channel: "api" };
+    },
+    async site(workspaceId, channel) {
+      if ((await dependencies.workspaces.get(workspaceId)) === undefined) return undefined;
+      const id = await idOf(workspaceId, channel);
+      return id === undefined ? undefined : open(id);
+    },
+    render: (account, message) => adapter(account).render(message),
+    send: (account, part, context) => adapter(account).send(part, context),
+    async reconcile(account, key, context) {
+      const { reconcile } = adapter(account);
+      return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context);
+    },
+    idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
+    typing(account, thread, who) {
+      adapter(account)
+        .typing?.(thread, who)
+        .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
+    },
+    async close() {
+      const all = await Promise.allSettled(opened.values());
+      for (const each of all) {
+        if (each.status === "fulfilled") await each.value?.adapter.close();
+      }
+    },
+  };
+
+  async function idOf(workspaceId: string, channel: Channel): Promise<string | undefined> {
+    const key = `${workspaceId}\n${channel}`;
+    const known = sites.get(key);
+    if (known !== undefined) return known;
+    const row = await store.read
+      .selectFrom("accounts")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("name", "=", channel)
+      .where("managed_by", "=", "builtin")
+      .executeTakeFirst();
+    if (row !== undefined) sites.set(key, row.id);
+    return row?.id;
+  }
+}
+
+function accountRow(db: Reader, id: string) {
+  return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+function createHost(dependencies: ChannelDependencies, account: Account): ChannelHost {
+  const { store, clock, log, fanout, secrets, workspaces } = dependencies;
+  const topic = (thread: string) => threadTopic(account.id, thread);
+  const context = (thread: string) => ({ accountId: account.id, contextKey: thread });
+  const windows = createWindows(clock);
+  const purpose = `account:${account.id}`;
+
+  return {
+    clock,
+    log,
+    accept: (event) => dependencies.engine().accept(account.id, event),
+    customerTyping(thread) {
+      fanout.publish(workspaceTopic(account.workspaceId), JSON.stringify({ kind: "typing", accountId: account.id, thread }));
+    },
+    async history(thread, afterSeq, limit) {
+      const rows = await store.read
+        .selectFrom("messages as message")
+        .innerJoin("conversations as conversation", "conversation.id", "message.conversation_id")
+        .select([
+          "message.id",
+          "message.seq",
+          "message.role",
+          "message.content",
+          "message.author_name",
+          "message.sources",
+          "message.confidence",
+          "message.external_id",
+          "message.created_at",
+        ])
+        .where("conversation.account_id", "=", account.id)
+        .where("conversation.context_key", "=", thread)
+        .where("message.seq", ">", afterSeq)
+        .orderBy("message.seq")
+        .limit(limit)
+        .execute();
+      return rows.map(
+        (row): ThreadMessage => ({
+          id: row.id,
+          seq: row.seq,
+          role: row.role,
+          markdown: row.content,
+          authorName: row.author_name,
+          sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
+          confidence: row.confidence,
+          externalId: row.external_id,
+          createdAt: row.created_at,
+        }),
+      );
+    },
+    async thread(thread) {
+      const row = await conversationOfContext(store.read, context(thread));
+      if (row === undefined) return null;
+      const claimed = row.status === "claimed";
+      return {
+        conversationId: row.id,
+        lastSeq: row.last_seq,
+        handledBy: claimed ? "agent" : row.status === "escalated" ? "waiting" : "assistant",
+        agentName: claimed && row.assigned_to !== null ? await agentName(store.read, account.workspaceId, row.assigned_to) : null,
+        hasName: row.customer_name !== null,
+        hasEmail: row.customer_email !== null,
+      };
+    },
+    watch: (thread, listener) =>
+      fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
+    announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),
+    async workspace() {
+      const workspace = await workspaces.get(account.workspaceId);
+      if (workspace === undefined) throw new Error("the workspace of this account was deleted");
+      const { settings } = workspace;
+      return {
+        id: workspace.id,
+        botName: settings.botName,
+        title: settings.widgetTitle,
+        greeting: settings.widgetGreeting,
+        color: settings.widgetColor,
+        allowedOrigins: settings.widgetOrigins,
+        leadCapture: settings.leadCapture,
+      };
+    },
+    async verifyUser(userId, hash) {
+      const row = await store.read
+        .selectFrom("workspaces")
+        .select("identity_secret")
+        .where("id", "=", account.workspaceId)
+        .executeTakeFirst();
+      return row !== undefined && provesIdentity(secrets.open(row.identity_secret), userId, hash);
+    },
+    seal: (value) => secrets.sign(purpose, value),
+    unseal: (token) => secrets.verify(purpose, token),
+    allow: windows.take,
+  };
+}

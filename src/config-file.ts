@@ -1,0 +1,183 @@
+import { Type } from "typebox";
+import type { Static, TObject, TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
+import type { Document } from "yaml";
+import { plans, strictnesses } from "#domain/workspace.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+
+const text = (description: string, maxLength = 2_000) => Type.String({ description, minLength: 1, maxLength });
+
+const closed = <T extends Record<string, TSchema>>(properties: T, description: string): TObject<T> =>
+  Type.Object(properties, { additionalProperties: false, description });
+
+const days = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
+
+const minutes = Type.Integer({ minimum: 1, maximum: 100_000, description: "Minutes until a conversation has waited too long." });
+
+const workspaceSchema = closed(
+  {
+    name: text("Names the workspace; the workspace of this name is made when there is none.", 200),
+    plan: Type.Optional(Type.Enum([...plans], { description: "Which limits its keys have." })),
+    bot_name: Type.Optional(text("The name customers see on the bot's answers.", 80)),
+    strictness: Type.Optional(
+      Type.Enum([...strictnesses], { description: "strict answers only when it is sure; helpful also when it may be right." }),
+    ),
+    messages: Type.Optional(
+      closed(
+        {
+          handover: Type.Optional(text("Said once when the conversation goes to people.")),
+          unknown: Type.Optional(text("Said when the documents hold no answer.")),
+          waiting: Type.Optional(text("What an API client is answered while a person has the conversation.")),
+        },
+        "Sentences that the bot says by itself.",
+      ),
+    ),
+    escalation: Type.Optional(
+      closed(
+        {
+          phrases: Type.Optional(
+            Type.Array(text("A phrase by which a customer asks for a person.", 200), { maxItems: 500, description: "Replaces the built-in phrases." }),
+          ),
+          low_answers: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 20, description: "How many answers of low confidence in a row escalate." }),
+          ),
+        },
+        "When the bot hands over.",
+      ),
+    ),
+    sla: Type.Optional(
+      closed(
+        {
+          urgent: Type.Optional(minutes),
+          high: Type.Optional(minutes),
+          normal: Type.Optional(minutes),
+          low: Type.Optional(minutes),
+        },
+        "Target of the time in open and escalated, in minutes, by priority.",
+      ),
+    ),
+    auto_resolve_days: Type.Optional(days("Days without a message after which an open conversation is resolved; false: never.")),
+    auto_archive_days: Type.Optional(days("Days after which a resolved conversation is archived; false: never.")),
+    widget: Type.Optional(
+      closed(
+        {
+          title: Type.Optional(text("Heading of the chat.", 80)),
+          greeting: Type.Optional(text("What the chat says before the first question.", 500)),
+          color: Type.Optional(Type.String({ pattern: "^#[0-9a-fA-F]{6}$", description: "Accent colour, #rrggbb." })),
+          origins: Type.Optional(
+            Type.Array(Type.String({ pattern: "^https?://[^/]+$", maxLength: 300 }), {
+              maxItems: 200,
+              description: "Sites that may embed the widget, such as https://shop.example; none: any site.",
+            }),
+          ),
+          lead_capture: Type.Optional(
+            Type.Enum(["off", "on_handover"], { description: "Whether an anonymous visitor is asked for name and e-mail address." }),
+          ),
+        },
+        "The chat on the website and the hosted chat page.",
+      ),
+    ),
+  },
+  "A workspace: one company, or one brand of it.",
+);
+
+/** What the configuration file can hold. `config/schema.json` is made of it, for editors. */
+export const configFileSchema = closed(
+  { workspaces: Type.Optional(Type.Array(workspaceSchema, { maxItems: 200 })) },
+  "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.",
+);
+
+export interface FileWorkspace {
+  readonly name: string;
+  readonly plan: (typeof plans)[number] | undefined;
+  readonly settings: Partial<WorkspaceSettings>;
+}
+
+export interface FileConfig {
+  readonly workspaces: readonly FileWorkspace[];
+}
+
+/** Parses and checks the file. Throws an Error that names file, line, what is wrong and what is allowed. */
+export function readConfigFile(
+  path: string,
+  content: string,
+  env: Readonly<Record<string, string | undefined>>,
+): FileConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines, uniqueKeys: true });
+  const fail = (offset: number, message: string): never => {
+    throw new Error(`${path}, line ${lines.linePos(offset).line}: ${message}`);
+  };
+  const [error] = document.errors;
+  if (error !== undefined) fail(error.pos[0], error.message.split("\n")[0] ?? "this is not YAML");
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value !== "string") return;
+      node.value = node.value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_match, name: string) => {
+        const value = env[name];
+        return value ?? fail(node.range?.[0] ?? 0, `the environment has no variable ${name}`);
+      });
+    },
+  });
+  const value: unknown = document.toJS() ?? {};
+  const [mistake] = Value.Errors(configFileSchema, value);
+  if (mistake !== undefined) {
+    const unknownKey = (mistake.params as { readonly additionalProperties?: readonly string[] }).additionalProperties?.[0];
+    const keys = mistake.instancePath.split("/").slice(1);
+    const path2 = unknownKey === undefined ? keys : [...keys, unknownKey];
+    const name = path2.join(".") || "the file";
+    fail(offsetOf(document, path2), unknownKey === undefined ? `${name} ${mistake.message}` : `${name} is not a setting; ${allowedAt(keys)}`);
+  }
+  return { workspaces: ((value as Static<typeof configFileSchema>).workspaces ?? []).map(workspaceOf) };
+}
+
+function offsetOf(document: Document, path: readonly string[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const key of path) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+      if (pair === undefined) break;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(key)];
+      offset = (node as { readonly range?: readonly number[] } | undefined)?.range?.[0] ?? offset;
+    }
+  }
+  return offset;
+}
+
+function allowedAt(path: readonly string[]): string {
+  let schema: unknown = configFileSchema;
+  for (const key of path) {
+    const { properties, items } = schema as { readonly properties?: Record<string, unknown>; readonly items?: unknown };
+    schema = properties?.[key] ?? items;
+  }
+  const { properties } = (schema ?? {}) as { readonly properties?: object };
+  return `allowed here: ${Object.keys(properties ?? {}).join(", ")}`;
+}
+
+function workspaceOf(given: Static<typeof workspaceSchema>): FileWorkspace {
+  const settings: Record<string, unknown> = {
+    strictness: given.strictness,
+    botName: given.bot_name,
+    handoverMessage: given.messages?.handover,
+    unknownMessage: given.messages?.unknown,
+    waitingMessage: given.messages?.waiting,
+    escalationPhrases: given.escalation?.phrases,
+    lowAnswersToEscalate: given.escalation?.low_answers,
+    autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
+    autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
+    slaTargets: given.sla === undefined ? undefined : { urgent: 15, high: 30, normal: 60, low: 240, ...given.sla },
+    widgetTitle: given.widget?.title,
+    widgetGreeting: given.widget?.greeting,
+    widgetColor: given.widget?.color,
+    widgetOrigins: given.widget?.origins,
+    leadCapture: given.widget?.lead_capture,
+  };
+  const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+  return { name: given.name, plan: given.plan, settings: set as Partial<WorkspaceSettings> };
+}

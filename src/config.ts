@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readConfigFile } from "./config-file.ts";
+import type { FileConfig } from "./config-file.ts";
+
+export type Role = "all" | "web" | "worker";
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Without a slash at the end. */
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  readonly secret: string | undefined;
+  readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
+  readonly role: Role;
+  readonly logLevel: string;
+  /** Addresses of proxies whose X-Forwarded-For is believed; empty: nobody's. */
+  readonly trustedProxies: readonly string[];
+  readonly file: FileConfig;
+  /** Where a test ends the process; see engine/checkpoint.ts. */
+  readonly killAt: string | undefined;
+}
+
+/** A setting that is wrong. The message names it, says what is allowed, and holds no secret. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ConfigError";
+  }
+}
+
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+const roles: readonly Role[] = ["all", "web", "worker"];
+const defaultFile = "config/parley.yaml";
+
+/** Reads the environment and the configuration file. Throws {@link ConfigError}. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const value = (name: string): string | undefined => {
+    const text = env[name]?.trim();
+    return text === "" ? undefined : text;
+  };
+  const host = value("HOST") ?? "127.0.0.1";
+  const port = Number(value("PORT") ?? "8080");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new ConfigError(`PORT is "${value("PORT")}": use a number from 0 (any free port) to 65535`);
+  }
+  const role = roles.find((each) => each === (value("PARLEY_ROLE") ?? "all"));
+  if (role === undefined) throw new ConfigError(`PARLEY_ROLE is "${value("PARLEY_ROLE")}": use ${roles.join(", ")}`);
+  const logLevel = value("LOG_LEVEL") ?? "info";
+  if (!logLevels.includes(logLevel)) throw new ConfigError(`LOG_LEVEL is "${logLevel}": use ${logLevels.join(", ")}`);
+  const dataDir = resolve(value("PARLEY_DATA_DIR") ?? "./data");
+  const databaseUrl = value("DATABASE_URL") ?? `sqlite:${dataDir}/parley.sqlite`;
+  if (!/^(sqlite:.|mysql:\/\/.|mariadb:\/\/.)/.test(databaseUrl)) {
+    throw new ConfigError("DATABASE_URL: use sqlite:PATH or mysql://user:password@host:port/database");
+  }
+  const redisUrl = value("REDIS_URL");
+  if (redisUrl !== undefined && !/^rediss?:\/\/./.test(redisUrl)) {
+    throw new ConfigError("REDIS_URL: use redis://host:port, or rediss:// with TLS");
+  }
+  if (role !== "all" && redisUrl === undefined) {
+    throw new ConfigError(`PARLEY_ROLE is ${role}: processes with different roles reach each other through Redis; set REDIS_URL`);
+  }
+  for (const name of ["TYPESENSE_URL", "MODEL_PROVIDER"]) {
+    if (value(name) !== undefined) {
+      throw new ConfigError(`${name} is set, and this version cannot use it: unset it; answers come from the embedded index`);
+    }
+  }
+  return {
+    host,
+    port,
+    publicUrl: publicUrlOf(value("PUBLIC_URL"), host, port),
+    dataDir,
+    secret: value("PARLEY_SECRET"),
+    databaseUrl,
+    redisUrl,
+    role,
+    logLevel,
+    trustedProxies: (value("TRUSTED_PROXIES") ?? "").split(",").map((each) => each.trim()).filter((each) => each !== ""),
+    file: loadFile(value("PARLEY_CONFIG"), env),
+    killAt: value("PARLEY_TEST_KILL_AT"),
+  };
+}
+
+function publicUrlOf(given: string | undefined, host: string, port: number): string {
+  if (given === undefined) return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = URL.parse(given);
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw new ConfigError(`PUBLIC_URL is "${given}": use the address that customers reach this at, such as https://support.example`);
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function loadFile(path: string | undefined, env: Readonly<Record<string, string | undefined>>): FileConfig {
+  const file = path ?? defaultFile;
+  if (!existsSync(file)) {
+    if (path !== undefined) throw new ConfigError(`PARLEY_CONFIG names ${path}, and there is no such file`);
+    return { workspaces: [] };
+  }
+  return readConfigFile(file, readFileSync(file, "utf8"), env);
+}

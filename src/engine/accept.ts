@@ -1,0 +1,313 @@
+import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import { newId } from "#domain/ids.ts";
+import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
+import type { Channel } from "#domain/message.ts";
+import { freshClock } from "#domain/sla.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { lockContexts } from "#store/conversations.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import type { ContactsTable, InboundEventsTable } from "#store/schema.ts";
+import type { Draft, Effects } from "./changes.ts";
+import { createChanges, thinkLane } from "./changes.ts";
+import type { Contacts } from "./contacts.ts";
+import { loadContacts, showContact } from "./contacts.ts";
+import { applyDelivery, applyEdit } from "./inbound-changes.ts";
+import type { Tx } from "./ports.ts";
+import type { Workspace } from "./workspaces.ts";
+
+export interface AccountRef {
+  readonly id: string;
+  readonly channel: Channel;
+}
+
+export interface Arrival {
+  readonly account: AccountRef;
+  readonly workspace: Workspace;
+  readonly event: InboundEvent;
+  /** This process answers at once, itself: the work is stored as taken. */
+  readonly lease?: { readonly id: string; readonly until: number };
+}
+
+export interface Arrived extends Accepted {
+  /** The work of answering, when it was taken at once. */
+  readonly work: OutboxRow | null;
+}
+
+interface Stored {
+  readonly results: readonly Arrived[];
+  readonly effects: Effects;
+}
+
+const nothing: Arrived = { duplicate: false, conversationId: null, messageId: null, seq: null, work: null };
+
+/**
+ * Stores events in the order given, with all the work they cause, in a number of statements that does not grow with
+ * their number. Fails as a whole; then they are to be tried one by one.
+ */
+export async function acceptAll(tx: Tx, arrivals: readonly Arrival[], now: number): Promise<Stored> {
+  const changes = createChanges(now);
+  const known = await knownEvents(tx, arrivals);
+  const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
+  const rows = await lockContexts(
+    tx,
+    distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")),
+  );
+  const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
+  const contacts = await loadContacts(
+    tx,
+    fresh.flatMap(({ workspace, account, event }) =>
+      event.kind === "message" || event.kind === "contact"
+        ? [{ workspaceId: workspace.id, channel: account.channel, sender: event.sender }]
+        : [],
+    ),
+    now,
+  );
+  const parked = await parkedChanges(tx, fresh);
+  const inbound: Omit<InboundEventsTable, "id">[] = [];
+  const results: Arrived[] = [];
+  const newConversations: Draft[] = [];
+
+  for (const arrival of arrivals) {
+    const key = keyOf(arrival);
+    const before = known.get(key);
+    if (before !== undefined) {
+      results.push({ ...before, duplicate: true });
+      continue;
+    }
+    const outcome = await acceptOne(arrival);
+    known.set(key, outcome);
+    results.push(outcome);
+    inbound.push(inboundRow(arrival, outcome, now));
+  }
+
+  await linkPrevious(tx, newConversations, contacts);
+  await contacts.flush(tx);
+  const effects = await changes.flush(tx);
+  if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
+  return { results: await withWork(tx, results, arrivals), effects };
+
+  async function acceptOne(arrival: Arrival): Promise<Arrived> {
+    const { account, workspace, event } = arrival;
+    if (event.kind === "delivery") {
+      await applyDelivery(tx, changes, account.id, event);
+      return nothing;
+    }
+    const context = contextOf(account.id, event.thread);
+    const row = conversations.get(context);
+    switch (event.kind) {
+      case "message": {
+        const contact = contacts.of({ workspaceId: workspace.id, channel: account.channel, sender: event.sender });
+        const draft =
+          row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
+        conversations.set(context, draft.row);
+        return acceptMessage(draft, arrival, event, contact);
+      }
+      case "contact": {
+        const contact = contacts.of({ workspaceId: workspace.id, channel: account.channel, sender: event.sender });
+        contacts.setClaimed(contact, event.contact);
+        if (row === undefined) return nothing;
+        const draft = changes.track(row, workspace.settings, false);
+        if (showContact(draft.row, contact)) draft.touch();
+        return { ...nothing, conversationId: row.id };
+      }
+      case "edit":
+      case "delete": {
+        if (row === undefined) return nothing;
+        const messageId = await applyEdit(tx, changes, changes.track(row, workspace.settings, false), event);
+        return { ...nothing, conversationId: row.id, messageId };
+      }
+    }
+  }
+
+  function begin(arrival: Arrival, thread: string, contact: ContactsTable): Draft {
+    const { account, workspace } = arrival;
+    const clock = freshClock(now);
+    const row: ConversationRow = {
+      id: newId("conv", now),
+      workspace_id: workspace.id,
+      account_id: account.id,
+      channel: account.channel,
+      context_key: thread,
+      contact_id: contact.id,
+      status: "open",
+      snoozed_from: null,
+      snoozed_until: null,
+      priority: "normal",
+      assigned_to: null,
+      started_at: now,
+      last_message_at: now,
+      resolved_at: null,
+      message_count: 0,
+      last_seq: 0,
+      last_customer_seq: 0,
+      settled_seq: 0,
+      low_streak: 0,
+      sla_state: "in_compliance",
+      sla_elapsed_ms: clock.elapsedMs,
+      sla_running_since: clock.runningSince,
+      timer_at: null,
+      customer_name: null,
+      customer_email: null,
+      customer_email_key: null,
+      customer_phone: null,
+      customer_verified: 0,
+      previous_conversation_id: null,
+      version: 0,
+    };
+    const draft = changes.track(row, workspace.settings, true);
+    draft.audit("status_changed", { type: "customer", id: contact.id, name: contact.name }, { to: "open" });
+    newConversations.push(draft);
+    return draft;
+  }
+
+  function acceptMessage(
+    draft: Draft,
+    arrival: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+    contact: ContactsTable,
+  ): Arrived {
+    const { row } = draft;
+    showContact(row, contact);
+    const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
+    const externalId = event.messageExternalId ?? event.externalId;
+    const change = parked.get(`${arrival.account.id}\n${externalId}`);
+    const message = draft.addMessage({
+      role: "user",
+      content: change === undefined ? event.text : change.kind === "edit" ? change.text : "",
+      authorId: contact.id,
+      authorName: contact.name ?? event.sender.name ?? null,
+      externalId,
+      ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+    });
+    row.last_customer_seq = message.seq;
+    if (botMayAnswer(row.status)) {
+      changes.addWork({
+        lane: thinkLane(row.id),
+        kind: "think",
+        payload: { conversationId: row.id, seq: message.seq },
+        dueAt: now,
+        ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
+      });
+    }
+    return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
+  }
+}
+
+const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
+const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
+
+function distinctContexts(arrivals: readonly Arrival[]) {
+  const contexts = new Map<string, { accountId: string; contextKey: string }>();
+  for (const { account, event } of arrivals) {
+    if (event.kind === "delivery") continue;
+    contexts.set(contextOf(account.id, event.thread), { accountId: account.id, contextKey: event.thread });
+  }
+  return [...contexts.values()];
+}
+
+/** What became of those that were accepted before. */
+async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {
+  const known = new Map<string, Arrived>();
+  for (const [accountId, group] of Map.groupBy(arrivals, ({ account }) => account.id)) {
+    const rows = await tx
+      .selectFrom("inbound_events as event")
+      .leftJoin("messages", "messages.id", "event.message_id")
+      .select(["event.external_id", "event.conversation_id", "event.message_id", "messages.seq"])
+      .where("event.account_id", "=", accountId)
+      .where(
+        "event.external_id",
+        "in",
+        group.map(({ event }) => event.externalId),
+      )
+      .execute();
+    for (const row of rows) {
+      known.set(`${accountId}\n${row.external_id}`, {
+        duplicate: true,
+        conversationId: row.conversation_id,
+        messageId: row.message_id,
+        seq: row.seq,
+        work: null,
+      });
+    }
+  }
+  return known;
+}
+
+/** Edits and deletions that came before the message that they change. */
+async function parkedChanges(tx: Tx, arrivals: readonly Arrival[]) {
+  const parked = new Map<string, { readonly kind: "edit"; readonly text: string } | { readonly kind: "delete" }>();
+  const messages = arrivals.filter(({ event }) => event.kind === "message");
+  for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
+    const rows = await tx
+      .selectFrom("inbound_events")
+      .select(["target_external_id", "payload"])
+      .where("account_id", "=", accountId)
+      .where(
+        "target_external_id",
+        "in",
+        group.map(({ event }) =>
+          event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
+        ),
+      )
+      .orderBy("id")
+      .execute();
+    for (const row of rows) {
+      const event = JSON.parse(row.payload) as InboundEvent;
+      const key = `${accountId}\n${row.target_external_id}`;
+      if (event.kind === "edit") parked.set(key, { kind: "edit", text: event.text });
+      if (event.kind === "delete") parked.set(key, { kind: "delete" });
+    }
+  }
+  return parked;
+}
+
+function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
+  return {
+    account_id: account.id,
+    external_id: event.externalId,
+    kind: event.kind,
+    payload: JSON.stringify(event),
+    target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
+    conversation_id: outcome.conversationId,
+    message_id: outcome.messageId,
+    received_at: now,
+  };
+}
+
+/** Names the customer's conversation before each new one. */
+async function linkPrevious(tx: Tx, drafts: readonly Draft[], contacts: Contacts): Promise<void> {
+  for (const { row } of drafts) {
+    if (contacts.isNew(row.contact_id)) continue;
+    const previous = await tx
+      .selectFrom("conversations")
+      .select("id")
+      .where("contact_id", "=", row.contact_id)
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    row.previous_conversation_id = previous?.id ?? null;
+  }
+}
+
+/** Reads back the rows of work that the caller does itself. */
+async function withWork(tx: Tx, results: readonly Arrived[], arrivals: readonly Arrival[]): Promise<readonly Arrived[]> {
+  const own = arrivals.some(({ lease }) => lease !== undefined);
+  if (!own) return results;
+  return Promise.all(
+    results.map(async (result, i) => {
+      const lease = arrivals[i]?.lease;
+      if (lease === undefined || result.conversationId === null || result.duplicate) return result;
+      const rows = await tx
+        .selectFrom("outbox")
+        .selectAll()
+        .where("lane", "=", thinkLane(result.conversationId))
+        .where("lease_id", "=", lease.id)
+        .orderBy("id", "desc")
+        .execute();
+      const work = rows.find((row) => (JSON.parse(row.payload) as { readonly seq?: number }).seq === result.seq);
+      return { ...result, work: work ?? null };
+    }),
+  );
+}

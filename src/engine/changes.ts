@@ -1,0 +1,313 @@
+import type { Insertable } from "kysely";
+import { newId } from "#domain/ids.ts";
+import type { Status } from "#domain/lifecycle.ts";
+import { transitionEvent } from "#domain/lifecycle.ts";
+import type { Actor, AuditAction, Role } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { clockOnStatus, slaState } from "#domain/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { insertConversations, saveConversations } from "#store/conversations.ts";
+import { dialectOf } from "#store/dialect.ts";
+import type { NewWork } from "#store/outbox.ts";
+import { insertWork } from "#store/outbox.ts";
+import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { Tx } from "./ports.ts";
+import { nextTimer } from "./timers.ts";
+
+export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
+export const sendLane = (conversationId: string): string => `send:${conversationId}`;
+export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
+export const indexLane = "index";
+
+/** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
+export interface Changes {
+  readonly now: number;
+  /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
+  track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
+  tracked(id: string): Draft | undefined;
+  addWork(work: NewWork): void;
+  /** Writes everything. What must happen after the commit is in the result. */
+  flush(tx: Tx): Promise<Effects>;
+}
+
+/** Signals to give once the transaction is durable. */
+export interface Effects {
+  readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
+  readonly threads: readonly { readonly accountId: string; readonly contextKey: string }[];
+  readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
+}
+
+export interface NewMessage {
+  readonly role: Role;
+  readonly content: string;
+  readonly authorId?: string | null;
+  readonly authorName?: string | null;
+  readonly externalId?: string | null;
+  readonly answersSeq?: number;
+  readonly confidence?: MessagesTable["confidence"];
+  readonly sources?: string;
+  readonly skills?: string;
+  readonly tokensUsed?: number;
+  readonly metadata?: string;
+  /** The parts that bring it to the customer; none where the customer fetches it. */
+  readonly parts?: readonly { readonly payload: string }[];
+}
+
+export interface Draft {
+  readonly row: ConversationRow;
+  /** Appends a message and queues its parts. */
+  addMessage(message: NewMessage): MessagesTable;
+  /**
+   * Moves through the lifecycle table; the same status is no change. Throws `invalid_transition` for what the table does
+   * not have.
+   */
+  setStatus(to: Status, actor: Actor, snoozedUntil?: number | null): void;
+  audit(action: AuditAction, actor: Actor, change: { from?: string | null; to?: string | null; detail?: string | null }): void;
+  setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
+  /** Marks the row as changed where a field was set directly. */
+  touch(): void;
+}
+
+interface Tracked extends Draft {
+  readonly row: ConversationRow;
+  readonly settings: WorkspaceSettings;
+  readonly isNew: boolean;
+  readonly before: ConversationRow;
+  changed: boolean;
+  /** There is something new for the customer to see. */
+  visible: boolean;
+  /** What `q` finds it by has changed. */
+  spoken: boolean;
+}
+
+export function createChanges(now: number): Changes {
+  const drafts = new Map<string, Tracked>();
+  const messages: MessagesTable[] = [];
+  const deliveries: Insertable<DeliveriesTable>[] = [];
+  const audits: AuditTable[] = [];
+  const works: NewWork[] = [];
+  const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
+  const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
+
+  function track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft {
+    const known = drafts.get(row.id);
+    if (known !== undefined) return known;
+    const current = { ...row };
+    const draft: Tracked = {
+      row: current,
+      settings,
+      isNew,
+      before: row,
+      changed: isNew,
+      visible: false,
+      spoken: false,
+      touch() {
+        draft.changed = true;
+      },
+      addMessage: (message) => addMessage(draft, message),
+      setStatus: (to, actor, snoozedUntil = null) => setStatus(draft, to, actor, snoozedUntil),
+      audit: (action, actor, change) => audit(draft, action, actor, change),
+      setTags(add, remove, actor) {
+        for (const tag of add) {
+          tagsAdded.push({ draft, tag });
+          audit(draft, "tagged", actor, { to: tag });
+        }
+        for (const tag of remove) {
+          tagsRemoved.push({ draft, tag });
+          audit(draft, "untagged", actor, { from: tag });
+        }
+        draft.changed = true;
+        draft.spoken ||= add.length + remove.length > 0;
+      },
+    };
+    drafts.set(row.id, draft);
+    return draft;
+  }
+
+  function addMessage(draft: Tracked, message: NewMessage): MessagesTable {
+    const { row } = draft;
+    row.last_seq += 1;
+    row.message_count += 1;
+    row.last_message_at = Math.max(row.last_message_at, now);
+    const stored: MessagesTable = {
+      id: newId("msg", now),
+      conversation_id: row.id,
+      seq: row.last_seq,
+      role: message.role,
+      content: message.content,
+      author_id: message.authorId ?? null,
+      author_name: message.authorName ?? null,
+      external_id: message.externalId ?? null,
+      answers_seq: message.answersSeq ?? null,
+      confidence: message.confidence ?? null,
+      sources: message.sources ?? null,
+      skills: message.skills ?? null,
+      tokens_used: message.tokensUsed ?? null,
+      metadata: message.metadata ?? null,
+      created_at: now,
+      edited_at: null,
+      deleted_at: null,
+    };
+    messages.push(stored);
+    for (const [part, { payload }] of (message.parts ?? []).entries()) {
+      const id = `${stored.id}.${part}`;
+      deliveries.push({
+        id,
+        account_id: row.account_id,
+        conversation_id: row.id,
+        message_id: stored.id,
+        part,
+        payload,
+        state: "queued",
+        external_id: null,
+        attempts: 0,
+        error: null,
+        started_at: null,
+        settled_at: null,
+      });
+      works.push({ lane: sendLane(row.id), kind: "send", payload: { deliveryId: id }, dueAt: now });
+    }
+    draft.spoken = true;
+    draft.changed = true;
+    draft.visible = true;
+    return stored;
+  }
+
+  function setStatus(draft: Tracked, to: Status, actor: Actor, snoozedUntil: number | null): void {
+    const { row, settings } = draft;
+    const from = row.status;
+    if (from === to) {
+      if (to === "snoozed" && row.snoozed_until !== snoozedUntil) {
+        row.snoozed_until = snoozedUntil;
+        draft.changed = true;
+      }
+      return;
+    }
+    if (transitionEvent(from, to) === undefined) {
+      throw new Problem("invalid_transition", `a conversation that is ${from} cannot become ${to}`);
+    }
+    const clock = clockOnStatus({ elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since }, from, to, now);
+    row.sla_elapsed_ms = clock.elapsedMs;
+    row.sla_running_since = clock.runningSince;
+    row.sla_state = slaState(clock, settings.slaTargets[row.priority], now);
+    row.snoozed_from = to === "snoozed" ? from : null;
+    row.snoozed_until = to === "snoozed" ? snoozedUntil : null;
+    row.status = to;
+    if (to === "resolved") row.resolved_at = now;
+    if (to === "open") {
+      row.resolved_at = null;
+      row.low_streak = 0;
+      // The bot takes up from the next message: what came while it was not its turn is the people's.
+      row.settled_seq = row.last_customer_seq;
+    }
+    if (to === "open") row.assigned_to = null;
+    draft.changed = true;
+    draft.visible = true;
+    audit(draft, "status_changed", actor, { from, to });
+  }
+
+  function audit(
+    draft: Tracked,
+    action: AuditAction,
+    actor: Actor,
+    change: { from?: string | null; to?: string | null; detail?: string | null },
+  ): void {
+    audits.push({
+      id: newId("aud", now),
+      workspace_id: draft.row.workspace_id,
+      conversation_id: draft.row.id,
+      action,
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      from_value: change.from ?? null,
+      to_value: change.to ?? null,
+      detail: change.detail ?? null,
+      created_at: now,
+    });
+  }
+
+  async function flush(tx: Tx): Promise<Effects> {
+    const changed = [...drafts.values()].filter((draft) => draft.changed);
+    const rearmed: Tracked[] = [];
+    for (const draft of changed) {
+      const { row, before } = draft;
+      row.version += 1;
+      const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+      row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
+      const refiltered = (["status", "sla_state", "customer_email_key"] as const).some((key) => row[key] !== before[key]);
+      if (draft.spoken || refiltered) {
+        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt: now });
+      }
+      const at = nextTimer(row, draft.settings, now);
+      // A timer that fires too early looks again; only an earlier one has to be moved.
+      if (at === null || (row.timer_at !== null && row.timer_at <= at && row.timer_at > now)) continue;
+      if (row.timer_at !== null) rearmed.push(draft);
+      row.timer_at = at;
+      works.push({ lane: timerLane(row.id), kind: "timer", payload: { conversationId: row.id }, dueAt: at });
+    }
+    if (rearmed.length > 0) {
+      const lanes = rearmed.map(({ row }) => timerLane(row.id));
+      await tx.deleteFrom("outbox").where("lane", "in", lanes).execute();
+    }
+    await insertConversations(
+      tx,
+      changed.filter((draft) => draft.isNew).map((draft) => draft.row),
+    );
+    await saveConversations(
+      tx,
+      changed.filter((draft) => !draft.isNew).map((draft) => draft.row),
+    );
+    if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
+    if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
+    await writeTags(tx, changed);
+    await insertWork(tx, works, now);
+    const signalled = [...drafts.values()].filter((draft) => draft.changed);
+    return {
+      wake: works.filter((work) => work.lease === undefined),
+      threads: signalled
+        .filter((draft) => draft.visible)
+        .map(({ row }) => ({ accountId: row.account_id, contextKey: row.context_key })),
+      workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
+    };
+  }
+
+  async function writeTags(tx: Tx, changed: readonly Tracked[]): Promise<void> {
+    for (const { draft, tag } of tagsRemoved) {
+      await tx.deleteFrom("conversation_tags").where("conversation_id", "=", draft.row.id).where("tag", "=", tag).execute();
+    }
+    for (const { row, before, isNew } of changed) {
+      // The tag rows carry what lists filter by.
+      if (isNew || (row.status === before.status && row.sla_state === before.sla_state)) continue;
+      await tx
+        .updateTable("conversation_tags")
+        .set({ status: row.status, sla_state: row.sla_state })
+        .where("conversation_id", "=", row.id)
+        .execute();
+    }
+    for (const { draft, tag } of tagsAdded) {
+      const { row } = draft;
+      const insert = tx.insertInto("conversation_tags").values({
+        workspace_id: row.workspace_id,
+        tag,
+        conversation_id: row.id,
+        started_at: row.started_at,
+        channel: row.channel,
+        status: row.status,
+        sla_state: row.sla_state,
+      });
+      // A tag that is there already stays.
+      await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
+    }
+  }
+
+  return {
+    now,
+    track,
+    tracked: (id) => drafts.get(id),
+    addWork: (work) => works.push(work),
+    flush,
+  };
+}

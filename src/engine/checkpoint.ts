@@ -1,0 +1,13 @@
+/** Named points on the path of a message. The crash test ends the process at each of them. */
+export const checkpoints = [
+  "accept.committed",
+  "accept.acknowledged",
+  "answer.before",
+  "answer.stored",
+  "send.before",
+  "send.after",
+  "send.marked",
+] as const;
+
+/** Called when a point is passed; does nothing in production. */
+export type Checkpoint = (point: (typeof checkpoints)[number]) => void;

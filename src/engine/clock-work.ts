@@ -1,0 +1,53 @@
+import { wakeTarget } from "#domain/lifecycle.ts";
+import { systemActor } from "#domain/message.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { Effects } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import type { Reader, Tx } from "./ports.ts";
+import { autoArchiveAt, autoResolveAt } from "./timers.ts";
+import type { Workspace } from "./workspaces.ts";
+
+/** Does what is due on a conversation by the clock, and sets its next timer. A timer with nothing due only does the latter. */
+export async function runTimer(tx: Tx, workspace: Workspace, rows: readonly OutboxRow[], now: number): Promise<Effects | null> {
+  await finishWork(tx, rows);
+  const { conversationId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly conversationId: string };
+  return settleClock(tx, workspace, conversationId, now);
+}
+
+async function settleClock(tx: Tx, workspace: Workspace, conversationId: string, now: number): Promise<Effects | null> {
+  const row = await lockConversation(tx, workspace.id, conversationId);
+  if (row === undefined) return null;
+  const { settings } = workspace;
+  const changes = createChanges(now);
+  const draft = changes.track({ ...row, timer_at: null }, settings, false);
+  draft.touch();
+  const current = draft.row;
+  if (current.status === "snoozed" && current.snoozed_until !== null && current.snoozed_until <= now) {
+    draft.setStatus(wakeTarget(current.snoozed_from), systemActor("snooze"));
+  }
+  const resolveAt = autoResolveAt(current, settings);
+  if (resolveAt !== null && resolveAt <= now) draft.setStatus("resolved", systemActor("auto-resolve"));
+  const archiveAt = autoArchiveAt(current, settings);
+  if (archiveAt !== null && archiveAt <= now) draft.setStatus("archived", systemActor("auto-archive"));
+  return changes.flush(tx);
+}
+
+/** Conversations of this workspace whose timer is due and has not run yet. */
+export async function dueClocks(db: Reader, workspaceId: string, now: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("conversations")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("timer_at", "<=", now)
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** As {@link runTimer}, for somebody who needs the state to be exact now. The timer's own row then finds nothing due. */
+export async function settleNow(tx: Tx, workspace: Workspace, conversationId: string, now: number): Promise<Effects | null> {
+  await tx.deleteFrom("outbox").where("lane", "=", `timer:${conversationId}`).execute();
+  return settleClock(tx, workspace, conversationId, now);
+}

@@ -1,0 +1,394 @@
+import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import { newId } from "#domain/ids.ts";
+import type { Channel } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { settingsOf } from "#domain/workspace.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { NewWork, OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import { isDuplicate } from "#store/duplicate.ts";
+import type { Arrival, Arrived } from "./accept.ts";
+import { acceptAll } from "./accept.ts";
+import type { Effects } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
+import { abandonDelivery, deliver } from "./deliver.ts";
+import type { Engine, Query, QueryResult } from "./engine.ts";
+import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
+import { replyAsAgent } from "./reply.ts";
+import { renderParts, think } from "./think.ts";
+import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
+import type { Workspace, Workspaces } from "./workspaces.ts";
+
+export interface EngineDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly accounts: Accounts;
+  readonly channels: Channels;
+  readonly answerer: Answerer;
+  readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+  readonly search: ConversationSearch;
+  readonly fanout: Fanout;
+  readonly wake: Wake;
+  readonly processId: string;
+  readonly checkpoint: Checkpoint;
+}
+
+/** The accounts that this process knows. */
+export interface Accounts {
+  get(id: string): Promise<{ readonly id: string; readonly workspaceId: string; readonly channel: Channel } | undefined>;
+  /** The workspace's built-in account of the API. */
+  api(workspaceId: string): Promise<{ readonly id: string; readonly channel: "api" }>;
+}
+
+/** The engine's own work in the outbox, by kind; the worker calls it. */
+export interface EngineWork {
+  think(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  timer(rows: readonly OutboxRow[]): Promise<void>;
+  index(rows: readonly OutboxRow[]): Promise<void>;
+  abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void>;
+  /** An answer could not be made, and is not tried any more: people take over. */
+  abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void>;
+}
+
+export const threadTopic = (accountId: string, contextKey: string): string => `thread:${accountId}:${contextKey}`;
+export const workspaceTopic = (workspaceId: string): string => `workspace:${workspaceId}`;
+
+const queryLeaseMs = 45_000;
+
+interface Waiting {
+  readonly arrival: Arrival;
+  readonly resolve: (arrived: Arrived) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export function createEngine(dependencies: EngineDependencies): Engine & { readonly work: EngineWork } {
+  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } = dependencies;
+  let waiting: Waiting[] = [];
+
+  async function workspaceOf(id: string): Promise<Workspace> {
+    const workspace = await workspaces.get(id);
+    if (workspace === undefined) throw new Problem("workspace_not_found", "there is no workspace with this id");
+    return workspace;
+  }
+
+  /** Gives the signals of what is durable now. */
+  function announce(effects: Effects | null): void {
+    if (effects === null) return;
+    for (const [dueAt, works] of Map.groupBy(effects.wake, (work) => work.dueAt)) {
+      wake.notify(
+        works.map(({ lane }) => lane),
+        dueAt,
+      );
+    }
+    for (const { accountId, contextKey } of effects.threads) {
+      fanout.publish(threadTopic(accountId, contextKey), JSON.stringify({ kind: "changed" }));
+    }
+    for (const { workspaceId, conversationId } of effects.workspaces) {
+      fanout.publish(workspaceTopic(workspaceId), JSON.stringify({ kind: "changed", conversationId }));
+    }
+  }
+
+  /** Events that arrive in one turn of the event loop are stored by the same few statements. */
+  function enqueue(arrival: Arrival): Promise<Arrived> {
+    return new Promise((resolve, reject) => {
+      waiting.push({ arrival, resolve, reject });
+      if (waiting.length === 1) setImmediate(() => void acceptWaiting());
+    });
+  }
+
+  async function acceptWaiting(): Promise<void> {
+    const taken = waiting;
+    waiting = [];
+    try {
+      await acceptGroup(taken);
+    } catch (error) {
+      if (taken.length > 1) log.warn({ err: error, events: taken.length }, "events could not be stored together; storing each by itself");
+      await Promise.all(taken.map((each) => acceptAlone(each)));
+    }
+  }
+
+  async function acceptGroup(group: readonly Waiting[]): Promise<void> {
+    const arrivals = group.map(({ arrival }) => arrival);
+    const { results, effects } = await store.write((tx) => acceptAll(tx, arrivals, clock.now()));
+    checkpoint("accept.committed");
+    for (const [i, { resolve, reject }] of group.entries()) {
+      const result = results[i];
+      if (result === undefined) reject(new Error("an event was stored without a result"));
+      else resolve(result);
+    }
+    announce(effects);
+    setImmediate(() => checkpoint("accept.acknowledged"));
+  }
+
+  async function acceptAlone(one: Waiting): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await acceptGroup([one]);
+        return;
+      } catch (error) {
+        // Another process has begun the same conversation, or taken the same event: the next try finds it.
+        if (isDuplicate(error) && attempt < 4) continue;
+        one.reject(error);
+        return;
+      }
+    }
+  }
+
+  async function arrive(accountId: string, event: InboundEvent, lease?: Arrival["lease"]): Promise<Arrived> {
+    const account = await accounts.get(accountId);
+    if (account === undefined) throw new Error("this channel account does not exist any more");
+    const workspace = await workspaceOf(account.workspaceId);
+    return enqueue({ account, workspace, event, ...(lease === undefined ? {} : { lease }) });
+  }
+
+  async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
+    const { work: _, ...accepted } = await arrive(accountId, event);
+    return accepted;
+  }
+
+  async function query(request: Query, signal: AbortSignal): Promise<QueryResult> {
+    const workspace = await workspaceOf(request.workspaceId);
+    const account = await accounts.api(workspace.id);
+    const thread = await threadOf(request, account.id);
+    const now = clock.now();
+    const arrived = await enqueue({
+      account,
+      workspace,
+      event: {
+        kind: "message",
+        externalId: newId("req", now),
+        thread,
+        sender: senderOf(request, thread),
+        sentAt: now,
+        text: request.text,
+        ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
+      },
+      lease: { id: processId, until: now + queryLeaseMs },
+    });
+    const { conversationId } = arrived;
+    if (conversationId === null) throw new Error("a question was stored without a conversation");
+    const { work } = arrived;
+    const thought = work === null ? null : await answerNow(workspace, request, work, signal);
+    if (thought === null || thought.reply === null) {
+      return {
+        answer: workspace.settings.waitingMessage,
+        sources: [],
+        conversationId,
+        messageId: null,
+        skillsFired: [],
+        tokensUsed: 0,
+        confidence: null,
+      };
+    }
+    const { reply, answer } = thought;
+    return {
+      answer: reply.content,
+      sources: JSON.parse(reply.sources ?? "[]") as QueryResult["sources"],
+      conversationId,
+      messageId: reply.id,
+      skillsFired: answer?.skillsFired ?? [],
+      tokensUsed: answer?.tokensUsed ?? 0,
+      confidence: answer?.confidence ?? null,
+    };
+  }
+
+  async function threadOf(request: Query, accountId: string): Promise<string> {
+    if (request.conversationId === undefined) return `api:${newId("ses", clock.now())}`;
+    const row = await store.read
+      .selectFrom("conversations")
+      .select(["context_key", "account_id", "channel"])
+      .where("id", "=", request.conversationId)
+      .where("workspace_id", "=", request.workspaceId)
+      .executeTakeFirst();
+    if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+    if (row.account_id !== accountId) {
+      throw new Problem(
+        "invalid_parameter",
+        `conversation_id: this conversation belongs to the channel ${row.channel}; only its customer can ask there, and agents reply with POST /v1/conversations/{id}/messages`,
+      );
+    }
+    return row.context_key;
+  }
+
+  async function answerNow(workspace: Workspace, request: Query, work: OutboxRow, signal: AbortSignal) {
+    const { strictness, topK, documentIds, audience, onToken } = request;
+    const options = {
+      ...(strictness === undefined ? {} : { strictness }),
+      ...(topK === undefined ? {} : { topK }),
+      ...(documentIds === undefined ? {} : { documentIds }),
+      ...(audience === undefined ? {} : { audience }),
+      ...(onToken === undefined ? {} : { onToken }),
+    };
+    checkpoint("answer.before");
+    try {
+      const thought = await think(dependencies, workspace, [work], options, signal);
+      checkpoint("answer.stored");
+      announce(thought.effects);
+      return thought;
+    } catch (error) {
+      // The client is told that it failed, so it must not be answered behind its back as well.
+      await store.write((tx) => finishWork(tx, [work]));
+      throw error;
+    }
+  }
+
+  const work: EngineWork = {
+    async think(rows, signal) {
+      const workspace = await workspaceOfWork(rows);
+      if (workspace === undefined) return;
+      // Over the API each question has an answer of its own; elsewhere one answer serves a burst.
+      const perQuestion = await isPerQuestion(rows);
+      checkpoint("answer.before");
+      for (const group of perQuestion ? rows.map((row) => [row]) : [rows]) {
+        const { effects } = await think(dependencies, workspace, group, {}, signal);
+        checkpoint("answer.stored");
+        announce(effects);
+      }
+    },
+    async send(rows, signal) {
+      for (const row of rows) await deliver(dependencies, row, signal);
+    },
+    async timer(rows) {
+      const workspace = await workspaceOfWork(rows);
+      if (workspace === undefined) return;
+      announce(await store.write((tx) => runTimer(tx, workspace, rows, clock.now())));
+    },
+    async index(rows) {
+      const ids = [...new Set(rows.map((row) => conversationOf(row)))];
+      await store.write(async (tx) => {
+        await finishWork(tx, rows);
+        await search.index(tx, ids);
+      });
+    },
+    abandonSend: abandonDelivery,
+    async abandonThink(tx, row, reason, now) {
+      const id = conversationOf(row);
+      const found = await tx.selectFrom("conversations").select("workspace_id").where("id", "=", id).executeTakeFirst();
+      const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, id);
+      const stored =
+        locked === undefined
+          ? undefined
+          : await tx.selectFrom("workspaces").select("settings").where("id", "=", locked.workspace_id).executeTakeFirst();
+      if (locked === undefined || stored === undefined || locked.status !== "open") return;
+      const changes = createChanges(now);
+      const settings = settingsOf(JSON.parse(stored.settings) as object);
+      const draft = changes.track(locked, settings, false);
+      const actor = { type: "system", id: "answer failed", name: null } as const;
+      const handover = { role: "assistant", authorName: settings.botName, markdown: settings.handoverMessage, sources: [] } as const;
+      draft.addMessage({ ...handover, content: handover.markdown, sources: "[]", parts: renderParts(channels, draft.row, handover) });
+      draft.setStatus("escalated", actor);
+      draft.setTags(["escalated"], [], actor);
+      draft.row.settled_seq = draft.row.last_customer_seq;
+      await insertNote(tx, draft, { content: `The bot could not answer: ${reason}`, authorEmail: null }, actor, now);
+      await changes.flush(tx);
+    },
+  };
+
+  /** The workspace whose conversation this work is about; undefined, and the work gone, when that is gone. */
+  async function workspaceOfWork(rows: readonly OutboxRow[]): Promise<Workspace | undefined> {
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const row = await store.read
+      .selectFrom("conversations")
+      .select("workspace_id")
+      .where("id", "=", conversationOf(first))
+      .executeTakeFirst();
+    const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
+    if (workspace === undefined) await store.write((tx) => finishWork(tx, rows));
+    return workspace;
+  }
+
+  /** Loads the adapter of a conversation's account: rendering happens in a transaction, where nothing can be awaited. */
+  async function adapterOf(conversationId: string): Promise<void> {
+    const row = await store.read
+      .selectFrom("conversations")
+      .select("account_id")
+      .where("id", "=", conversationId)
+      .executeTakeFirst();
+    if (row !== undefined) await channels.ready({ id: row.account_id });
+  }
+
+  async function isPerQuestion(rows: readonly OutboxRow[]): Promise<boolean> {
+    const [first] = rows;
+    if (first === undefined || rows.length === 1) return false;
+    const row = await store.read
+      .selectFrom("conversations")
+      .select("channel")
+      .where("id", "=", conversationOf(first))
+      .executeTakeFirst();
+    return row?.channel === "api";
+  }
+
+  return {
+    work,
+    accept,
+    query,
+    async reply(reply) {
+      const workspace = await workspaceOf(reply.workspaceId);
+      await adapterOf(reply.conversationId);
+      const { effects, messageId, seq } = await store.write((tx) => replyAsAgent(tx, channels, workspace, reply, clock.now()));
+      announce(effects);
+      return { messageId, seq };
+    },
+    async update(workspaceId, conversationId, change, actor) {
+      const workspace = await workspaceOf(workspaceId);
+      announce(await store.write((tx) => updateConversation(tx, workspace, conversationId, change, actor, clock.now())));
+    },
+    async addNote(workspaceId, conversationId, note, actor) {
+      const workspace = await workspaceOf(workspaceId);
+      const { added, effects } = await store.write(async (tx) => {
+        const row = await requireConversation(tx, workspace.id, conversationId);
+        const changes = createChanges(clock.now());
+        const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, changes.now);
+        return { added: noted, effects: await changes.flush(tx) };
+      });
+      announce(effects);
+      return added;
+    },
+    async remove(workspaceId, conversationId, actor) {
+      const workspace = await workspaceOf(workspaceId);
+      announce(await store.write((tx) => removeConversation(tx, search, workspace, conversationId, actor, clock.now())));
+    },
+    async settleClocks(workspaceId) {
+      const workspace = await workspaceOf(workspaceId);
+      // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.
+      for (const id of await dueClocks(store.read, workspaceId, clock.now(), 500)) {
+        announce(await store.write((tx) => settleNow(tx, workspace, id, clock.now())));
+      }
+    },
+    async typing(workspaceId, conversationId, who) {
+      const row = await store.read
+        .selectFrom("conversations")
+        .select(["account_id", "context_key"])
+        .where("id", "=", conversationId)
+        .where("workspace_id", "=", workspaceId)
+        .executeTakeFirst();
+      if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+      channels.typing({ id: row.account_id }, row.context_key, who);
+    },
+  };
+}
+
+function conversationOf(row: Pick<NewWork, "payload">): string {
+  return (JSON.parse(String(row.payload)) as { readonly conversationId: string }).conversationId;
+}
+
+/** A user id that nothing proves names a contact of its own, never the one it claims to be. */
+function senderOf({ user }: Query, thread: string) {
+  if (user?.userId !== undefined && user.verified) {
+    return {
+      key: `user:${user.userId}`.slice(0, 190),
+      verified: {
+        userId: user.userId,
+        ...(user.name === undefined ? {} : { name: user.name }),
+        ...(user.email === undefined ? {} : { email: user.email }),
+      },
+    };
+  }
+  return { key: thread };
+}

@@ -1,0 +1,151 @@
+import type { Part, Receipt, SendContext } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
+import { sendLane } from "./changes.ts";
+import { noteFailure } from "./inbound-changes.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { Channels, Clock, Store, Tx } from "./ports.ts";
+
+/** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
+export class RetryLater extends Error {
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs: number | undefined, cause: unknown) {
+    super(message, { cause });
+    this.name = "RetryLater";
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export interface DeliverDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly channels: Channels;
+  readonly checkpoint: Checkpoint;
+}
+
+/**
+ * Makes the platform call of one part, and stores what came of it. That a call begins is stored before it does, so that
+ * after a crash it is known that the part may have arrived: then the platform is asked, or, where sending again shows
+ * nothing twice, it is sent again, or else an agent is told.
+ */
+export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, clock, channels, checkpoint } = dependencies;
+  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+  const delivery = await store.read
+    .selectFrom("deliveries")
+    .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
+    .selectAll("deliveries")
+    .select("conversations.context_key")
+    .where("deliveries.id", "=", deliveryId)
+    .executeTakeFirst();
+  // The conversation was deleted, or the part is settled: nothing is left to send.
+  if (delivery === undefined || (delivery.state !== "queued" && delivery.state !== "sending")) {
+    await store.write((tx) => finishWork(tx, [row]));
+    return;
+  }
+  const account = { id: delivery.account_id };
+  await channels.ready(account);
+  const part = JSON.parse(delivery.payload) as Part;
+  const context: SendContext = { thread: delivery.context_key, key: delivery.id, messageId: delivery.message_id, signal };
+  const harmless = channels.idempotentSend(account);
+
+  if (delivery.state === "sending" && !harmless) {
+    const found = await channels.reconcile(account, context.key, context);
+    if (found === "cannot_tell") {
+      await settle("unknown", null, "This message may not have arrived: the connection broke while it was being sent.");
+      return;
+    }
+    if (found !== null) {
+      await settle(found.state, found, null);
+      return;
+    }
+  }
+  if (!harmless && delivery.state === "queued") {
+    await store.write((tx) =>
+      tx
+        .updateTable("deliveries")
+        .set({ state: "sending", started_at: clock.now(), attempts: delivery.attempts + 1 })
+        .where("id", "=", delivery.id)
+        .execute(),
+    );
+  }
+
+  checkpoint("send.before");
+  let receipt: Receipt;
+  try {
+    receipt = await channels.send(account, part, context);
+  } catch (error) {
+    await failed(error);
+    return;
+  }
+  checkpoint("send.after");
+  await settle(receipt.state, receipt, null);
+  checkpoint("send.marked");
+
+  async function failed(error: unknown): Promise<void> {
+    const outcome = error instanceof DeliveryError ? error.outcome : "unknown";
+    const message = error instanceof Error ? error.message : "the platform call failed";
+    const retryAfterMs = error instanceof DeliveryError ? error.retryAfterMs : undefined;
+    switch (outcome) {
+      case "rejected":
+        await settle("failed", null, `This message could not be delivered: ${message}`);
+        return;
+      case "not_sent":
+        await store.write((tx) =>
+          tx.updateTable("deliveries").set({ state: "queued" }).where("id", "=", deliveryId).execute(),
+        );
+        throw new RetryLater(message, retryAfterMs, error);
+      case "unknown":
+        // The state stays "sending", so the next attempt asks before it sends.
+        throw new RetryLater(message, retryAfterMs, error);
+    }
+  }
+
+  async function settle(state: DeliveryState, receipt: Receipt | null, note: string | null): Promise<void> {
+    await store.write(async (tx) => {
+      await finishWork(tx, [row]);
+      await tx
+        .updateTable("deliveries")
+        .set({ state, external_id: receipt?.externalId ?? null, settled_at: clock.now(), error: note })
+        .where("id", "=", deliveryId)
+        .execute();
+      if (note !== null && delivery !== undefined) await giveUp(tx, delivery, state, note, clock.now());
+    });
+  }
+}
+
+/** A part that is given up takes the rest of its message with it: half a message would mislead. */
+async function giveUp(
+  tx: Tx,
+  delivery: Pick<DeliveriesTable, "message_id" | "conversation_id">,
+  state: DeliveryState,
+  note: string,
+  now: number,
+): Promise<void> {
+  if (state === "failed") {
+    const rest = await tx
+      .selectFrom("deliveries")
+      .select("id")
+      .where("message_id", "=", delivery.message_id)
+      .where("state", "=", "queued")
+      .execute();
+    for (const { id } of rest) {
+      await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", id).execute();
+    }
+  }
+  await noteFailure(tx, delivery.conversation_id, note, now);
+}
+
+/** What is stored when a send was tried as often as it may be. */
+export async function abandonDelivery(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void> {
+  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+  const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
+  if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return;
+  const state = delivery.state === "sending" ? "unknown" : "failed";
+  const note = `This message could not be delivered, and is not tried any more: ${reason}`;
+  await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", deliveryId).execute();
+  await giveUp(tx, delivery, state, note, now);
+}

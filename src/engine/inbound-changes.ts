@@ -1,0 +1,108 @@
+import type { InboundEvent } from "#channel/contract.ts";
+import { newId } from "#domain/ids.ts";
+import { systemActor } from "#domain/message.ts";
+import type { DeliveryState } from "#store/schema.ts";
+import type { Changes, Draft } from "./changes.ts";
+import { indexLane } from "./changes.ts";
+import type { Tx } from "./ports.ts";
+
+/** Changes the text of a message that is stored; null when it is not there yet, and the event waits for it. */
+export async function applyEdit(
+  tx: Tx,
+  changes: Changes,
+  draft: Draft,
+  event: Extract<InboundEvent, { kind: "edit" | "delete" }>,
+): Promise<string | null> {
+  const message = await tx
+    .selectFrom("messages")
+    .select(["id", "content"])
+    .where("conversation_id", "=", draft.row.id)
+    .where("external_id", "=", event.messageExternalId)
+    .where("role", "=", "user")
+    .executeTakeFirst();
+  if (message === undefined) return null;
+  if (event.kind === "edit" && event.text === message.content) return message.id;
+  await tx
+    .updateTable("messages")
+    .set(event.kind === "edit" ? { content: event.text, edited_at: changes.now } : { content: "", deleted_at: changes.now })
+    .where("id", "=", message.id)
+    .execute();
+  changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
+  draft.touch();
+  return message.id;
+}
+
+const rank: Readonly<Record<DeliveryState, number>> = {
+  queued: 0,
+  sending: 1,
+  unknown: 2,
+  sent: 3,
+  failed: 4,
+  delivered: 5,
+  read: 6,
+};
+
+/** A platform's report on a part that was sent. Reports come late and out of order; the furthest one counts. */
+export async function applyDelivery(
+  tx: Tx,
+  changes: Changes,
+  accountId: string,
+  event: Extract<InboundEvent, { kind: "delivery" }>,
+): Promise<void> {
+  const rows = await tx
+    .selectFrom("deliveries")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("external_id", "=", event.partExternalId)
+    .execute();
+  for (const delivery of rows) {
+    const known = await tx
+      .selectFrom("receipts")
+      .select("state")
+      .where("delivery_id", "=", delivery.id)
+      .where("state", "=", event.state)
+      .executeTakeFirst();
+    if (known !== undefined) continue;
+    await tx.insertInto("receipts").values({ delivery_id: delivery.id, state: event.state, at: event.sentAt }).execute();
+    if (rank[event.state] <= rank[delivery.state]) continue;
+    await tx
+      .updateTable("deliveries")
+      .set({ state: event.state, error: event.error ?? delivery.error, settled_at: changes.now })
+      .where("id", "=", delivery.id)
+      .execute();
+    if (event.state === "failed") {
+      await noteFailure(tx, delivery.conversation_id, event.error ?? "the platform reported a failure", changes.now);
+    }
+  }
+}
+
+/** Tells the agents, in the conversation, that something did not reach the customer. */
+export async function noteFailure(tx: Tx, conversationId: string, reason: string, now: number): Promise<void> {
+  const conversation = await tx
+    .selectFrom("conversations")
+    .select("workspace_id")
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (conversation === undefined) return;
+  const actor = systemActor("delivery");
+  await tx
+    .insertInto("notes")
+    .values({ id: newId("note", now), conversation_id: conversationId, content: reason, author: "system", created_at: now })
+    .execute();
+  await tx
+    .insertInto("audit")
+    .values({
+      id: newId("aud", now),
+      workspace_id: conversation.workspace_id,
+      conversation_id: conversationId,
+      action: "note_added",
+      actor_type: actor.type,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      from_value: null,
+      to_value: null,
+      detail: reason.slice(0, 500),
+      created_at: now,
+    })
+    .execute();
+}

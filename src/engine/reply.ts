@@ -1,0 +1,55 @@
+import { Problem } from "#domain/problem.ts";
+import { agentName } from "#store/agents.ts";
+import type { Effects } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import type { AgentReply } from "./engine.ts";
+import type { Channels, Tx } from "./ports.ts";
+import { renderParts } from "./think.ts";
+import { claim, requireConversation } from "./update.ts";
+import type { Workspace } from "./workspaces.ts";
+
+interface Replied {
+  readonly effects: Effects | null;
+  readonly messageId: string;
+  readonly seq: number;
+}
+
+/** Stores an agent's reply and queues it for the customer's channel; claims a conversation that nobody has. */
+export async function replyAsAgent(
+  tx: Tx,
+  channels: Channels,
+  workspace: Workspace,
+  reply: AgentReply,
+  now: number,
+): Promise<Replied> {
+  const row = await requireConversation(tx, workspace.id, reply.conversationId);
+  const before = await sentBefore(tx, reply);
+  if (before !== undefined) return { effects: null, messageId: before.id, seq: before.seq };
+  if (row.status === "archived") throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  const changes = createChanges(now);
+  const draft = changes.track(row, workspace.settings, false);
+  if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
+  const authorName = await agentName(tx, workspace.id, reply.authorEmail);
+  const message = draft.addMessage({
+    role: "agent",
+    content: reply.content,
+    authorId: reply.authorEmail,
+    authorName,
+    externalId: reply.clientId ?? null,
+    parts: renderParts(channels, draft.row, { role: "agent", authorName, markdown: reply.content, sources: [] }),
+  });
+  // A person has taken care of everything up to here.
+  draft.row.settled_seq = draft.row.last_customer_seq;
+  return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
+}
+
+async function sentBefore(tx: Tx, { conversationId, clientId }: AgentReply) {
+  if (clientId === undefined) return undefined;
+  return tx
+    .selectFrom("messages")
+    .select(["id", "seq"])
+    .where("conversation_id", "=", conversationId)
+    .where("external_id", "=", clientId)
+    .where("role", "=", "agent")
+    .executeTakeFirst();
+}

@@ -1,0 +1,193 @@
+import type { OutboundMessage } from "#channel/contract.ts";
+import type { Source } from "#domain/message.ts";
+import { systemActor } from "#domain/message.ts";
+import { botMayAnswer } from "#domain/lifecycle.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { MessagesTable } from "#store/schema.ts";
+import type { Draft, Effects, NewMessage } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import type { Answer, Answerer, Channels, Clock, Question, Reader, Store } from "./ports.ts";
+import type { Workspace } from "./workspaces.ts";
+
+export interface ThinkDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly answerer: Answerer;
+  readonly channels: Channels;
+  readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+}
+
+/** What an API client may set for its own question. */
+export type QuestionOptions = Partial<Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "onToken">>;
+
+export interface Thought {
+  readonly effects: Effects | null;
+  /** The newest message that was stored for the customer; null when it was not the bot's turn (any more). */
+  readonly reply: MessagesTable | null;
+  readonly answer: Answer | null;
+}
+
+const historyMax = 12;
+const sourcesMax = 5;
+
+const silent: Thought = { effects: null, reply: null, answer: null };
+
+type Turn =
+  | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
+  | { readonly kind: "escalate"; readonly reason: string };
+
+/**
+ * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
+ * over the API, one for each question. The reply is stored only if it is still the bot's turn then, and (not over the
+ * API) nothing newer has come.
+ */
+export async function think(
+  { store, clock, answerer, channels, asksForHuman }: ThinkDependencies,
+  workspace: Workspace,
+  rows: readonly OutboxRow[],
+  options: QuestionOptions,
+  signal: AbortSignal,
+): Promise<Thought> {
+  const [first] = rows;
+  if (first === undefined) return silent;
+  const { conversationId, seq } = JSON.parse(first.payload) as { readonly conversationId: string; readonly seq: number };
+  const conversation = await store.read
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
+  await channels.ready({ id: conversation.account_id });
+  const perQuestion = conversation.channel === "api";
+  const messages = await recentMessages(store.read, conversation);
+  const asked = messages.filter(
+    (message) =>
+      message.role === "user" &&
+      message.content !== "" &&
+      (perQuestion ? message.seq === seq : message.seq > conversation.settled_seq),
+  );
+  const last = asked.at(-1);
+  if (last === undefined) return finish(null);
+  const { settings } = workspace;
+  const text = asked.map(({ content }) => content).join("\n");
+
+  if (!perQuestion) {
+    channels.typing({ id: conversation.account_id }, conversation.context_key, {
+      role: "assistant",
+      name: settings.botName,
+    });
+  }
+  const turn = await decide();
+  return finish(turn);
+
+  async function decide(): Promise<Turn> {
+    if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
+      return { kind: "escalate", reason: "the customer asked for a person" };
+    }
+    const answer = await answerer.answer(
+      {
+        workspaceId: workspace.id,
+        text,
+        history: messages
+          .filter((message) => message.seq < (asked[0]?.seq ?? 0) && message.content !== "")
+          .map(({ role, content }) => ({ role, content })),
+        strictness: settings.strictness,
+        topK: sourcesMax,
+        audience: [],
+        settings,
+        ...options,
+      },
+      signal,
+    );
+    signal.throwIfAborted();
+    const streak = answer.confidence === "low" ? (conversation?.low_streak ?? 0) + 1 : 0;
+    return { kind: "answer", answer, escalate: streak >= settings.lowAnswersToEscalate };
+  }
+
+  function finish(found: Turn | null): Promise<Thought> {
+    return store.write(async (tx) => {
+      // Fails when this work was taken over meanwhile: then the reply is the other's to give.
+      await finishWork(tx, rows);
+      const row = found === null ? undefined : await lockConversation(tx, workspace.id, conversationId);
+      if (found === null || row === undefined || last === undefined || !botMayAnswer(row.status)) return silent;
+      // Somebody wrote meanwhile: their message has work of its own, and is answered together with these.
+      if (!perQuestion && row.last_customer_seq > last.seq) return silent;
+      if (!perQuestion && row.settled_seq >= last.seq) return silent;
+      const changes = createChanges(clock.now());
+      const draft = changes.track(row, settings, false);
+      const reply = settle(draft, found, last.seq);
+      return { effects: await changes.flush(tx), reply, answer: found.kind === "answer" ? found.answer : null };
+    });
+  }
+
+  function settle(draft: Draft, found: Turn, answersSeq: number): MessagesTable {
+    const { row } = draft;
+    row.settled_seq = Math.max(row.settled_seq, answersSeq);
+    const answer = found.kind === "answer" ? found.answer : null;
+    const escalate = found.kind === "escalate" || found.escalate;
+    let reply: MessagesTable | undefined;
+    if (answer !== null && (answer.answered || !escalate)) {
+      row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
+      reply = say(draft, answer.sources.slice(0, sourcesMax), {
+        content: answer.text,
+        answersSeq,
+        confidence: answer.confidence,
+        skills: JSON.stringify(answer.skillsFired),
+        tokensUsed: answer.tokensUsed,
+      });
+    }
+    if (!escalate) {
+      if (reply === undefined) throw new Error("a turn that does not escalate has an answer");
+      return reply;
+    }
+    const reason = found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
+    const handover = say(draft, [], { content: settings.handoverMessage, answersSeq });
+    draft.setStatus("escalated", systemActor(reason));
+    draft.setTags(["escalated"], [], systemActor(reason));
+    row.low_streak = 0;
+    row.settled_seq = row.last_customer_seq;
+    return handover;
+  }
+
+  function say(draft: Draft, sources: readonly Source[], message: Omit<NewMessage, "role" | "sources">): MessagesTable {
+    const authorName = settings.botName;
+    return draft.addMessage({
+      role: "assistant",
+      authorName,
+      sources: JSON.stringify(sources),
+      skills: "[]",
+      tokensUsed: 0,
+      ...message,
+      parts: renderParts(channels, draft.row, { role: "assistant", authorName, markdown: message.content, sources }),
+    });
+  }
+}
+
+/** The platform calls that bring a text to the customer; none over the API, where the client fetches it. */
+export function renderParts(
+  channels: Channels,
+  row: ConversationRow,
+  message: OutboundMessage,
+): readonly { readonly payload: string }[] {
+  if (row.channel === "api") return [];
+  const parts = channels.render({ id: row.account_id }, message);
+  if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
+  return parts.map((part) => ({ payload: JSON.stringify(part) }));
+}
+
+async function recentMessages(db: Reader, conversation: ConversationRow): Promise<MessagesTable[]> {
+  const from = Math.min(conversation.settled_seq, conversation.last_customer_seq) - historyMax;
+  const rows = await db
+    .selectFrom("messages")
+    .selectAll()
+    .where("conversation_id", "=", conversation.id)
+    .where("seq", ">", from)
+    .orderBy("seq", "desc")
+    // A flood of messages is answered by its end.
+    .limit(50)
+    .execute();
+  return rows.reverse();
+}

@@ -1,0 +1,156 @@
+import type { Actor } from "#domain/message.ts";
+import { newId } from "#domain/ids.ts";
+import { wakeTarget } from "#domain/lifecycle.ts";
+import { Problem } from "#domain/problem.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { Draft, Effects } from "./changes.ts";
+import { createChanges, sendLane, thinkLane, timerLane } from "./changes.ts";
+import type { ConversationChange, NewNote, Note } from "./engine.ts";
+import type { ConversationSearch, Tx } from "./ports.ts";
+import type { Workspace } from "./workspaces.ts";
+
+const tagsMax = 50;
+
+export async function requireConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow> {
+  const row = await lockConversation(tx, workspaceId, id);
+  if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+  return row;
+}
+
+/** Applies all of a change, or throws and leaves everything as it was. */
+export async function updateConversation(
+  tx: Tx,
+  workspace: Workspace,
+  conversationId: string,
+  change: ConversationChange,
+  actor: Actor,
+  now: number,
+): Promise<Effects> {
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const changes = createChanges(now);
+  const draft = changes.track(row, workspace.settings, false);
+  if (change.priority !== undefined && change.priority !== draft.row.priority) {
+    draft.audit("priority_changed", actor, { from: draft.row.priority, to: change.priority });
+    draft.row.priority = change.priority;
+    draft.touch();
+  }
+  changeStatus(draft, change, actor, now);
+  await changeTags(tx, draft, change, actor);
+  for (const note of change.notes ?? []) await insertNote(tx, draft, note, actor, now);
+  return changes.flush(tx);
+}
+
+function changeStatus(draft: Draft, change: ConversationChange, actor: Actor, now: number): void {
+  const { status, assignedTo } = change;
+  if (status === "claimed") {
+    if (assignedTo === undefined) throw new Problem("missing_field", "assigned_to is required to claim a conversation");
+    claim(draft, assignedTo, actor);
+    return;
+  }
+  if (status !== undefined) {
+    if (status === "snoozed") {
+      const until = change.snooze?.kind === "until" ? change.snooze.at : null;
+      if (until !== null && until <= now) throw new Problem("invalid_parameter", "snooze_until must be in the future");
+      draft.setStatus("snoozed", actor, until);
+    } else if (draft.row.status === "snoozed" && status === "escalated" && draft.row.snoozed_from !== "escalated") {
+      throw new Problem("invalid_transition", "a snoozed conversation wakes in the state that it was snoozed in");
+    } else {
+      draft.setStatus(status, actor);
+    }
+  }
+  if (assignedTo !== undefined) {
+    if (draft.row.status !== "claimed") {
+      throw new Problem("invalid_transition", "assigned_to can be set on a claimed conversation, or together with status claimed");
+    }
+    assign(draft, assignedTo, actor);
+  }
+}
+
+/** One winner: who comes second is told who was first. The winner again changes nothing. */
+export function claim(draft: Draft, email: string, actor: Actor): void {
+  const { row } = draft;
+  if (row.status === "claimed") {
+    if (row.assigned_to === email) return;
+    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
+  }
+  if (row.status === "snoozed" && wakeTarget(row.snoozed_from) !== "claimed") {
+    throw new Problem("invalid_transition", "a snoozed conversation that nobody had claimed cannot become claimed");
+  }
+  if (row.status === "snoozed" && row.assigned_to !== null && row.assigned_to !== email) {
+    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to}`);
+  }
+  draft.setStatus("claimed", actor);
+  assign(draft, email, actor);
+}
+
+function assign(draft: Draft, email: string, actor: Actor): void {
+  const { row } = draft;
+  if (row.assigned_to === email) return;
+  draft.audit("assigned", actor, { from: row.assigned_to, to: email });
+  row.assigned_to = email;
+  draft.touch();
+}
+
+async function changeTags(tx: Tx, draft: Draft, change: ConversationChange, actor: Actor): Promise<void> {
+  if (change.tags === undefined && change.addTags === undefined) return;
+  const before = (
+    await tx.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", draft.row.id).execute()
+  ).map(({ tag }) => tag);
+  const after = new Set([...(change.tags ?? before), ...(change.addTags ?? [])]);
+  if (after.size > tagsMax) throw new Problem("invalid_parameter", `tags: a conversation has at most ${tagsMax}`);
+  draft.setTags(
+    [...after].filter((tag) => !before.includes(tag)),
+    before.filter((tag) => !after.has(tag)),
+    actor,
+  );
+}
+
+export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Actor, now: number): Promise<Note> {
+  const author = note.authorEmail ?? authorOf(actor);
+  const id = newId("note", now);
+  await tx
+    .insertInto("notes")
+    .values({ id, conversation_id: draft.row.id, content: note.content, author, created_at: now })
+    .execute();
+  draft.audit("note_added", actor, { detail: id });
+  draft.touch();
+  return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
+}
+
+function authorOf(actor: Actor): string {
+  if (actor.type === "api_key") return `api_key:${actor.name ?? actor.id ?? ""}`.slice(0, 190);
+  return actor.id ?? actor.type;
+}
+
+/** Deletes the conversation and what belongs to it. The audit log stays. */
+export async function removeConversation(
+  tx: Tx,
+  search: ConversationSearch,
+  workspace: Workspace,
+  conversationId: string,
+  actor: Actor,
+  now: number,
+): Promise<Effects> {
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const changes = createChanges(now);
+  const draft = changes.track(row, workspace.settings, false);
+  draft.audit("deleted", actor, {});
+  await search.remove(tx, [row.id]);
+  await tx
+    .deleteFrom("receipts")
+    .where("delivery_id", "in", (eb) =>
+      eb.selectFrom("deliveries").select("deliveries.id").where("deliveries.conversation_id", "=", row.id),
+    )
+    .execute();
+  await tx.deleteFrom("deliveries").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("outbox").where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id)]).execute();
+  // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
+  await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
+  const effects = await changes.flush(tx);
+  return { ...effects, threads: [{ accountId: row.account_id, contextKey: row.context_key }] };
+}

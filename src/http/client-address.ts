@@ -1,0 +1,38 @@
+import { isIP } from "node:net";
+import ipaddr from "ipaddr.js";
+
+/**
+ * Who is at the other end: the connection's own address, unless that is a trusted proxy; then the last address in
+ * X-Forwarded-For that is not one itself.
+ */
+export function createClientAddress(trustedProxies: readonly string[]) {
+  const ranges = trustedProxies.map((text) =>
+    text.includes("/") ? ipaddr.parseCIDR(text) : singleAddress(text),
+  );
+  const trusts = (address: string): boolean => {
+    if (isIP(address) === 0) return false;
+    const parsed = ipaddr.process(address);
+    return ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits));
+  };
+
+  return function clientAddress(remote: string | undefined, forwardedFor: string | undefined): string {
+    let address = plain(remote ?? "");
+    const hops = (forwardedFor ?? "").split(",").map((hop) => plain(hop.trim()));
+    while (hops.length > 0 && trusts(address)) {
+      const next = hops.pop();
+      if (next === undefined || isIP(next) === 0) break;
+      address = next;
+    }
+    return address;
+  };
+}
+
+function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const address = ipaddr.parse(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+/** `::ffff:10.0.0.1` is how a dual-stack socket writes an IPv4 address. */
+function plain(address: string): string {
+  return address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+}

@@ -1,0 +1,111 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock, SiteRoute, SiteSocket, WebRequest, WebResponse } from "#channel/contract.ts";
+import type { Channel } from "#domain/message.ts";
+import type { Plan, PlanLimits } from "#domain/workspace.ts";
+import type { Engine } from "#engine/engine.ts";
+import type { ConversationFilter, ListPosition, Store } from "#engine/ports.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+
+/** All that the HTTP side needs of the rest of the program. */
+export interface HttpDependencies {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly documents: DocumentShelf;
+  /** Conversations after `before` in the list's order; full text is among the filters. */
+  listConversations(
+    filter: ConversationFilter & { readonly text?: string },
+    before: ListPosition | undefined,
+    limit: number,
+  ): Promise<{ readonly rows: readonly ConversationRow[]; readonly hasMore: boolean }>;
+  /** The workspace's identity secret in the clear. */
+  identitySecret(workspaceId: string): Promise<string>;
+  planLimits(plan: Plan): PlanLimits;
+  /** Signs pagination cursors. The same in every process of an installation, at least 16 bytes. */
+  readonly cursorKey: Buffer;
+  readonly sites: Sites;
+  /** The HTML of `/demo`; absent where there is no demo. */
+  readonly demoPage?: () => Promise<string> | string;
+  /** Asks every dependency for its state; is given `readinessMs` for it. */
+  readiness(): Promise<readonly DependencyState[]>;
+  readonly metrics: Registry;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly options: HttpOptions;
+}
+
+/** The part of the documents that the API writes; reading goes to the database. */
+export interface DocumentShelf {
+  /** Stores a file and the work of indexing it. Throws Problem `unsupported_media_type`. */
+  add(document: {
+    readonly workspaceId: string;
+    readonly fileName: string;
+    readonly mediaType?: string;
+    readonly bytes: Uint8Array;
+    readonly audience?: readonly string[];
+  }): Promise<{ readonly id: string }>;
+  /** False when there is no such document in this workspace. */
+  remove(workspaceId: string, documentId: string): Promise<boolean>;
+}
+
+/** What accounts serve over HTTP. Undefined where there is nothing of the kind. */
+export interface Sites {
+  /** A page or script that is the same for every workspace: `/widget.js`, `/widget/…`. */
+  page(path: string): Promise<SiteRoute | undefined> | SiteRoute | undefined;
+  /** A page of one workspace's account: `/chat/<workspace_id>`. */
+  workspacePage(workspaceId: string, path: string): Promise<SiteRoute | undefined> | SiteRoute | undefined;
+  socket(
+    workspaceId: string,
+    channel: Channel,
+    path: string,
+  ): Promise<SiteSocket | undefined> | SiteSocket | undefined;
+  webhook(channel: string, account: string): Promise<WebhookReceiver | undefined> | WebhookReceiver | undefined;
+}
+
+export type WebhookReceiver = (request: WebRequest) => Promise<WebResponse>;
+
+export interface DependencyState {
+  readonly name: string;
+  /** `degraded`: works, but not fully or not now; only `failed` takes the process out of service. */
+  readonly state: "ready" | "degraded" | "failed";
+  /** Why it is not ready, in words for the operator. */
+  readonly cause: string | null;
+}
+
+export interface HttpOptions {
+  /** As browsers and platforms reach us; without a slash at the end. */
+  readonly publicUrl: string;
+  readonly version: string;
+  /** Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed. Empty: nobody's. */
+  readonly trustedProxies: readonly string[];
+  readonly timeouts: HttpTimeouts;
+  /** Open connections of this process; more are closed at once. */
+  readonly connectionsMax: number;
+}
+
+/** All in milliseconds. */
+export interface HttpTimeouts {
+  /** A connection that has not sent a byte by then is closed. */
+  readonly firstByteMs: number;
+  readonly headersMs: number;
+  /** For a whole request with its body. */
+  readonly requestMs: number;
+  /** How often the two above are looked at. */
+  readonly checkMs: number;
+  readonly keepAliveMs: number;
+  readonly readinessMs: number;
+  /** After this, what is still in flight when the program ends is cut off. */
+  readonly closeMs: number;
+}
+
+export const defaultTimeouts: HttpTimeouts = {
+  firstByteMs: 10_000,
+  headersMs: 10_000,
+  requestMs: 60_000,
+  checkMs: 2_000,
+  keepAliveMs: 72_000,
+  readinessMs: 5_000,
+  closeMs: 8_000,
+};
+
+export const defaultConnectionsMax = 20_000;

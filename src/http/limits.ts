@@ -1,0 +1,179 @@
+import { Problem } from "#domain/problem.ts";
+import type { PlanLimits } from "#domain/workspace.ts";
+import type { Store } from "#engine/ports.ts";
+import type { Counter } from "#store/counters.ts";
+import { countDown, countUp } from "#store/counters.ts";
+import type { Caller } from "./auth.ts";
+
+export const concurrentMax = 50;
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+/** What the rate-limit headers of a response say. */
+export interface RateState {
+  readonly limitMinute: number;
+  readonly remainingMinute: number;
+  readonly limitDay: number;
+  readonly remainingDay: number;
+  /** Unix seconds. */
+  readonly resetDayS: number;
+}
+
+/** For a response to somebody whose key was not recognised. */
+export function unknownCallerRate(now: number): RateState {
+  return { limitMinute: 0, remainingMinute: 0, limitDay: 0, remainingDay: 0, resetDayS: dayEnd(now) / 1000 };
+}
+
+export function rateHeaders(rate: RateState): Readonly<Record<string, string>> {
+  return {
+    "x-ratelimit-limit-minute": String(rate.limitMinute),
+    "x-ratelimit-remaining-minute": String(rate.remainingMinute),
+    "x-ratelimit-limit-day": String(rate.limitDay),
+    "x-ratelimit-remaining-day": String(rate.remainingDay),
+    "x-ratelimit-reset-day": String(rate.resetDayS),
+  };
+}
+
+/** A request that is counted; given back when its answer is not a 2xx. */
+export interface Slot {
+  readonly counters: readonly Counter[];
+}
+
+export interface TakenSlot {
+  readonly rate: RateState;
+  /** Null: refused, and `problem` says why. */
+  readonly slot: Slot | null;
+  readonly problem: Problem | null;
+}
+
+export interface Limits {
+  /** Counts a request of this key, or refuses it. */
+  take(caller: Caller): Promise<TakenSlot>;
+  /** Counts a query of the workspace's month. Throws Problem quota_exhausted. Null: not counted. */
+  takeQuery(caller: Caller): Promise<Slot | null>;
+  giveBack(slot: Slot): Promise<void>;
+  /** Enters a request of this key; the end of it, to be called once. Throws Problem too_many_concurrent_requests. */
+  enter(keyId: string): () => void;
+}
+
+/**
+ * The counters are rows, so that they survive a restart and several processes share them. Only the number of requests
+ * in flight is of this process.
+ */
+export function createLimits(
+  store: Store,
+  now: () => number,
+  planLimits: (plan: Caller["plan"]) => PlanLimits,
+): Limits {
+  const inFlight = new Map<string, number>();
+
+  async function take(caller: Caller): Promise<TakenSlot> {
+    const at = now();
+    const plan = planLimits(caller.plan);
+    const limitMinute = Math.min(plan.perMinute, caller.limitMinute ?? Number.POSITIVE_INFINITY);
+    const limitDay = Math.min(plan.perDay, caller.limitDay ?? Number.POSITIVE_INFINITY);
+    const minuteStart = at - (at % minuteMs);
+    const dayStart = at - (at % dayMs);
+    const counters = [
+      { name: `rate:day:${caller.keyId}`, windowStart: dayStart },
+      { name: `rate:minute:${caller.keyId}`, windowStart: minuteStart },
+    ];
+    const { taken, day, minute } = await tryTake(counters, [limitDay, limitMinute]);
+    const used = taken ? 0 : 1;
+    const rate: RateState = {
+      limitMinute,
+      remainingMinute: Math.max(0, limitMinute - (minute - used)),
+      limitDay,
+      remainingDay: Math.max(0, limitDay - (day - used)),
+      resetDayS: dayEnd(at) / 1000,
+    };
+    if (taken) return { rate, slot: { counters }, problem: null };
+    const problem =
+      day > limitDay
+        ? new Problem("rate_limit_day", `This key may make ${limitDay} requests a day; the day ends at midnight UTC.`, {
+            retryAfterS: (dayEnd(at) - at) / 1000,
+          })
+        : new Problem("rate_limit_minute", `This key may make ${limitMinute} requests a minute.`, {
+            retryAfterS: (minuteStart + minuteMs - at) / 1000,
+          });
+    return { rate, slot: null, problem };
+  }
+
+  async function tryTake(counters: readonly Counter[], limits: readonly [number, number]) {
+    try {
+      const [day = 0, minute = 0] = await store.write(async (tx) => {
+        const values = await countUp(tx, counters);
+        // Thrown, so that what was counted is undone.
+        if (values.some((value, i) => value > (limits[i] ?? 0))) throw new Full(values);
+        return values;
+      });
+      return { taken: true, day, minute };
+    } catch (error) {
+      if (!(error instanceof Full)) throw error;
+      const [day = 0, minute = 0] = error.values;
+      return { taken: false, day, minute };
+    }
+  }
+
+  async function takeQuery(caller: Caller): Promise<Slot | null> {
+    const limit = planLimits(caller.plan).queriesPerMonth;
+    if (limit === Number.POSITIVE_INFINITY) return null;
+    const at = now();
+    const date = new Date(at);
+    const counter = {
+      name: `queries:${caller.workspaceId}`,
+      windowStart: Date.UTC(date.getUTCFullYear(), date.getUTCMonth()),
+    };
+    try {
+      await store.write(async (tx) => {
+        const values = await countUp(tx, [counter]);
+        if ((values[0] ?? 0) > limit) throw new Full(values);
+      });
+    } catch (error) {
+      if (!(error instanceof Full)) throw error;
+      throw new Problem("quota_exhausted", `This workspace may make ${limit} queries a month; they are used up.`, {
+        retryAfterS: (Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) - at) / 1000,
+      });
+    }
+    return { counters: [counter] };
+  }
+
+  return {
+    take,
+    takeQuery,
+    giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters)),
+    enter(keyId) {
+      const count = inFlight.get(keyId) ?? 0;
+      if (count >= concurrentMax) {
+        throw new Problem(
+          "too_many_concurrent_requests",
+          `At most ${concurrentMax} requests of one key may be in flight.`,
+          { retryAfterS: 1 },
+        );
+      }
+      inFlight.set(keyId, count + 1);
+      let left = false;
+      return () => {
+        if (left) return;
+        left = true;
+        const remaining = (inFlight.get(keyId) ?? 1) - 1;
+        if (remaining === 0) inFlight.delete(keyId);
+        else inFlight.set(keyId, remaining);
+      };
+    },
+  };
+}
+
+class Full extends Error {
+  readonly values: readonly number[];
+
+  constructor(values: readonly number[]) {
+    super("a limit is reached");
+    this.values = values;
+  }
+}
+
+function dayEnd(at: number): number {
+  return at - (at % dayMs) + dayMs;
+}

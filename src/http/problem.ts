@@ -1,0 +1,154 @@
+import { STATUS_CODES } from "node:http";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { ProblemCode } from "#domain/problem.ts";
+import { Problem, problemStatus } from "#domain/problem.ts";
+
+/** What each code means, for the API reference. */
+export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
+  missing_field: "A required field is absent or null; `detail` names it.",
+  invalid_workspace_id: "`workspace_id` is not of the form `wt_<6 characters>_<10 or more characters>`.",
+  message_too_long: "`query` exceeds 1,000 or `message` 4,000 characters, counted in Unicode code points.",
+  invalid_json: "The body is not valid JSON, or not a JSON object.",
+  missing_auth: "There is no Authorization header.",
+  malformed_auth: "The Authorization header is not `Bearer`, one space and an API key.",
+  invalid_key: "The API key was revoked or never existed.",
+  expired_key: "The API key is past its expiry.",
+  workspace_access_denied: "The API key belongs to another workspace.",
+  feature_not_in_plan: "The endpoint needs a higher plan.",
+  verification_required: "The proof of the user's identity is missing or does not verify.",
+  workspace_not_found: "The workspace does not exist or was deleted.",
+  conversation_not_found: "There is no such conversation in this workspace.",
+  document_not_found: "There is no such document in this workspace.",
+  plan_downgrade_blocked: "The plan cannot be lowered in the middle of a cycle.",
+  duplicate_request_id:
+    "The Idempotency-Key was used with another body, or the first request with it is still in flight.",
+  invalid_top_k: "`top_k` is not an integer from 1 to 10.",
+  invalid_temperature: "`temperature` is not a number from 0.0 to 1.0.",
+  invalid_strictness: "`strictness` is neither `strict` nor `helpful`.",
+  invalid_audience: "`audience` has tags that no document of the workspace has.",
+  rate_limit_minute: "The key's requests of this minute are used up.",
+  rate_limit_day: "The key's requests of this UTC day are used up.",
+  quota_exhausted: "The workspace's queries of this month are used up.",
+  internal_error: "Something went wrong on our side; the log has it under the request id.",
+  model_provider_error: "The language model's provider answered with an error.",
+  upstream_timeout: "Something that the service depends on did not answer.",
+  deploying: "The process is being replaced; try again in 30 seconds.",
+  provider_down: "No language model provider can be reached.",
+  not_found: "There is nothing at this path.",
+  method_not_allowed: "The path exists, but not with this method; `Allow` names those that it has.",
+  invalid_transition: "The conversation's lifecycle has no such change of status.",
+  invalid_parameter:
+    "A value is of the wrong type or out of range; `detail` names the field and what is allowed.",
+  invalid_cursor: "The cursor was not issued by us, or for other filters.",
+  payload_too_large: "The body is larger than is allowed here.",
+  unsupported_media_type: "The body, or the file, is of a type that is not accepted here.",
+  too_many_concurrent_requests: "More requests of this key are in flight at once than is allowed.",
+  query_timeout: "No answer was made within 30 seconds.",
+  search_unavailable: "Full-text search cannot answer now, or would take too long; other filters work.",
+};
+
+export interface ProblemBody {
+  readonly detail: string;
+  readonly code: ProblemCode;
+  readonly request_id: string;
+}
+
+export function problemBody(problem: Problem, requestId: string): ProblemBody {
+  return { detail: problem.message, code: problem.code, request_id: requestId };
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const retryAfterS = problem.retryAfterS ?? (problem.status === 503 ? 5 : undefined);
+  if (retryAfterS !== undefined) reply.header("retry-after", String(Math.max(1, Math.ceil(retryAfterS))));
+  return reply
+    .code(problem.status)
+    .header("content-type", "application/json; charset=utf-8")
+    .send(problemBody(problem, reply.request.id));
+}
+
+/** Thrown for a path that exists with other methods only. */
+export class MethodNotAllowed extends Problem {
+  readonly allow: string;
+
+  constructor(allow: string) {
+    super("method_not_allowed", `This path answers to ${allow} only.`);
+    this.allow = allow;
+  }
+}
+
+/** The last stop of everything thrown while a request is answered. What is not a Problem is a bug, and is not shown. */
+export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = problemOf(error);
+  if (problem.status >= 500 && !(error instanceof Problem)) {
+    request.log.error({ err: error, requestId: request.id }, "a request failed");
+  } else if (problem.status >= 500) {
+    request.log.warn({ err: error, requestId: request.id }, "a request could not be answered");
+  }
+  if (problem instanceof MethodNotAllowed) reply.header("allow", problem.allow);
+  // The rest of a body that we refuse to read must not be taken for the connection's next request.
+  if (problem.status === 413 || problem.status === 415) reply.header("connection", "close");
+  return sendProblem(reply, problem);
+}
+
+/** Where the database, or what else we depend on, cannot be reached: worth another try. */
+const unreachable = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ETIMEDOUT",
+  "EPIPE",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "PROTOCOL_CONNECTION_LOST",
+  "ER_CON_COUNT_ERROR",
+  "ER_SERVER_SHUTDOWN",
+  "ER_LOCK_WAIT_TIMEOUT",
+]);
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const code = (error as Partial<FastifyError> | null)?.code;
+  switch (code) {
+    case "FST_ERR_CTP_INVALID_JSON_BODY":
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
+      return new Problem("invalid_json", "The body is not valid JSON.", { cause: error });
+    case "FST_ERR_CTP_BODY_TOO_LARGE":
+      return new Problem("payload_too_large", "The body is larger than is allowed here.", { cause: error });
+    case "FST_REQ_FILE_TOO_LARGE":
+      return new Problem("payload_too_large", "A file can be 25 MB at most.", { cause: error });
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Problem("unsupported_media_type", "The body's Content-Type is not accepted here.", { cause: error });
+    case "FST_INVALID_MULTIPART_CONTENT_TYPE":
+      return new Problem("unsupported_media_type", "The body must be multipart/form-data.", { cause: error });
+    case "FST_FILES_LIMIT":
+    case "FST_PARTS_LIMIT":
+    case "FST_FIELDS_LIMIT":
+    case "FST_PROTO_VIOLATION":
+      return new Problem("invalid_parameter", "The form may hold one file, in the part `file`, and few fields.", {
+        cause: error,
+      });
+    case undefined:
+      break;
+    default:
+      if (unreachable.has(code)) {
+        return new Problem("upstream_timeout", "The service cannot reach its database now.", { cause: error });
+      }
+  }
+  return new Problem("internal_error", "Something went wrong on our side.", { cause: error });
+}
+
+/** For what is not even HTTP: there is no request then, only a socket. */
+export function rawProblem(status: 400 | 404 | 408 | 413 | 431 | 503, code: ProblemCode, detail: string, requestId: string): string {
+  const body = JSON.stringify({ detail, code, request_id: requestId });
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Error"}`,
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}
+
+export const problemCodes = Object.keys(problemStatus) as readonly ProblemCode[];

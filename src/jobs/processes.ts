@@ -1,0 +1,63 @@
+import { hostname } from "node:os";
+import type { Clock, Log, Store } from "#engine/ports.ts";
+import { newId } from "#domain/ids.ts";
+import { releaseLeases } from "#store/outbox.ts";
+
+export interface ProcessLease {
+  readonly id: string;
+  close(): Promise<void>;
+}
+
+const heartbeatMs = 5_000;
+const deadMs = 60_000;
+
+/**
+ * Enters this process in the table of those that run, and gives back the work of those that are gone: what a killed
+ * process had begun goes on at the next start, not when its lease ends.
+ */
+export async function openProcess(store: Store, clock: Clock, log: Log): Promise<ProcessLease> {
+  const id = newId("ses", clock.now());
+  const host = hostname();
+  const others = await store.read.selectFrom("processes").selectAll().execute();
+  const gone = others
+    .filter((other) => (other.host === host ? !isAlive(other.pid) : other.heartbeat_at < clock.now() - deadMs))
+    .map((other) => other.id);
+  const started = clock.now();
+  await store.write(async (tx) => {
+    await releaseLeases(tx, gone);
+    if (gone.length > 0) await tx.deleteFrom("processes").where("id", "in", gone).execute();
+    await tx
+      .insertInto("processes")
+      .values({ id, host, pid: process.pid, started_at: started, heartbeat_at: started })
+      .execute();
+  });
+  let stopped = false;
+  let stop = clock.timer(heartbeatMs, beat);
+  function beat(): void {
+    store
+      .write((tx) => tx.updateTable("processes").set({ heartbeat_at: clock.now() }).where("id", "=", id).execute())
+      .catch((error: unknown) => log.warn({ err: error }, "this process could not tell that it runs"))
+      .finally(() => {
+        if (!stopped) stop = clock.timer(heartbeatMs, beat);
+      });
+  }
+  return {
+    id,
+    async close() {
+      stopped = true;
+      stop();
+      await store.write((tx) => tx.deleteFrom("processes").where("id", "=", id).execute());
+    },
+  };
+}
+
+function isAlive(pid: number): boolean {
+  // A restarted container has the process number of the one before it.
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code === "EPERM";
+  }
+}

@@ -1,0 +1,246 @@
+import { LostLease, claimLanes, deferWork, dueLanes, nextDue, releaseLeases, renewLeases } from "#store/outbox.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
+
+/** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
+export interface Handler {
+  /** True: gets all due rows of a lane at once. False: one after the other. */
+  readonly batch: boolean;
+  /** Tries before work is given up. */
+  readonly attemptsMax: number;
+  run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Stores what giving up means; the row itself stays as a dead letter. */
+  abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void>;
+}
+
+export interface WorkerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names this process in leases. */
+  readonly processId: string;
+  readonly handlers: Readonly<Record<string, Handler>>;
+  /** Lanes that may run at the same time. */
+  readonly lanesMax: number;
+  /** Milliseconds to wait after a failed try, by how often it was tried. */
+  readonly backoffMs: (attempts: number, error: unknown) => number;
+}
+
+export interface Worker {
+  /** These lanes may have work, due at this time. */
+  wake(lane: string, dueAt: number): void;
+  /** Lanes that run now, for metrics. */
+  running(): number;
+  /** Lets running work end, at most this long, and gives back what was not begun. */
+  close(graceMs: number): Promise<void>;
+}
+
+const leaseMs = 15_000;
+const pollMs = 1_000;
+const gracefulAbortMs = 500;
+
+/** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
+export function openWorker(options: WorkerOptions): Worker {
+  const { store, clock, log, processId, handlers } = options;
+  const abort = new AbortController();
+  const wanted = new Set<string>();
+  const running = new Set<string>();
+  let closing = false;
+  let claiming = false;
+  let scheduled = false;
+  let stopTimer: () => void = () => undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+  let onIdle: (() => void) | undefined;
+  let failing = false;
+
+  const stopPoll = repeat(pollMs, poll);
+  const stopRenewal = repeat(leaseMs / 3, async () => {
+    await store.write((tx) => renewLeases(tx, { id: processId, until: clock.now() + leaseMs }));
+  });
+  schedule();
+
+  function repeat(everyMs: number, run: () => Promise<void>): () => void {
+    let stop = clock.timer(everyMs, tick);
+    let stopped = false;
+    function tick(): void {
+      void guarded(run).finally(() => {
+        if (!stopped) stop = clock.timer(everyMs, tick);
+      });
+    }
+    return () => {
+      stopped = true;
+      stop();
+    };
+  }
+
+  /** A database that is away is a state to wait out, told once, not an end of the worker. */
+  async function guarded(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+      if (failing) log.info({}, "the worker reaches the database again");
+      failing = false;
+    } catch (error) {
+      if (!failing) log.error({ err: error }, "the worker cannot reach the database, and goes on trying");
+      failing = true;
+    }
+  }
+
+  async function poll(): Promise<void> {
+    if (closing) return;
+    const now = clock.now();
+    for (const lane of await dueLanes(store.read, now, 500)) wanted.add(lane);
+    schedule();
+    const due = await nextDue(store.read, now);
+    if (due !== null) arm(due);
+  }
+
+  /** Timers are to fire on time, not at the next poll. */
+  function arm(at: number): void {
+    if (closing || at >= timerAt) return;
+    stopTimer();
+    timerAt = at;
+    stopTimer = clock.timer(Math.min(Math.max(0, at - clock.now()), 60_000), () => {
+      timerAt = Number.POSITIVE_INFINITY;
+      void guarded(poll);
+    });
+  }
+
+  function wake(lane: string, dueAt: number): void {
+    if (dueAt > clock.now()) {
+      arm(dueAt);
+      return;
+    }
+    wanted.add(lane);
+    schedule();
+  }
+
+  function schedule(): void {
+    if (scheduled || claiming || closing || wanted.size === 0) return;
+    scheduled = true;
+    // Gathers what one turn of the event loop has woken into one claim.
+    setImmediate(() => {
+      scheduled = false;
+      void guarded(claim);
+    });
+  }
+
+  async function claim(): Promise<void> {
+    if (claiming || closing) return;
+    const free = options.lanesMax - running.size;
+    const lanes = [...wanted].filter((lane) => !running.has(lane)).slice(0, Math.max(0, free));
+    if (lanes.length === 0) return;
+    for (const lane of lanes) wanted.delete(lane);
+    claiming = true;
+    try {
+      const now = clock.now();
+      const rows = await store.write((tx) => claimLanes(tx, lanes, { id: processId, until: now + leaseMs }, now));
+      for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) begin(lane, group);
+    } catch (error) {
+      for (const lane of lanes) wanted.add(lane);
+      throw error;
+    } finally {
+      claiming = false;
+      if (wanted.size > 0 && running.size < options.lanesMax && !failing) schedule();
+    }
+  }
+
+  function begin(lane: string, rows: readonly OutboxRow[]): void {
+    running.add(lane);
+    void guarded(() => drain(rows)).finally(() => {
+      running.delete(lane);
+      // What came in meanwhile was passed over while the lane was ours.
+      wanted.add(lane);
+      schedule();
+      if (running.size === 0) onIdle?.();
+    });
+  }
+
+  async function drain(rows: readonly OutboxRow[]): Promise<void> {
+    let rest = rows;
+    while (rest.length > 0) {
+      if (closing) {
+        await giveBack(rest);
+        return;
+      }
+      const [first] = rest;
+      if (first === undefined) return;
+      const handler = handlers[first.kind];
+      const size = handler?.batch === true ? rest.findIndex((row) => row.kind !== first.kind) : 1;
+      const group = size === -1 ? rest : rest.slice(0, size);
+      const done = await attempt(handler, group);
+      rest = rest.slice(group.length);
+      if (!done) {
+        await giveBack(rest);
+        return;
+      }
+    }
+  }
+
+  /** False when the lane has to wait. */
+  async function attempt(handler: Handler | undefined, rows: readonly OutboxRow[]): Promise<boolean> {
+    const [first] = rows;
+    if (first === undefined) return true;
+    try {
+      if (handler === undefined) throw new Error(`this program does no work of kind ${first.kind}`);
+      await handler.run(rows, abort.signal);
+      return true;
+    } catch (error) {
+      if (error instanceof LostLease) return false;
+      if (abort.signal.aborted) {
+        await giveBack(rows);
+        return false;
+      }
+      await failed(handler, rows, error);
+      return false;
+    }
+  }
+
+  async function failed(handler: Handler | undefined, rows: readonly OutboxRow[], error: unknown): Promise<void> {
+    const now = clock.now();
+    const reason = error instanceof Error ? error.message : "unknown failure";
+    log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
+    await store.write(async (tx) => {
+      for (const row of rows) {
+        const dead = handler === undefined ? row.attempts >= 20 : row.attempts + 1 >= handler.attemptsMax;
+        await deferWork(tx, row, { dueAt: now + options.backoffMs(row.attempts, error), error: reason, dead, now });
+        if (dead) await handler?.abandoned?.(tx, row, reason, now);
+      }
+    });
+    arm(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
+  }
+
+  async function giveBack(rows: readonly OutboxRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await store.write((tx) =>
+      tx
+        .updateTable("outbox")
+        .set({ lease_id: null, lease_until: null })
+        .where(
+          "id",
+          "in",
+          rows.map(({ id }) => id),
+        )
+        .where("lease_id", "=", processId)
+        .execute(),
+    );
+  }
+
+  return {
+    wake,
+    running: () => running.size,
+    async close(graceMs) {
+      closing = true;
+      stopTimer();
+      stopPoll();
+      stopRenewal();
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve;
+        if (running.size === 0) resolve();
+      });
+      const cancelGrace = clock.timer(Math.max(0, graceMs - gracefulAbortMs), () => abort.abort(new Error("the program stops")));
+      await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
+      cancelGrace();
+      await store.write((tx) => releaseLeases(tx, [processId]));
+    },
+  };
+}

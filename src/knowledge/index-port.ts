@@ -1,0 +1,45 @@
+/**
+ * Where passages come from. An index only finds candidates and tells what the terms weigh in the whole workspace;
+ * ranking, confidence and answers are made of that in one place (`answering/`), the same for every index.
+ */
+export interface KnowledgeIndex {
+  /** Sees everything that was committed before the call. Throws `Problem` search_unavailable when it cannot answer. */
+  search(request: SearchRequest): Promise<SearchResult>;
+  close(): Promise<void>;
+}
+
+export interface SearchRequest {
+  readonly workspaceId: string;
+  /** Distinct stems as `answering/terms.ts` makes them; a passage with any one of them is a candidate. */
+  readonly terms: readonly string[];
+  /** Only passages of these documents, when given. */
+  readonly documentIds?: readonly string[];
+  /** The asker's tags: a document with tags of its own is found by those only who have one of them. */
+  readonly audience: readonly string[];
+  /** How many candidates, at most. */
+  readonly limit: number;
+}
+
+export interface Candidate {
+  readonly chunkId: string;
+  readonly documentId: string;
+  /** Place in the document, from 0. */
+  readonly position: number;
+  readonly title: string;
+  readonly text: string;
+  readonly url: string | null;
+  /** Stems in order, repeats kept, without stop words. */
+  readonly titleTerms: readonly string[];
+  readonly bodyTerms: readonly string[];
+}
+
+export interface SearchResult {
+  /** Best first, roughly: the caller ranks them. */
+  readonly candidates: readonly Candidate[];
+  /** Passages in the workspace, whoever may see them. */
+  readonly chunkCount: number;
+  /** Terms of a passage, title and body together, on average. */
+  readonly averageTerms: number;
+  /** In how many passages of the workspace each asked term occurs; absent: in none. */
+  readonly frequency: ReadonlyMap<string, number>;
+}

@@ -1,0 +1,180 @@
+import type { List, Nodes, PhrasingContent, Root, RootContent, TableRow } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+import { parse as parseYaml } from "yaml";
+import { createBlockList, describePictures, linkMark, markPicture, namedCells, oneLine } from "./blocks.ts";
+import type { BlockList, ParsedDocument } from "./blocks.ts";
+import { parseHtml } from "./parse-html.ts";
+
+const frontMatterLinesMax = 200;
+
+/** The YAML between `---` lines at the very top, and the rest. */
+function splitFrontMatter(text: string): { readonly title: string | null; readonly body: string } {
+  if (!/^---[ \t]*\r?\n/.test(text)) return { title: null, body: text };
+  const lines = text.split("\n", frontMatterLinesMax);
+  const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)\s*$/.test(line));
+  if (end === -1) return { title: null, body: text };
+  const head = lines.slice(1, end).join("\n");
+  const body = text.slice(lines.slice(0, end + 1).join("\n").length + 1);
+  return { title: frontMatterTitle(head), body };
+}
+
+function frontMatterTitle(head: string): string | null {
+  let data: unknown;
+  try {
+    data = parseYaml(head, { maxAliasCount: 0, logLevel: "silent" });
+  } catch {
+    // Front matter that is not YAML names no title; the text below it is still good.
+    return null;
+  }
+  if (typeof data !== "object" || data === null || !("title" in data) || typeof data.title !== "string") return null;
+  const title = oneLine(data.title);
+  return title === "" ? null : title;
+}
+
+/** A paragraph's text; one that is nothing but links is marked as such. */
+function textOf(children: readonly PhrasingContent[]): string {
+  const text = describePictures(phrasingText(children));
+  const links = children.filter((child) => child.type === "link" || child.type === "linkReference");
+  const rest = children.filter((child) => !links.includes(child) && !(child.type === "text" && /^[\s\p{P}]*$/u.test(child.value)));
+  return links.length > 0 && rest.length === 0 ? `${linkMark}${oneLine(text)}` : text;
+}
+
+/** Phrasing content as text: links and images by their words, code kept in backticks, a hard break as a newline. */
+function phrasingText(nodes: readonly Nodes[]): string {
+  let text = "";
+  for (const node of nodes) {
+    switch (node.type) {
+      case "text":
+        text += node.value;
+        break;
+      case "inlineCode":
+        text += node.value.includes("`") ? node.value : `\`${oneLine(node.value)}\``;
+        break;
+      case "break":
+        text += "\n";
+        break;
+      case "image":
+      case "imageReference":
+        text += markPicture(node.alt ?? "");
+        break;
+      case "html":
+        // <br> is the one tag that people use for a new line within Markdown; other tags vanish, their text stays.
+        if (/^<br\s*\/?>$/i.test(node.value)) text += "\n";
+        break;
+      case "footnoteReference":
+        break;
+      default:
+        if ("children" in node) text += phrasingText(node.children);
+    }
+  }
+  return text;
+}
+
+/** Without the anchor that some generators want: "Setup {#setup}". */
+function headingText(children: readonly PhrasingContent[]): string {
+  return oneLine(describePictures(phrasingText(children)).replaceAll("`", "").replace(/\{#[^{}]*\}\s*$/, ""));
+}
+
+/** A paragraph that is only a picture: its description is not something the page says. */
+function isPicture(children: readonly PhrasingContent[]): boolean {
+  return children.every(
+    (child) => child.type === "image" || child.type === "imageReference" || (child.type === "text" && child.value.trim() === ""),
+  );
+}
+
+/** GitHub's `[!NOTE]` at the start of a quotation, as a word. */
+function nameAlert(text: string): string {
+  return text.replace(/^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*/i, (_, kind: string) => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1).toLowerCase()}: `);
+}
+
+function isBoldLine(children: readonly PhrasingContent[]): boolean {
+  return children.length === 1 && children[0]?.type === "strong";
+}
+
+function addParagraphs(list: BlockList, text: string): void {
+  for (const line of text.split("\n")) list.add({ kind: "paragraph", text: oneLine(line) });
+}
+
+function addList(list: BlockList, node: List, depth: number): void {
+  let number = node.start ?? 1;
+  for (const item of node.children) {
+    const marker = node.ordered === true ? number : null;
+    number += 1;
+    let text = "";
+    let open = true;
+    const flush = (): void => {
+      if (open) list.add({ kind: "item", number: marker, depth, text: oneLine(text) });
+      else addParagraphs(list, text);
+      open = false;
+      text = "";
+    };
+    for (const child of item.children) {
+      switch (child.type) {
+        case "paragraph":
+          if (!isPicture(child.children)) text += ` ${textOf(child.children).replaceAll("\n", " ")}`;
+          break;
+        case "code":
+          // A one-line command belongs into its step; a listing stands after it.
+          if (!child.value.includes("\n") && !child.value.includes("`")) {
+            text += ` \`${child.value.trim()}\``;
+            break;
+          }
+          flush();
+          list.add({ kind: "code", text: child.value });
+          break;
+        default:
+          if (text.trim() !== "" || open) flush();
+          addBlock(list, child, depth + 1);
+      }
+    }
+    if (text.trim() !== "" || open) flush();
+  }
+}
+
+function addBlock(list: BlockList, node: RootContent, depth: number): void {
+  switch (node.type) {
+    case "heading":
+      list.add({ kind: "heading", depth: node.depth, text: headingText(node.children) });
+      return;
+    case "paragraph": {
+      if (isPicture(node.children)) return;
+      const text = nameAlert(textOf(node.children));
+      if (isBoldLine(node.children) && text.length <= 120 && !text.includes("\n")) list.add({ kind: "heading", depth: 6, text: oneLine(text) });
+      else addParagraphs(list, text);
+      return;
+    }
+    case "list":
+      addList(list, node, depth);
+      return;
+    case "code":
+      list.add({ kind: "code", text: node.value });
+      return;
+    case "table": {
+      const cellsOf = (row: TableRow): string[] => row.children.map((cell) => oneLine(describePictures(phrasingText(cell.children))));
+      const [first, ...rest] = node.children;
+      const header = first === undefined ? [] : cellsOf(first);
+      for (const row of rest) list.add({ kind: "row", cells: namedCells(header, cellsOf(row)) });
+      return;
+    }
+    case "html":
+      for (const block of parseHtml(node.value).blocks) list.add(block);
+      return;
+    case "blockquote":
+    case "footnoteDefinition":
+      for (const child of node.children) addBlock(list, child, depth);
+      return;
+    default:
+  }
+}
+
+/** CommonMark with GitHub's tables and lists. The title is that of the front matter, else the first `#` heading. */
+export function parseMarkdown(source: string): ParsedDocument {
+  const { title, body } = splitFrontMatter(source);
+  const root: Root = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const list = createBlockList();
+  for (const node of root.children) addBlock(list, node, 0);
+  const first = list.blocks.find((block) => block.kind === "heading" && block.depth === 1);
+  return { title: title ?? (first?.kind === "heading" ? first.text : null), blocks: list.blocks };
+}

@@ -1,0 +1,132 @@
+import { hash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { newId } from "#domain/ids.ts";
+import { Problem } from "#domain/problem.ts";
+import type { Clock, Store } from "#engine/ports.ts";
+import { isDuplicate } from "#store/duplicate.ts";
+import { requireWorkspace } from "./keys.ts";
+
+const derive = promisify<string, Buffer, number, Buffer>(scrypt);
+
+export interface NewAgent {
+  readonly workspaceId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: "agent" | "admin";
+  readonly password?: string | undefined;
+}
+
+const emailPattern = /^[^\s@]{1,64}@[^\s@]{1,120}$/;
+const loginLinkMs = 24 * 3_600_000;
+const sessionMs = 14 * 86_400_000;
+
+export async function createAgent(store: Store, clock: Clock, given: NewAgent) {
+  const workspace = await requireWorkspace(store, given.workspaceId);
+  const email = given.email.trim().toLowerCase();
+  if (!emailPattern.test(email)) throw new Problem("invalid_parameter", `email: "${given.email}" is not an e-mail address`);
+  if (given.name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
+  if (given.password !== undefined && given.password.length < 10) {
+    throw new Problem("invalid_parameter", "password: use at least 10 characters");
+  }
+  const password = given.password === undefined ? null : await hashPassword(given.password);
+  const now = clock.now();
+  const id = newId("agt", now);
+  try {
+    await store.write((tx) =>
+      tx
+        .insertInto("agents")
+        .values({ id, workspace_id: workspace.id, email, name: given.name.trim(), role: given.role, password, created_at: now })
+        .execute(),
+    );
+  } catch (error) {
+    if (isDuplicate(error)) throw new Problem("invalid_parameter", `email: ${email} is an agent of this workspace already`, { cause: error });
+    throw error;
+  }
+  return { id, workspace_id: workspace.id, email, name: given.name.trim(), role: given.role };
+}
+
+export async function listAgents(store: Store, workspaceId: string | undefined) {
+  const query = store.read.selectFrom("agents").select(["id", "workspace_id", "email", "name", "role"]).orderBy("email");
+  if (workspaceId === undefined) return query.execute();
+  return query.where("workspace_id", "=", (await requireWorkspace(store, workspaceId)).id).execute();
+}
+
+async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  return `${salt.toString("base64")}:${(await derive(password, salt, 32)).toString("base64")}`;
+}
+
+/** The agents that this address and password are right for. Takes as long for an unknown address. */
+export async function checkPassword(store: Store, email: string, password: string): Promise<{ readonly id: string } | undefined> {
+  const rows = await store.read
+    .selectFrom("agents")
+    .select(["id", "password"])
+    .where("email", "=", email.trim().toLowerCase())
+    .limit(5)
+    .execute();
+  const stored = rows.filter((row) => row.password !== null);
+  if (stored.length === 0) stored.push({ id: "", password: `${Buffer.alloc(16).toString("base64")}:${Buffer.alloc(32).toString("base64")}` });
+  let found: { readonly id: string } | undefined;
+  for (const row of stored) {
+    const [salt = "", expected = ""] = (row.password ?? "").split(":");
+    const given = await derive(password, Buffer.from(salt, "base64"), 32);
+    if (timingSafeEqual(given, Buffer.from(expected, "base64")) && row.id !== "") found ??= { id: row.id };
+  }
+  return found;
+}
+
+/** A token that signs in once; only its hash is stored. */
+export async function createLoginToken(store: Store, clock: Clock, agentId: string): Promise<string> {
+  return insertToken(store, clock, agentId, "login_link", loginLinkMs);
+}
+
+async function insertToken(store: Store, clock: Clock, agentId: string, kind: "login_link" | "session", lifeMs: number) {
+  const token = randomBytes(32).toString("base64url");
+  const now = clock.now();
+  await store.write((tx) =>
+    tx
+      .insertInto("agent_tokens")
+      .values({ hash: hash("sha256", token), agent_id: agentId, kind, expires_at: now + lifeMs, used_at: null, created_at: now })
+      .execute(),
+  );
+  return token;
+}
+
+/** Trades a login link for a session, once. Undefined when the link is unknown, used or too old. */
+export async function redeemLogin(store: Store, clock: Clock, token: string): Promise<string | undefined> {
+  const now = clock.now();
+  const agentId = await store.write(async (tx) => {
+    const digest = hash("sha256", token);
+    const result = await tx
+      .updateTable("agent_tokens")
+      .set({ used_at: now })
+      .where("hash", "=", digest)
+      .where("kind", "=", "login_link")
+      .where("used_at", "is", null)
+      .where("expires_at", ">", now)
+      .executeTakeFirst();
+    if (Number(result.numUpdatedRows) !== 1) return undefined;
+    return (await tx.selectFrom("agent_tokens").select("agent_id").where("hash", "=", digest).executeTakeFirst())?.agent_id;
+  });
+  return agentId === undefined ? undefined : createSession(store, clock, agentId);
+}
+
+export async function createSession(store: Store, clock: Clock, agentId: string): Promise<string> {
+  return insertToken(store, clock, agentId, "session", sessionMs);
+}
+
+/** The agent of a session; undefined when it is unknown or has ended. */
+export async function agentOfSession(store: Store, clock: Clock, token: string) {
+  return store.read
+    .selectFrom("agent_tokens")
+    .innerJoin("agents", "agents.id", "agent_tokens.agent_id")
+    .select(["agents.id", "agents.workspace_id", "agents.email", "agents.name", "agents.role"])
+    .where("agent_tokens.hash", "=", hash("sha256", token))
+    .where("agent_tokens.kind", "=", "session")
+    .where("agent_tokens.expires_at", ">", clock.now())
+    .executeTakeFirst();
+}
+
+export async function endSession(store: Store, token: string): Promise<void> {
+  await store.write((tx) => tx.deleteFrom("agent_tokens").where("hash", "=", hash("sha256", token)).execute());
+}

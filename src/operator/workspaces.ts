@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { newWorkspaceId } from "#domain/ids.ts";
+import { Problem } from "#domain/problem.ts";
+import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
+import type { Clock, Store } from "#engine/ports.ts";
+import { addBuiltinAccounts } from "../channels.ts";
+import type { FileWorkspace } from "../config-file.ts";
+import type { Secrets } from "../secrets.ts";
+
+export interface CreatedWorkspace {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  /** The key of `user.hash`; for the company's own servers only. */
+  readonly identity_secret: string;
+}
+
+export async function createWorkspace(
+  { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
+  given: { readonly name: string; readonly plan?: Plan | undefined; readonly settings?: Partial<WorkspaceSettings> },
+): Promise<CreatedWorkspace> {
+  const name = given.name.trim();
+  if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
+  const id = newWorkspaceId();
+  const plan = given.plan ?? "business";
+  const secret = randomBytes(32).toString("hex");
+  await store.write(async (tx) => {
+    const now = clock.now();
+    await tx
+      .insertInto("workspaces")
+      .values({
+        id,
+        name,
+        plan,
+        identity_secret: secrets.seal(secret),
+        settings: JSON.stringify(given.settings ?? {}),
+        knowledge_version: 0,
+        created_at: now,
+        deleted_at: null,
+      })
+      .execute();
+    await addBuiltinAccounts(tx, id, now);
+  });
+  return { id, name, plan, identity_secret: secret };
+}
+
+export async function listWorkspaces(store: Store) {
+  const rows = await store.read
+    .selectFrom("workspaces")
+    .select(["id", "name", "plan", "created_at"])
+    .where("deleted_at", "is", null)
+    .orderBy("created_at")
+    .execute();
+  return rows.map(({ created_at, ...row }) => ({ ...row, created_at: new Date(created_at).toISOString() }));
+}
+
+/** Makes the workspaces of the configuration file, by name, and gives them its settings. */
+export async function provisionWorkspaces(
+  dependencies: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
+  workspaces: readonly FileWorkspace[],
+): Promise<void> {
+  for (const { name, plan, settings } of workspaces) {
+    const known = await dependencies.store.read
+      .selectFrom("workspaces")
+      .select(["id", "settings", "plan"])
+      .where("name", "=", name)
+      .where("deleted_at", "is", null)
+      .executeTakeFirst();
+    if (known === undefined) {
+      await createWorkspace(dependencies, { name, plan, settings });
+      continue;
+    }
+    const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
+    if (next === known.settings && (plan ?? known.plan) === known.plan) continue;
+    await dependencies.store.write((tx) =>
+      tx
+        .updateTable("workspaces")
+        .set({ settings: next, plan: plan ?? known.plan })
+        .where("id", "=", known.id)
+        .execute(),
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { sql } from "kysely";
+import { Problem } from "#domain/problem.ts";
+import type { ConversationFilter, ConversationSearch, ListPosition, Store } from "#engine/ports.ts";
+import { pageQuery, tagCountMax, tagsByCount, tagsMax, thenJoin } from "./conversation-list-plan.ts";
+import { createConversationSearch } from "./conversation-search.ts";
+import type { ConversationRow } from "./conversations.ts";
+import { isOverTime, withinTime } from "./mysql-time-limit.ts";
+
+export interface ConversationList extends ConversationFilter {
+  /** Full text; see {@link ConversationSearch.find}. */
+  readonly text?: string;
+  /** The last row of the page before; absent: from the newest. */
+  readonly before?: ListPosition;
+  readonly limit: number;
+}
+
+export interface ConversationPage {
+  /** By `started_at` descending, then `id` descending. */
+  readonly rows: readonly ConversationRow[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * A page of the conversations that satisfy the filter. A walk along `before` neither repeats nor skips a conversation:
+ * the order is by what never changes. Costs what the page costs, not the workspace.
+ */
+export async function listConversations(
+  store: Pick<Store, "dialect" | "read">,
+  list: ConversationList,
+  search: ConversationSearch = createConversationSearch(store),
+): Promise<ConversationPage> {
+  const found = list.text === undefined ? await page(store, list, search) : await byIds(store, await textPage(list, list.text, search));
+  const rows = found.toSorted(newestFirst);
+  return { rows: rows.slice(0, list.limit), hasMore: rows.length > list.limit };
+}
+
+// One row more than asked for tells whether there are more.
+const pageLimit = (list: ConversationList): number => list.limit + 1;
+
+function textPage(list: ConversationList, text: string, search: ConversationSearch): Promise<readonly ListPosition[]> {
+  return search.find({ ...list, tags: distinct(list.tags) }, text, list.before, pageLimit(list));
+}
+
+async function page(
+  store: Pick<Store, "dialect" | "read">,
+  list: ConversationList,
+  search: ConversationSearch,
+): Promise<ConversationRow[]> {
+  const tags = distinct(list.tags);
+  if (tags.length > tagsMax) return [];
+  if (tags.length < 2) return pageRows(store, list, tags, "unlimited");
+  const counted = await tagsByCount(store.read, store.dialect, list, list.before, tagCountMax);
+  const fewest = counted[0]?.count ?? 0;
+  if (fewest === 0) return [];
+  const rarestFirst = counted.map(({ tag }) => tag);
+  if (fewest < tagCountMax || list.email !== undefined) return pageRows(store, list, rarestFirst, "unlimited");
+  // Many have each of the tags, and perhaps none has all: no index of single tags can tell without reading them all.
+  if (search.findTagged !== undefined) {
+    return byIds(store, await search.findTagged({ ...list, tags: rarestFirst }, list.before, pageLimit(list)));
+  }
+  return pageRows(store, list, rarestFirst, "limited");
+}
+
+async function pageRows(
+  store: Pick<Store, "dialect" | "read">,
+  list: ConversationList,
+  tags: readonly string[],
+  time: "limited" | "unlimited",
+): Promise<ConversationRow[]> {
+  const ids = pageQuery(store.dialect, { ...list, tags }, list.before, pageLimit(list));
+  const query = sql<ConversationRow>`select c.* from (${ids}) as p ${thenJoin(store.dialect)} conversations as c on c.id = p.id`;
+  try {
+    const { rows } = await (time === "limited" && store.dialect === "mysql" ? withinTime(query) : query).execute(store.read);
+    return rows;
+  } catch (error) {
+    if (!isOverTime(error)) throw error;
+    throw new Problem("upstream_timeout", "too many conversations have each of these tags: narrow the list by since and until", {
+      retryAfterS: 30,
+      cause: error,
+    });
+  }
+}
+
+async function byIds(store: Pick<Store, "read">, found: readonly ListPosition[]): Promise<ConversationRow[]> {
+  if (found.length === 0) return [];
+  const ids = found.map(({ id }) => id);
+  return store.read.selectFrom("conversations").selectAll().where("id", "in", ids).execute();
+}
+
+function distinct(tags: readonly string[] = []): string[] {
+  return [...new Set(tags)];
+}
+
+function newestFirst(a: ConversationRow, b: ConversationRow): number {
+  return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
+}

@@ -1,0 +1,144 @@
+import type { RawBuilder } from "kysely";
+import { sql } from "kysely";
+import type { ConversationFilter, ConversationSearch, ListPosition, Reader, Tx } from "#engine/ports.ts";
+import type { PageRow } from "./conversation-list-plan.ts";
+import { rowConditions, tagJoins, tagsMax } from "./conversation-list-plan.ts";
+import { searchText } from "./conversation-search-text.ts";
+import { facetTokens, phrasesOf } from "./conversation-search-words.ts";
+
+// One FTS5 row a conversation. Rows are numbered by the conversation's start, so that FTS5 gives them in the list's
+// order and stops when the page is full; and they hold what lists filter by as further tokens, so that "refund, open,
+// tagged vip" is an intersection inside the index.
+
+/** Conversations that start in the same millisecond: as many have a number of their own. */
+const positionsPerMs = 1n << 20n;
+const positionMax = (1n << 63n) - 1n;
+
+export function createSqliteSearch(read: Reader): ConversationSearch {
+  return {
+    index,
+    // The filter's tokens are in the row with the text, which FTS5 can only write as a whole.
+    refilter: index,
+    remove,
+    async find(filter, text, before, limit) {
+      const phrases = phrasesOf(filter.workspaceId, text);
+      if (phrases.length === 0 || (filter.tags ?? []).length > tagsMax) return [];
+      const wanted = [...phrases.map((phrase) => phrase.join(" ")), ...facetTokens(filter)];
+      return collect(read, wanted, filter, before, limit);
+    },
+    findTagged: (filter, before, limit) => collect(read, facetTokens(filter), filter, before, limit),
+  };
+}
+
+async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> {
+  for (const id of new Set(conversationIds)) {
+    const conversation = await tx
+      .selectFrom("conversations")
+      .select(["workspace_id", "channel", "status", "sla_state", "customer_email_key", "started_at", "last_seq"])
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (conversation === undefined) {
+      await remove(tx, [id]);
+      continue;
+    }
+    const tags = await tx.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute();
+    const facets = facetTokens({
+      workspaceId: conversation.workspace_id,
+      channel: conversation.channel,
+      status: conversation.status,
+      slaState: conversation.sla_state,
+      tags: tags.map(({ tag }) => tag),
+      ...(conversation.customer_email_key === null ? {} : { email: conversation.customer_email_key }),
+    });
+    const body = `${facets.join(" ")} ${await searchText(tx, conversation.workspace_id, id)}`;
+    const { numUpdatedRows } = await tx
+      .updateTable("conversation_text")
+      .set({ indexed_seq: conversation.last_seq })
+      .where("conversation_id", "=", id)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) {
+      const first = BigInt(conversation.started_at) * positionsPerMs;
+      await sql`insert into conversation_text (position, conversation_id, indexed_seq)
+        select coalesce(max(position) + 1, ${first}), ${id}, ${conversation.last_seq} from conversation_text
+        where position >= ${first} and position < ${first + positionsPerMs}`.execute(tx);
+    } else {
+      await deleteDocument(tx, id);
+    }
+    await sql`insert into conversation_fts (rowid, body)
+      select position, ${body} from conversation_text where conversation_id = ${id}`.execute(tx);
+  }
+}
+
+async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void> {
+  for (const id of conversationIds) {
+    await deleteDocument(tx, id);
+    await tx.deleteFrom("conversation_text").where("conversation_id", "=", id).execute();
+  }
+}
+
+async function deleteDocument(tx: Tx, id: string): Promise<void> {
+  await sql`delete from conversation_fts
+    where rowid = (select position from conversation_text where conversation_id = ${id})`.execute(tx);
+}
+
+async function collect(
+  read: Reader,
+  wanted: readonly string[],
+  filter: ConversationFilter,
+  before: ListPosition | undefined,
+  limit: number,
+): Promise<ListPosition[]> {
+  const found: ListPosition[] = [];
+  const { since, until } = filter;
+  const bottom = since === undefined ? 0n : firstOf(since + 1);
+  let top = until === undefined ? positionMax : firstOf(until) - 1n;
+  if (before !== undefined) top = smaller(top, firstOf(before.startedAt + 1) - 1n);
+  let size = limit + 1;
+  for (;;) {
+    const { rows } = await matches(wanted, filter, before, bottom, top, size).execute(read);
+    const last = rows.at(-1);
+    const all = rows.length < size || last === undefined;
+    // Within a millisecond the numbers are not in the order of the ids: it is taken as a whole, or with the next batch.
+    const whole = all ? rows : rows.filter((row) => row.started_at > last.started_at);
+    found.push(...whole.toSorted(newestFirst).map((row) => ({ id: row.id, startedAt: row.started_at })));
+    if (all || found.length >= limit) return found.slice(0, limit);
+    if (whole.length === 0) size *= 4;
+    top = firstOf(last.started_at + 1) - 1n;
+  }
+}
+
+/** Exported for the test that reads its plan. */
+export function matches(
+  wanted: readonly string[],
+  filter: ConversationFilter,
+  before: ListPosition | undefined,
+  bottom: bigint,
+  top: bigint,
+  limit: number,
+): RawBuilder<PageRow> {
+  const query = wanted.map((words) => `"${words}"`).join(" AND ");
+  // What the tokens have narrowed is compared with the rows once more: they are the truth.
+  const conditions = rowConditions("sqlite", filter, before);
+  return sql`select c.id, c.started_at from conversation_fts
+    cross join conversation_text as t on t.position = conversation_fts.rowid
+    cross join conversations as c on c.id = t.conversation_id
+    ${tagJoins("sqlite", filter.tags ?? [], sql.ref("c.id"))}
+    where conversation_fts match ${query}
+    and conversation_fts.rowid >= ${bottom} and conversation_fts.rowid <= ${top}
+    and ${sql.join(conditions, sql` and `)}
+    order by conversation_fts.rowid desc limit ${sql.lit(limit)}`;
+}
+
+/** The smallest number of a conversation that starts in this millisecond. */
+function firstOf(ms: number): bigint {
+  const position = BigInt(Math.floor(ms)) * positionsPerMs;
+  return position < 0n ? 0n : smaller(position, positionMax);
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function newestFirst(a: PageRow, b: PageRow): number {
+  return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
+}

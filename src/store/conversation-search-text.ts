@@ -1,0 +1,26 @@
+import type { Tx } from "#engine/ports.ts";
+import { documentOf } from "./conversation-search-words.ts";
+
+// Of a very long thread the newest messages can be searched: as many as fit both limits.
+const charactersMax = 200_000;
+const messagesMax = 1_000;
+
+/** The text that a conversation is found by. */
+export async function searchText(tx: Tx, workspaceId: string, conversationId: string): Promise<string> {
+  const newestFirst = await tx
+    .selectFrom("messages")
+    .select("content")
+    .where("conversation_id", "=", conversationId)
+    .where("deleted_at", "is", null)
+    .orderBy("seq", "desc")
+    .limit(messagesMax)
+    .execute();
+  const kept: string[] = [];
+  let left = charactersMax;
+  for (const { content } of newestFirst) {
+    if (left <= 0) break;
+    kept.push(content.slice(0, left));
+    left -= content.length;
+  }
+  return documentOf(workspaceId, kept.toReversed());
+}

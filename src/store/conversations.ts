@@ -1,0 +1,112 @@
+import type { Insertable, Selectable } from "kysely";
+import type { Reader, Tx } from "#engine/ports.ts";
+import { dialectOf } from "./dialect.ts";
+import type { ConversationsTable } from "./schema.ts";
+
+export type ConversationRow = Selectable<ConversationsTable>;
+
+/** What changes in the life of a conversation; all else is written once. */
+const changing = [
+  "contact_id",
+  "status",
+  "snoozed_from",
+  "snoozed_until",
+  "priority",
+  "assigned_to",
+  "last_message_at",
+  "resolved_at",
+  "message_count",
+  "last_seq",
+  "last_customer_seq",
+  "settled_seq",
+  "low_streak",
+  "sla_state",
+  "sla_elapsed_ms",
+  "sla_running_since",
+  "timer_at",
+  "customer_name",
+  "customer_email",
+  "customer_email_key",
+  "customer_phone",
+  "customer_verified",
+  "version",
+] as const satisfies readonly (keyof ConversationsTable)[];
+
+/**
+ * The conversation, locked until the end of the transaction. SQLite has one writer at a time, which is lock enough.
+ * Undefined when there is none, or it is another workspace's.
+ */
+export async function lockConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow | undefined> {
+  const query = tx.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId);
+  return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+}
+
+export interface Context {
+  readonly accountId: string;
+  readonly contextKey: string;
+}
+
+/** The conversations of these contexts, locked. */
+export async function lockContexts(tx: Tx, contexts: readonly Context[]): Promise<ConversationRow[]> {
+  if (contexts.length === 0) return [];
+  const query = tx.selectFrom("conversations").selectAll().where(anyContext(contexts));
+  // Two transactions that lock the same rows in the same order cannot wait for each other.
+  return (dialectOf(tx) === "mysql" ? query.orderBy("id").forUpdate() : query).execute();
+}
+
+function anyContext(contexts: readonly Context[]) {
+  const byAccount = Map.groupBy(contexts, ({ accountId }) => accountId);
+  return (eb: import("kysely").ExpressionBuilder<{ conversations: ConversationsTable }, "conversations">) =>
+    eb.or(
+      [...byAccount].map(([accountId, of]) =>
+        eb.and([
+          eb("account_id", "=", accountId),
+          eb(
+            "context_key",
+            "in",
+            of.map(({ contextKey }) => contextKey),
+          ),
+        ]),
+      ),
+    );
+}
+
+export async function conversationOfContext(db: Reader | Tx, context: Context): Promise<ConversationRow | undefined> {
+  return db
+    .selectFrom("conversations")
+    .selectAll()
+    .where("account_id", "=", context.accountId)
+    .where("context_key", "=", context.contextKey)
+    .executeTakeFirst();
+}
+
+export async function insertConversations(tx: Tx, rows: readonly Insertable<ConversationsTable>[]): Promise<void> {
+  if (rows.length > 0) await tx.insertInto("conversations").values(rows).execute();
+}
+
+/** Writes rows that exist and are locked by this transaction. */
+export async function saveConversations(tx: Tx, rows: readonly ConversationRow[]): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  if (rows.length === 1) {
+    const set = Object.fromEntries(changing.map((column) => [column, first[column]])) as Partial<ConversationRow>;
+    await tx.updateTable("conversations").set(set).where("id", "=", first.id).execute();
+    return;
+  }
+  const insert = tx.insertInto("conversations").values([...rows]);
+  if (dialectOf(tx) === "mysql") {
+    await insert
+      .onDuplicateKeyUpdate((eb) =>
+        Object.fromEntries(changing.map((column) => [column, eb.fn("values", [eb.ref(column)])])),
+      )
+      .execute();
+  } else {
+    await insert
+      .onConflict((conflict) =>
+        conflict
+          .column("id")
+          .doUpdateSet((eb) => Object.fromEntries(changing.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+      )
+      .execute();
+  }
+}

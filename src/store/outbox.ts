@@ -1,0 +1,176 @@
+import type { Selectable } from "kysely";
+import type { Reader, Tx } from "#engine/ports.ts";
+import type { OutboxTable } from "./schema.ts";
+
+export type OutboxRow = Selectable<OutboxTable>;
+
+export interface NewWork {
+  readonly lane: string;
+  readonly kind: string;
+  readonly payload: unknown;
+  readonly dueAt: number;
+  /** Set when this process begins it at once, itself. */
+  readonly lease?: { readonly id: string; readonly until: number };
+}
+
+export async function insertWork(tx: Tx, works: readonly NewWork[], now: number): Promise<void> {
+  if (works.length === 0) return;
+  await tx
+    .insertInto("outbox")
+    .values(
+      works.map(({ lane, kind, payload, dueAt, lease }) => ({
+        lane,
+        kind,
+        payload: JSON.stringify(payload),
+        due_at: dueAt,
+        attempts: 0,
+        lease_id: lease?.id ?? null,
+        lease_until: lease?.until ?? null,
+        dead_at: null,
+        last_error: null,
+        created_at: now,
+      })),
+    )
+    .execute();
+}
+
+/** Thrown when work was taken over by another process, or withdrawn, while it was being done: its result is void. */
+export class LostLease extends Error {
+  constructor() {
+    super("this work has been taken over or withdrawn");
+    this.name = "LostLease";
+  }
+}
+
+/** Marks work as done, in the transaction that stores its result. */
+export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const result = await tx
+    .deleteFrom("outbox")
+    .where(
+      "id",
+      "in",
+      rows.map(({ id }) => id),
+    )
+    .where("lease_id", "=", rows[0]?.lease_id ?? "")
+    .executeTakeFirst();
+  if (Number(result.numDeletedRows) !== rows.length) throw new LostLease();
+}
+
+/**
+ * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
+ * first row that is not due, so that its order holds.
+ */
+export async function claimLanes(
+  tx: Tx,
+  lanes: readonly string[],
+  lease: { readonly id: string; readonly until: number },
+  now: number,
+): Promise<OutboxRow[]> {
+  if (lanes.length === 0) return [];
+  const rows = await tx
+    .selectFrom("outbox")
+    .selectAll()
+    .where("lane", "in", lanes)
+    .where("dead_at", "is", null)
+    .orderBy("id")
+    .execute();
+  const taken: OutboxRow[] = [];
+  for (const lane of Map.groupBy(rows, (row) => row.lane).values()) {
+    const held = lane.some((row) => row.lease_id !== null && (row.lease_until ?? 0) > now);
+    if (held) continue;
+    for (const row of lane) {
+      if (row.due_at > now || taken.length >= claimMax) break;
+      taken.push(row);
+    }
+  }
+  if (taken.length === 0) return [];
+  const ids = taken.map(({ id }) => id);
+  const result = await tx
+    .updateTable("outbox")
+    .set({ lease_id: lease.id, lease_until: lease.until })
+    .where("id", "in", ids)
+    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
+    .executeTakeFirst();
+  const claimed = taken.map((row) => ({ ...row, lease_id: lease.id, lease_until: lease.until }));
+  if (Number(result.numUpdatedRows) === taken.length) return claimed;
+  // Another process was quicker with some lanes: give up every lane that is not wholly ours.
+  const now2 = await tx.selectFrom("outbox").select(["id", "lane", "lease_id"]).where("lane", "in", lanes).execute();
+  const lost = new Set(now2.filter((row) => row.lease_id !== null && row.lease_id !== lease.id).map((row) => row.lane));
+  const mine = new Set(now2.filter((row) => row.lease_id === lease.id).map((row) => row.id));
+  const release = claimed.filter((row) => lost.has(row.lane) && mine.has(row.id)).map(({ id }) => id);
+  if (release.length > 0) {
+    await tx.updateTable("outbox").set({ lease_id: null, lease_until: null }).where("id", "in", release).execute();
+  }
+  return claimed.filter((row) => mine.has(row.id) && !lost.has(row.lane));
+}
+
+const claimMax = 400;
+
+/** Lanes whose first free row is due, oldest first. */
+export async function dueLanes(db: Reader, now: number, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("outbox")
+    .select("lane")
+    .where("dead_at", "is", null)
+    .where("due_at", "<=", now)
+    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
+    .orderBy("due_at")
+    .limit(limit)
+    .execute();
+  return [...new Set(rows.map(({ lane }) => lane))];
+}
+
+/** When the next row will be due that is not due yet; null when there is none. */
+export async function nextDue(db: Reader, now: number): Promise<number | null> {
+  const row = await db
+    .selectFrom("outbox")
+    .select((eb) => eb.fn.min("due_at").as("at"))
+    .where("dead_at", "is", null)
+    .where("due_at", ">", now)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+export async function renewLeases(tx: Tx, lease: { readonly id: string; readonly until: number }): Promise<void> {
+  await tx.updateTable("outbox").set({ lease_until: lease.until }).where("lease_id", "=", lease.id).execute();
+}
+
+export async function releaseLeases(tx: Tx, leaseIds: readonly string[]): Promise<void> {
+  if (leaseIds.length === 0) return;
+  await tx
+    .updateTable("outbox")
+    .set({ lease_id: null, lease_until: null })
+    .where("lease_id", "in", leaseIds)
+    .execute();
+}
+
+/** Puts work back after a failure, not to be tried before `dueAt`; `dead`: never, until somebody replays it. */
+export async function deferWork(
+  tx: Tx,
+  row: OutboxRow,
+  outcome: { readonly dueAt: number; readonly error: string; readonly dead: boolean; readonly now: number },
+): Promise<void> {
+  await tx
+    .updateTable("outbox")
+    .set({
+      attempts: row.attempts + 1,
+      due_at: outcome.dueAt,
+      lease_id: null,
+      lease_until: null,
+      last_error: outcome.error.slice(0, 2_000),
+      dead_at: outcome.dead ? outcome.now : null,
+    })
+    .where("id", "=", row.id)
+    .where("lease_id", "=", row.lease_id ?? "")
+    .execute();
+  if (outcome.dead) return;
+  // What follows in the lane waits for it, and would only be found and passed over again and again.
+  await tx
+    .updateTable("outbox")
+    .set({ due_at: outcome.dueAt, lease_id: null, lease_until: null })
+    .where("lane", "=", row.lane)
+    .where("id", ">", row.id)
+    .where("due_at", "<", outcome.dueAt)
+    .execute();
+}
