@@ -47,7 +47,12 @@ const clock = { now: () => Date.now(), timer: () => () => undefined };
 
 async function ask(index: KnowledgeIndex, workspaceId: string, text: string, rel: ReadonlySet<string>): Promise<Asked> {
   const start = performance.now();
-  const { ranked, confidence } = await retrieve(index, { workspaceId, text, history: [], audience: [] });
+  const { ranked, confidence } = await retrieve(index, {
+    workspaceId,
+    text,
+    history: [],
+    audience: [],
+  });
   const ms = performance.now() - start;
   const documents = [...new Set(ranked.map((each) => each.candidate.documentId))];
   return { confidence, places: documents.flatMap((id, place) => (rel.has(id) ? [place] : [])), ms };
@@ -55,10 +60,13 @@ async function ask(index: KnowledgeIndex, workspaceId: string, text: string, rel
 
 /** The probability that a question with an answer has the higher confidence than one without. */
 function auroc(positive: readonly number[], negative: readonly number[]): number {
-  const all = [...positive.map((value) => ({ value, positive: true })), ...negative.map((value) => ({ value, positive: false }))];
+  const all = [
+    ...positive.map((value) => ({ value, positive: true })),
+    ...negative.map((value) => ({ value, positive: false })),
+  ];
   all.sort((left, right) => left.value - right.value);
   let rankSum = 0;
-  for (let start = 0; start < all.length; ) {
+  for (let start = 0; start < all.length;) {
     let end = start;
     while (end < all.length && all[end]?.value === all[start]?.value) end += 1;
     const middle = (start + end + 1) / 2;
@@ -68,18 +76,33 @@ function auroc(positive: readonly number[], negative: readonly number[]): number
   return (rankSum - (positive.length * (positive.length + 1)) / 2) / (positive.length * negative.length);
 }
 
-const mean = (values: readonly number[]): number => (values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length);
+const mean = (values: readonly number[]): number =>
+  values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
 const share = (values: readonly boolean[]): number => mean(values.map(Number));
 const shown = (value: number): string => (Number.isNaN(value) ? "-" : value.toFixed(3));
 
-async function measure(set: DataSet, offDomain: readonly string[], folder: string, limit: number): Promise<Record<string, string>> {
+async function measure(
+  set: DataSet,
+  offDomain: readonly string[],
+  folder: string,
+  limit: number,
+): Promise<Record<string, string>> {
   const store = await openStore(`sqlite:${join(folder, `${set.name}.sqlite`)}`);
   await store.migrate();
   const workspaceId = newWorkspaceId();
   await store.write((tx) =>
     tx
       .insertInto("workspaces")
-      .values({ id: workspaceId, name: set.name, plan: "business", identity_secret: "", settings: "{}", knowledge_version: 0, created_at: 0, deleted_at: null })
+      .values({
+        id: workspaceId,
+        name: set.name,
+        plan: "business",
+        identity_secret: "",
+        settings: "{}",
+        knowledge_version: 0,
+        created_at: 0,
+        deleted_at: null,
+      })
       .execute(),
   );
   const index = openEmbeddedIndex({ store, path: join(folder, `${set.name}.index`), log: quiet });
@@ -97,25 +120,36 @@ async function measure(set: DataSet, offDomain: readonly string[], folder: strin
 
   const step = Math.max(1, Math.ceil(set.queries.length / limit));
   const queries = set.queries.filter((_, number) => number % step === 0);
-  const rightOf = (query: DataSet["queries"][number]): Set<string> => new Set((query.rel ?? []).flatMap((id) => ids.get(id) ?? []));
+  const rightOf = (query: DataSet["queries"][number]): Set<string> =>
+    new Set((query.rel ?? []).flatMap((id) => ids.get(id) ?? []));
   const answerable = queries.filter((query) => query.noAnswer !== true && rightOf(query).size > 0);
   const asked: Asked[] = [];
   for (const query of answerable) asked.push(await ask(index, workspaceId, query.text, rightOf(query)));
   const off: Asked[] = [];
   for (const text of offDomain) off.push(await ask(index, workspaceId, text, new Set()));
   const near: Asked[] = [];
-  for (const query of queries) if (query.noAnswer === true) near.push(await ask(index, workspaceId, query.text, new Set()));
+  for (const query of queries)
+    if (query.noAnswer === true) near.push(await ask(index, workspaceId, query.text, new Set()));
 
   const answerer = createExtractiveAnswerer({ index });
   const right: boolean[] = [];
   const given: boolean[] = [];
   for (const query of answerable.filter((each) => each.answers !== undefined)) {
     const answer = await answerer.answer(
-      { workspaceId, text: query.text, history: [], strictness: "strict", topK: 5, audience: [], settings: defaultSettings },
+      {
+        workspaceId,
+        text: query.text,
+        history: [],
+        strictness: "strict",
+        topK: 5,
+        audience: [],
+        settings: defaultSettings,
+      },
       new AbortController().signal,
     );
     given.push(answer.answered);
-    if (answer.answered) right.push((query.answers ?? []).some((gold) => answer.text.toLowerCase().includes(gold.toLowerCase())));
+    if (answer.answered)
+      right.push((query.answers ?? []).some((gold) => answer.text.toLowerCase().includes(gold.toLowerCase())));
   }
   await index.close();
   await store.close();
@@ -127,10 +161,28 @@ async function measure(set: DataSet, offDomain: readonly string[], folder: strin
     chunks: `${chunks}`,
     "build s": builtS.toFixed(1),
     "Hit@1": shown(share(asked.map((each) => each.places[0] === 0))),
-    "R@5": shown(mean(asked.map((each, number) => each.places.filter((place) => place < 5).length / rightOf(answerable[number] ?? answerable[0] ?? neverAsked).size))),
+    "R@5": shown(
+      mean(
+        asked.map(
+          (each, number) =>
+            each.places.filter((place) => place < 5).length /
+            rightOf(answerable[number] ?? answerable[0] ?? neverAsked).size,
+        ),
+      ),
+    ),
     "MRR@10": shown(mean(asked.map((each) => ((each.places[0] ?? 10) < 10 ? 1 / ((each.places[0] ?? 0) + 1) : 0)))),
-    "AUROC off": shown(auroc(confidences, off.map((each) => each.confidence))),
-    "AUROC near": shown(auroc(confidences, near.map((each) => each.confidence))),
+    "AUROC off": shown(
+      auroc(
+        confidences,
+        off.map((each) => each.confidence),
+      ),
+    ),
+    "AUROC near": shown(
+      auroc(
+        confidences,
+        near.map((each) => each.confidence),
+      ),
+    ),
     answered: shown(share(confidences.map((value) => value >= floor))),
     "answered off": shown(share(off.map((each) => each.confidence >= floor))),
     "answered near": shown(share(near.map((each) => each.confidence >= floor))),
@@ -141,7 +193,9 @@ async function measure(set: DataSet, offDomain: readonly string[], folder: strin
 
 const neverAsked = { id: "", text: "" };
 
-const { values } = parseArgs({ options: { data: { type: "string" }, limit: { type: "string", default: "2500" } } });
+const { values } = parseArgs({
+  options: { data: { type: "string" }, limit: { type: "string", default: "2500" } },
+});
 if (values.data === undefined) {
   console.error("usage: npm run bench:retrieval -- --data DIR [--limit QUESTIONS]");
   process.exit(2);

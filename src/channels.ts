@@ -27,7 +27,9 @@ export interface Opened {
 export interface ChannelRegistry extends Channels, Accounts {
   /** The adapter of this workspace's account on a channel that has one account each. Undefined: no such workspace. */
   site(workspaceId: string, channel: Channel): Promise<Opened | undefined>;
-  /** The adapter of an account by its name in the workspace or its id; undefined when there is none. */
+  /** Some workspace's account on this channel, for what is the same for all of them. */
+  anySite(channel: Channel): Promise<Opened | undefined>;
+  /** The adapter of an account; undefined when there is none. */
   open(accountId: string): Promise<Opened | undefined>;
   close(): Promise<void>;
 }
@@ -141,6 +143,18 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       const id = await idOf(workspaceId, channel);
       return id === undefined ? undefined : open(id);
     },
+    async anySite(channel) {
+      const row = await store.read
+        .selectFrom("accounts")
+        .innerJoin("workspaces", "workspaces.id", "accounts.workspace_id")
+        .select("accounts.id")
+        .where("accounts.channel", "=", channel)
+        .where("accounts.managed_by", "=", "builtin")
+        .where("workspaces.deleted_at", "is", null)
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? undefined : open(row.id);
+    },
     render: (account, message) => adapter(account).render(message),
     send: (account, part, context) => adapter(account).send(part, context),
     async reconcile(account, key, context) {
@@ -149,8 +163,14 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     },
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
     typing(account, thread, who) {
-      adapter(account)
-        .typing?.(thread, who)
+      const { inbound, typing } = adapter(account);
+      if (inbound.kind === "site") {
+        // The customer's socket may be held by another process.
+        dependencies.fanout.publish(threadTopic(account.id, thread), JSON.stringify({ kind: "typing", who }));
+        return;
+      }
+      typing
+        ?.call(adapter(account), thread, who)
         .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
     },
     async close() {

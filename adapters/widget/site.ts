@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import type { Account, ChannelHost, SiteRoute, WebResponse } from "#channel/contract.ts";
+import type { Account, ChannelHost, SiteRoute, WebRequest, WebResponse, WorkspaceFace } from "#channel/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
 import type { Face } from "./frames.ts";
 import { originAllowed } from "./origins.ts";
@@ -51,44 +51,43 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
       },
     },
     {
-      path: "/widget/*",
-      async handle(request): Promise<WebResponse> {
-        if (request.path !== "/widget/face") return { status: 404, headers: plain, body: "Not found.\n" };
-        if (parseWorkspaceId(request.query["workspace"] ?? "") !== account.workspaceId) {
-          return { status: 404, headers: { ...plain, "Access-Control-Allow-Origin": "*" }, body: "There is no such workspace.\n" };
-        }
-        const face = await host.workspace();
-        const { origin } = request.headers;
-        // A page's request to its own server carries no Origin; the handshake, which always does, is what protects.
-        const allowed =
-          origin === undefined || originAllowed({ ...hostHeaders(request.headers), origin }, account.channel, face.allowedOrigins);
-        if (!allowed) return { status: 403, headers: { ...plain, Vary: "Origin" }, body: "This page may not use this widget.\n" };
-        const { title, botName, greeting, color, leadCapture } = face;
-        return {
-          status: 200,
-          headers: {
-            "Content-Type": "application/json; charset=utf-8",
-            "Cache-Control": "private, max-age=60",
-            Vary: "Origin",
-            ...(origin === undefined ? {} : { "Access-Control-Allow-Origin": origin }),
-            "Cross-Origin-Resource-Policy": "cross-origin",
-          },
-          body: JSON.stringify({ title, botName, greeting, color, leadCapture } satisfies Face),
-        };
-      },
-    },
-    {
       path: "/chat/*",
       async handle(request): Promise<WebResponse> {
         const face = await host.workspace();
-        const named = /^\/chat\/([^/]+)\/?$/u.exec(request.path)?.[1];
+        const [, named, rest] = /^\/chat\/([^/]+)(\/face)?$/u.exec(request.path) ?? [];
         if (named === undefined || parseWorkspaceId(named) !== account.workspaceId) {
           return { status: 404, headers: chatPageHeaders({ allowedOrigins: [] }), body: noChatPage() };
         }
-        return { status: 200, headers: chatPageHeaders(face), body: chatPage(face) };
+        if (rest === undefined) return { status: 200, headers: chatPageHeaders(face), body: chatPage(face) };
+        return faceFor(request, face);
       },
     },
   ];
+}
+
+/** What a page that embeds the widget shows before the customer opens it: not for pages that may not embed it. */
+function faceFor({ headers, query }: WebRequest, { title, botName, greeting, color, leadCapture, allowedOrigins }: WorkspaceFace): WebResponse {
+  const { origin } = headers;
+  const channel = query["channel"] === "hosted" ? "hosted" : "widget";
+  // A page's request to its own server carries no Origin; the handshake, which always has one, is what protects.
+  if (origin !== undefined && !originAllowed({ origin, ...hostHeaders(headers) }, channel, allowedOrigins)) {
+    return {
+      status: 403,
+      headers: { ...plain, Vary: "Origin", "Access-Control-Allow-Origin": origin },
+      body: "This page may not use this widget: its origin is not in the workspace's list.\n",
+    };
+  }
+  return {
+    status: 200,
+    headers: {
+      "Content-Type": "application/json; charset=utf-8",
+      "Cache-Control": "private, max-age=60",
+      Vary: "Origin",
+      ...(origin === undefined ? {} : { "Access-Control-Allow-Origin": origin }),
+      "Cross-Origin-Resource-Policy": "cross-origin",
+    },
+    body: JSON.stringify({ title, botName, greeting, color, leadCapture } satisfies Face),
+  };
 }
 
 const plain = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };

@@ -13,6 +13,8 @@ import { smallTalkReply } from "./small-talk.ts";
 
 const candidatesMax = 50;
 const sourcesMax = 5;
+/** The passage that tells the steps often ranks a little below those that only speak of them. */
+const passagesBeyond = 3;
 /** What the customer asked before counts less than what they ask now. */
 const borrowedShare = 0.5;
 const uncertainPreface = "I'm not certain, but this may help:\n\n";
@@ -42,15 +44,26 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup): Promise<F
     limit: candidatesMax,
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
   });
-  const shareOf = (term: string): number => (question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1);
+  const shareOf = (term: string): number =>
+    question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
   const asked = weighTerms(terms, result, shareOf);
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
-  return { question, asked, ranked, confidence: confidenceOfScore(ranked[0]?.score ?? 0), confidenceOfScore };
+  return {
+    question,
+    asked,
+    ranked,
+    confidence: confidenceOfScore(ranked[0]?.score ?? 0),
+    confidenceOfScore,
+  };
 }
 
 /** A passage that has only what was borrowed is about the question before. */
-function holdsOwn({ bodyTerms, titleTerms }: Ranked["candidate"], { own, borrowed }: Understood, asked: AskedTerms): boolean {
+function holdsOwn(
+  { bodyTerms, titleTerms }: Ranked["candidate"],
+  { own, borrowed }: Understood,
+  asked: AskedTerms,
+): boolean {
   if (borrowed.length === 0 || own.length === 0) return true;
   const isOwn = (term: string): boolean => own.includes(asked.askedBy(term) ?? "");
   return bodyTerms.some(isOwn) || titleTerms.some(isOwn);
@@ -76,21 +89,37 @@ export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeI
   async function answerOf(question: Question): Promise<Answer> {
     const reply = smallTalkReply(question.text, question.settings.botName);
     if (reply !== undefined) {
-      return { text: reply, sources: [], confidence: "high", answered: true, skillsFired: [], tokensUsed: 0 };
+      return {
+        text: reply,
+        sources: [],
+        confidence: "high",
+        answered: true,
+        skillsFired: [],
+        tokensUsed: 0,
+      };
     }
     const found = await retrieve(index, question);
     const top = found.ranked.slice(0, question.topK);
-    const composed = found.confidence >= answerFloor[question.strictness] ? compose(found.question, found.asked, top) : undefined;
+    const composed =
+      found.confidence >= answerFloor[question.strictness]
+        ? compose(found.question, found.asked, found.ranked.slice(0, question.topK + passagesBeyond))
+        : undefined;
     const common = { skillsFired: ["knowledge_search"], tokensUsed: 0 };
     if (composed === undefined) {
       const sources = top.slice(0, sourcesMax).map((passage) => sourceOf(passage, found));
-      return { ...common, text: question.settings.unknownMessage, sources, confidence: "low", answered: false };
+      return {
+        ...common,
+        text: question.settings.unknownMessage,
+        sources,
+        confidence: "low",
+        answered: false,
+      };
     }
     const confidence = bandOf(found.confidence);
     return {
       ...common,
       text: confidence === "low" ? `${uncertainPreface}${composed.text}` : composed.text,
-      sources: composed.used.slice(0, sourcesMax).map((passage) => sourceOf(passage, found)),
+      sources: composed.used.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
       confidence,
       answered: true,
     };

@@ -33,9 +33,19 @@ const meanings = `
 
 const groups: readonly (readonly string[])[] = meanings
   .split("\n")
-  .map((line) => [...new Set(line.trim().split(/\s+/).filter((word) => word !== "").map((word) => stem(word)))])
+  .map((line) => [
+    ...new Set(
+      line
+        .trim()
+        .split(/\s+/)
+        .filter((word) => word !== "")
+        .map((word) => stem(word)),
+    ),
+  ])
   .filter((group) => group.length > 1);
-const groupOf: ReadonlyMap<string, readonly string[]> = new Map(groups.flatMap((group) => group.map((term) => [term, group])));
+const groupOf: ReadonlyMap<string, readonly string[]> = new Map(
+  groups.flatMap((group) => group.map((term) => [term, group])),
+);
 
 /** A word of the same meaning counts a little less than the word itself. */
 export const synonymShare = 0.8;

@@ -14,7 +14,9 @@ export interface Composed {
   readonly used: readonly Ranked[];
 }
 
-const passagesMax = 5;
+/** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
+const stepsTitledMin = 0.3;
+const stepsToldMin = 0.6;
 const proseWordsMax = 90;
 const proseWordsWanted = 45;
 /** A passage this short is an entry of its own, and given whole. */
@@ -42,7 +44,7 @@ export function compose(question: Understood, asked: AskedTerms, ranked: readonl
   const best = ranked[0];
   if (best === undefined) return undefined;
   let chosen: { readonly strip: readonly Placed[]; readonly at: number; readonly score: number } | undefined;
-  for (const strip of stripsOf(ranked.slice(0, passagesMax), asked)) {
+  for (const strip of stripsOf(ranked, asked)) {
     for (const [at, placed] of strip.entries()) {
       if (!canAnswer(placed.unit)) continue;
       const score = scoreOf(strip, at, placed, question, asked, best.score);
@@ -52,16 +54,28 @@ export function compose(question: Understood, asked: AskedTerms, ranked: readonl
   if (chosen === undefined) return undefined;
   const { strip, at } = chosen;
   const span = spanOf(strip, at, question, asked);
-  const placed = span.map((index) => strip[index]).filter((each) => each !== undefined && !each.unit.text.startsWith(linkMark));
+  const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
   return { text: render(placed), used: usedOf(placed) };
+}
+
+/** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */
+function withoutLooseEnds(placed: readonly Placed[]): Placed[] {
+  const kept = placed.filter(
+    ({ unit }) => !unit.text.startsWith(linkMark) && !(unit.kind === "sentence" && announcing.test(unit.text)),
+  );
+  const last = kept.at(-1);
+  return kept.length > 1 && last?.unit.kind === "sentence" && last.unit.text.endsWith(":") ? kept.slice(0, -1) : kept;
 }
 
 /** Passages that follow each other in a document are read as one, their overlap once. */
 function stripsOf(ranked: readonly Ranked[], asked: AskedTerms): Placed[][] {
   const inOrder = ranked.toSorted(
     (left, right) =>
-      (left.candidate.documentId < right.candidate.documentId ? -1 : left.candidate.documentId > right.candidate.documentId ? 1 : 0) ||
-      left.candidate.position - right.candidate.position,
+      (left.candidate.documentId < right.candidate.documentId
+        ? -1
+        : left.candidate.documentId > right.candidate.documentId
+          ? 1
+          : 0) || left.candidate.position - right.candidate.position,
   );
   const strips: Placed[][] = [];
   let before: Candidate | undefined;
@@ -69,7 +83,10 @@ function stripsOf(ranked: readonly Ranked[], asked: AskedTerms): Placed[][] {
     const { candidate } = passage;
     const units = placeUnits(passage, asked);
     const strip = strips.at(-1);
-    const follows = before?.documentId === candidate.documentId && before.position + 1 === candidate.position && before.title === candidate.title;
+    const follows =
+      before?.documentId === candidate.documentId &&
+      before.position + 1 === candidate.position &&
+      before.title === candidate.title;
     if (strip !== undefined && follows) {
       const overlap = strip.at(-1)?.unit.text === units[0]?.unit.text ? 1 : 0;
       strip.push(...units.slice(overlap));
@@ -99,6 +116,7 @@ const linkOnly = /^(?:[\p{P}\s]*(?:https?:\/\/|www\.)\S+)+[\p{P}\s]*$/iu;
 /** Headings, code, bare links and fragments say nothing by themselves. */
 function canAnswer(unit: Unit): boolean {
   if (unit.kind === "heading" || unit.kind === "code" || unit.text.startsWith(linkMark)) return false;
+  if (unit.kind === "sentence" && announcing.test(unit.text)) return false;
   return !linkOnly.test(unit.text) && (wordCount(unit.text) >= 3 || /\d/.test(unit.text) || unit.kind !== "sentence");
 }
 
@@ -127,14 +145,17 @@ function scoreOf(
   bestScore: number,
 ): number {
   const window = union(strip[at - 1]?.terms, terms, strip[at + 1]?.terms);
-  const emptyWords = unit.text.trimEnd().endsWith("?") || announcing.test(unit.text) ? 0.4 : 0;
+  const emptyWords = unit.text.trimEnd().endsWith("?") || pointing.test(unit.text) ? 0.4 : 0;
   // Steps need not name what they do: the heading above them has.
-  const steps = question.asks === "steps" && startsSteps(strip, at) ? 0.85 * weigh(titled, asked) : 0;
+  const about = weigh(titled, asked);
+  const list = question.asks === "steps" && about >= stepsTitledMin ? stepsFrom(strip, at) : [];
+  const told = list.length === 0 ? 0 : weigh(union(titled, ...list.map((index) => strip[index]?.terms)), asked);
+  const steps = told >= stepsToldMin ? told + 0.25 : 0;
   return (
     Math.max(weigh(terms, asked), steps) +
     0.25 * weigh(window, asked) +
     0.5 * (bestScore === 0 ? 0 : passage.score / bestScore) +
-    0.15 * weigh(titled, asked) +
+    0.15 * about +
     0.1 * fits(strip, at, unit, question) -
     emptyWords
   );
@@ -142,14 +163,17 @@ function scoreOf(
 
 /** Says what the text is going to say. */
 const announcing =
-  /^(?:learn (?:how|about|more|to)|in this (?:article|guide|section|tutorial|page)|this (?:article|guide|section|tutorial|page) |read (?:more|about|this)|see (?:also|the)|for more (?:information|details))\b/i;
+  /^(?:learn (?:how|about|more|to)|in this (?:article|guide|section|tutorial|page)\\b.{0,40}$|this (?:quick |short )?(?:article|guide|section|tutorial|page) (?:will |explains|describes|shows|covers|tells)|read (?:more|about)|see also|for more (?:information|details))\b/i;
 
-/** The first step of a numbered list, or the sentence right before it. */
-function startsSteps(strip: readonly Placed[], at: number): boolean {
-  const unit = strip[at]?.unit;
-  const next = strip[at + 1]?.unit;
-  if (unit?.kind === "item") return unit.number !== null && strip[at - 1]?.unit.kind !== "item";
-  return unit?.kind === "sentence" && next?.kind === "item" && next.number !== null;
+/** Sends the reader elsewhere. */
+const pointing =
+  /\b(?:see|read|visit|check|follow) (?:this|these|our|the) (?:article|guide|page|instructions|documentation|tutorial)s?\b/i;
+
+/** The numbered list that this is the first step of, or the sentence right before; empty where there is none. */
+function stepsFrom(strip: readonly Placed[], at: number): number[] {
+  const first = strip[at]?.unit.kind === "sentence" ? at + 1 : at;
+  const unit = strip[first]?.unit;
+  return unit?.kind === "item" && unit.number === 1 && unit.depth === 0 ? listAround(strip, first) : [];
 }
 
 /** 1 where the unit has the kind of thing that was asked for. */
@@ -158,13 +182,18 @@ function fits(strip: readonly Placed[], at: number, unit: Unit, question: Unders
     case "number":
       return /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|free)\b/i.test(unit.text) ? 1 : 0;
     case "time":
-      return /\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|always|after|before)\b/i.test(unit.text)
+      return /\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|always|after|before)\b/i.test(
+        unit.text,
+      )
         ? 1
         : 0;
     case "person":
       return /\s\p{Lu}\p{L}+/u.test(unit.text) ? 1 : 0;
     case "steps":
-      return (unit.kind === "item" && unit.number !== null) || (unit.kind === "sentence" && strip[at + 1]?.unit.kind === "item") ? 1 : 0;
+      return (unit.kind === "item" && unit.number !== null) ||
+        (unit.kind === "sentence" && strip[at + 1]?.unit.kind === "item")
+        ? 1
+        : 0;
     case "anything":
       return 0;
   }
@@ -203,7 +232,8 @@ function sectionOf(strip: readonly Placed[], at: number): number[] {
   return range(start, end);
 }
 
-const range = (start: number, end: number): number[] => Array.from({ length: end - start + 1 }, (_, offset) => start + offset);
+const range = (start: number, end: number): number[] =>
+  Array.from({ length: end - start + 1 }, (_, offset) => start + offset);
 
 function wordsAt(strip: readonly Placed[], places: readonly number[]): number {
   return places.reduce((sum, index) => sum + wordCount(strip[index]?.unit.text ?? ""), 0);
@@ -316,7 +346,8 @@ function rowsAround(strip: readonly Placed[], at: number, asked: AskedTerms): nu
   const own = weigh(strip[at]?.terms ?? new Set(), asked);
   const rows: number[] = [];
   for (let index = at - 3; index <= at + 3; index += 1) {
-    if (strip[index]?.unit.kind === "row" && (index === at || weigh(strip[index]?.terms ?? new Set(), asked) >= own)) rows.push(index);
+    if (strip[index]?.unit.kind === "row" && (index === at || weigh(strip[index]?.terms ?? new Set(), asked) >= own))
+      rows.push(index);
   }
   return rows.slice(0, bulletsMax);
 }
@@ -340,7 +371,11 @@ function prose(strip: readonly Placed[], at: number): number[] {
     sum += words(start);
   }
   let end = at;
-  while (isMate(end + 1) && sum + words(end + 1) <= proseWordsMax && (sum < proseWordsWanted || leaning.test(strip[end + 1]?.unit.text ?? ""))) {
+  while (
+    isMate(end + 1) &&
+    sum + words(end + 1) <= proseWordsMax &&
+    (sum < proseWordsWanted || leaning.test(strip[end + 1]?.unit.text ?? ""))
+  ) {
     end += 1;
     sum += words(end);
   }

@@ -35,7 +35,8 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
     const wanted = wordsOf(fold(phrase)).map((word) => word.text);
     if (wanted.length === 0) return false;
     for (let at = 0; at + wanted.length <= words.length; at += 1) {
-      if (wanted.every((word, offset) => words[at + offset]?.text === word) && !isDenied(folded, words, at)) return true;
+      if (wanted.every((word, offset) => words[at + offset]?.text === word) && !isDenied(folded, words, at))
+        return true;
     }
     return false;
   });
@@ -56,8 +57,11 @@ function isDenied(folded: string, words: readonly Word[], at: number): boolean {
 function isAsked(words: readonly Word[], negation: number): boolean {
   const [previous, word, next] = [words[negation - 1]?.text, words[negation]?.text, words[negation + 1]?.text];
   if (previous === "why" || previous === "if") return true;
-  const turned = ["cant", "dont", "wont", "isnt", "doesnt", "cannot"].includes(word ?? "") && ["i", "you", "we", "there", "someone"].includes(next ?? "");
+  const turned =
+    ["cant", "dont", "wont", "isnt", "doesnt", "cannot"].includes(word ?? "") &&
+    ["i", "you", "we", "there", "someone"].includes(next ?? "");
   // "do not you" is nobody's English, "can I not" is.
-  const asking = word === "not" && previous === "i" && ["can", "could", "may", "why"].includes(words[negation - 2]?.text ?? "");
+  const asking =
+    word === "not" && previous === "i" && ["can", "could", "may", "why"].includes(words[negation - 2]?.text ?? "");
   return turned || asking;
 }

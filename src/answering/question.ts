@@ -16,17 +16,27 @@ const followUpTermsMax = 3;
 const termsMax = 40;
 
 const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
-const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why|which|how long|how much|how many|when|where)(?=\s|$)/u;
+const continuing =
+  /^(?:and|but|or|so|also|what about|how about|what if|why|which|how long|how much|how many|when|where)(?=\s|$)/u;
 
-export function understand(text: string, history: readonly { readonly role: string; readonly content: string }[]): Understood {
+export function understand(
+  text: string,
+  history: readonly { readonly role: string; readonly content: string }[],
+): Understood {
   const own = [...new Set(termsOf(text))].slice(0, termsMax);
   return { own, borrowed: borrowedTerms(text, own, history), asks: kindOf(text) };
 }
 
-function borrowedTerms(text: string, own: readonly string[], history: readonly { readonly role: string; readonly content: string }[]): string[] {
+function borrowedTerms(
+  text: string,
+  own: readonly string[],
+  history: readonly { readonly role: string; readonly content: string }[],
+): string[] {
   const words = wordsOf(text);
   const joined = words.join(" ");
-  const leans = own.length === 0 || (own.length <= followUpTermsMax && (pointing.test(joined) || (continuing.test(joined) && own.length <= 1)));
+  const leans =
+    own.length === 0 ||
+    (own.length <= followUpTermsMax && (pointing.test(joined) || (continuing.test(joined) && own.length <= 1)));
   if (!leans || words.length > followUpWordsMax) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;
@@ -39,9 +49,19 @@ function borrowedTerms(text: string, own: readonly string[], history: readonly {
 
 function kindOf(text: string): Understood["asks"] {
   const words = wordsOf(text).join(" ");
-  if (/\bhow (?:many|much|long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(words)) return "number";
+  if (
+    /\bhow (?:many|much|long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(
+      words,
+    )
+  )
+    return "number";
   if (/\bwhen\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(words)) return "time";
   if (/^who\b|\bwho (?:is|was|did|made|can|should)\b/.test(words)) return "person";
-  if (/\bhow (?:do|can|to|could|should|would|does)\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(words)) return "steps";
+  if (
+    /\bhow (?:do|can|to|could|should|would|does)\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(
+      words,
+    )
+  )
+    return "steps";
   return "anything";
 }

@@ -15,9 +15,14 @@ export interface Ranked {
 
 /** Orders candidates by BM25, best first. */
 export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" | "averageTerms">): Ranked[] {
-  const ranked = result.candidates.map((candidate) => ({ candidate, score: scoreOf(candidate, asked, result.averageTerms) }));
+  const ranked = result.candidates.map((candidate) => ({
+    candidate,
+    score: scoreOf(candidate, asked, result.averageTerms),
+  }));
   // The id breaks ties, so that the same question gets the same answer.
-  return ranked.toSorted((left, right) => right.score - left.score || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1));
+  return ranked.toSorted(
+    (left, right) => right.score - left.score || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
+  );
 }
 
 /** The most that a passage can score, by the weight of all that was asked. */
@@ -32,7 +37,8 @@ function scoreOf(candidate: Candidate, asked: AskedTerms, averageTerms: number):
   const count = (terms: readonly string[], times: number): void => {
     for (const term of terms) {
       const wanted = asked.askedBy(term);
-      if (wanted !== undefined) counts.set(wanted, (counts.get(wanted) ?? 0) + (wanted === term ? times : times * synonymShare));
+      if (wanted !== undefined)
+        counts.set(wanted, (counts.get(wanted) ?? 0) + (wanted === term ? times : times * synonymShare));
     }
   };
   count(candidate.titleTerms, titleWeight);

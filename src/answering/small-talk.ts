@@ -5,7 +5,9 @@ const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 const greeting = set("hi hello hey heya hiya howdy yo greetings morning afternoon evening hallo hola bonjour ciao");
 const thanks = set("thanks thank thx ty cheers merci danke gracias appreciated");
 const farewell = set("bye goodbye cya farewell");
-const pleased = set("great perfect awesome cool nice excellent super wonderful worked solved helpful ok okay alright understood");
+const pleased = set(
+  "great perfect awesome cool nice excellent super wonderful worked solved helpful ok okay alright understood",
+);
 /** Words that such messages also have, and that say nothing alone. */
 const filler = set(
   `good day there you so very much a lot again for the your help all everyone team bot assistant to see later now have
@@ -21,7 +23,11 @@ export function smallTalkReply(text: string, botName: string): string | undefine
   const words = wordsOf(text);
   if (words.length === 0 || words.length > questionsMax) return undefined;
   const joined = words.join(" ");
-  if (/^(?:who|what) (?:are|r) (?:you|u)$|^what can you (?:do|help(?: me)? with)$|^are you (?:a |an )?(?:bot|robot|human|real|person|machine|ai)$/.test(joined)) {
+  if (
+    /^(?:who|what) (?:are|r) (?:you|u)$|^what can you (?:do|help(?: me)? with)$|^are you (?:a |an )?(?:bot|robot|human|real|person|machine|ai)$/.test(
+      joined,
+    )
+  ) {
     return `I'm ${botName}, an automated assistant: I answer from our documentation. If you would rather talk to a human, just say so.`;
   }
   const social = [greeting, thanks, farewell, pleased];

@@ -25,7 +25,8 @@ const softWords = `able add allow ask available best call change check come corr
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
 /** Scripts that write words without spaces between them. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const latin = /^[a-z0-9]+$/;
 /** A longer "word" is an encoded blob, not something that is asked for. */
@@ -45,7 +46,8 @@ export function wordsOf(text: string): string[] {
   const words: string[] = [];
   for (const [found] of fold(text).matchAll(wordPattern)) {
     if (unspaced.test(found)) {
-      for (const part of segmenter.segment(found)) if (part.isWordLike === true) words.push(part.segment.slice(0, wordCharactersMax));
+      for (const part of segmenter.segment(found))
+        if (part.isWordLike === true) words.push(part.segment.slice(0, wordCharactersMax));
       continue;
     }
     const word = found.replace(/['’ʼ]s$/u, "").replaceAll(/['’ʼ]/gu, "");

@@ -6,9 +6,7 @@ import ipaddr from "ipaddr.js";
  * X-Forwarded-For that is not one itself.
  */
 export function createClientAddress(trustedProxies: readonly string[]) {
-  const ranges = trustedProxies.map((text) =>
-    text.includes("/") ? ipaddr.parseCIDR(text) : singleAddress(text),
-  );
+  const ranges = trustedProxies.map((text) => (text.includes("/") ? ipaddr.parseCIDR(text) : singleAddress(text)));
   const trusts = (address: string): boolean => {
     if (isIP(address) === 0) return false;
     const parsed = ipaddr.process(address);

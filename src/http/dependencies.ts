@@ -24,8 +24,8 @@ export interface HttpDependencies {
   /** Signs pagination cursors. The same in every process of an installation, at least 16 bytes. */
   readonly cursorKey: Buffer;
   readonly sites: Sites;
-  /** The HTML of `/demo`; absent where there is no demo. */
-  readonly demoPage?: () => Promise<string> | string;
+  /** `/demo`; absent where there is no demo. */
+  readonly demoPage?: () => Promise<WebResponse>;
   /** Asks every dependency for its state; is given `readinessMs` for it. */
   readiness(): Promise<readonly DependencyState[]>;
   readonly metrics: Registry;
@@ -50,15 +50,11 @@ export interface DocumentShelf {
 
 /** What accounts serve over HTTP. Undefined where there is nothing of the kind. */
 export interface Sites {
-  /** A page or script that is the same for every workspace: `/widget.js`, `/widget/…`. */
-  page(path: string): Promise<SiteRoute | undefined> | SiteRoute | undefined;
+  /** `/widget.js`, `/widget/…`: a script that is the same for every workspace, or what `query.workspace` names one for. */
+  page(path: string, query: Readonly<Record<string, string>>): Promise<SiteRoute | undefined> | SiteRoute | undefined;
   /** A page of one workspace's account: `/chat/<workspace_id>`. */
   workspacePage(workspaceId: string, path: string): Promise<SiteRoute | undefined> | SiteRoute | undefined;
-  socket(
-    workspaceId: string,
-    channel: Channel,
-    path: string,
-  ): Promise<SiteSocket | undefined> | SiteSocket | undefined;
+  socket(workspaceId: string, channel: Channel, path: string): Promise<SiteSocket | undefined> | SiteSocket | undefined;
   webhook(channel: string, account: string): Promise<WebhookReceiver | undefined> | WebhookReceiver | undefined;
 }
 

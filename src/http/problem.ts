@@ -37,8 +37,7 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   not_found: "There is nothing at this path.",
   method_not_allowed: "The path exists, but not with this method; `Allow` names those that it has.",
   invalid_transition: "The conversation's lifecycle has no such change of status.",
-  invalid_parameter:
-    "A value is of the wrong type or out of range; `detail` names the field and what is allowed.",
+  invalid_parameter: "A value is of the wrong type or out of range; `detail` names the field and what is allowed.",
   invalid_cursor: "The cursor was not issued by us, or for other filters.",
   payload_too_large: "The body is larger than is allowed here.",
   unsupported_media_type: "The body, or the file, is of a type that is not accepted here.",
@@ -138,7 +137,12 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** For what is not even HTTP: there is no request then, only a socket. */
-export function rawProblem(status: 400 | 404 | 408 | 413 | 431 | 503, code: ProblemCode, detail: string, requestId: string): string {
+export function rawProblem(
+  status: 400 | 404 | 408 | 413 | 431 | 503,
+  code: ProblemCode,
+  detail: string,
+  requestId: string,
+): string {
   const body = JSON.stringify({ detail, code, request_id: requestId });
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Error"}`,

@@ -3,7 +3,12 @@ export type Block =
   | { readonly kind: "heading"; readonly depth: number; readonly text: string }
   | { readonly kind: "paragraph"; readonly text: string }
   /** `number` is null in a bulleted list; `depth` is 0 at the outermost level. */
-  | { readonly kind: "item"; readonly number: number | null; readonly depth: number; readonly text: string }
+  | {
+      readonly kind: "item";
+      readonly number: number | null;
+      readonly depth: number;
+      readonly text: string;
+    }
   /** Cells as "Column: value" where the table names its columns. */
   | { readonly kind: "row"; readonly cells: readonly string[] }
   /** Lines as they stand. */
@@ -40,7 +45,8 @@ export function createBlockList(): BlockList {
     blocks,
     add(block) {
       if (block.kind === "row" ? block.cells.every((cell) => cell === "") : block.text === "") return;
-      if (blocks.length >= blocksMax) throw new UnreadableDocument(`The document has more than ${blocksMax} paragraphs.`);
+      if (blocks.length >= blocksMax)
+        throw new UnreadableDocument(`The document has more than ${blocksMax} paragraphs.`);
       blocks.push(block);
     },
   };
@@ -48,18 +54,20 @@ export function createBlockList(): BlockList {
 
 /** One line: white space and invisible characters collapsed to single spaces. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\u00ad\u200b\u2060\ufeff]+/g, (run) => (/^[\u00ad\u200b\u2060\ufeff]+$/.test(run) ? "" : " ")).trim();
+  return text
+    .replaceAll(/[\s\u00ad\u200b\u2060\ufeff]+/g, (run) => (/^[\u00ad\u200b\u2060\ufeff]+$/.test(run) ? "" : " "))
+    .trim();
 }
 
 /** Before a line that is nothing but links: it names other pages, and answers nothing. */
 export const linkMark = "→ ";
 
-const pictureStart = "\u0001";
-const pictureEnd = "\u0002";
+const pictureStart = "\ue000";
+const pictureEnd = "\ue001";
 
 /** A picture's description, to be settled by {@link describePictures} once what follows it is known. */
 export function markPicture(description: string): string {
-  return `${pictureStart}${oneLine(description.replaceAll(/[\u0001\u0002]/g, ""))}${pictureEnd}`;
+  return `${pictureStart}${oneLine(description.replaceAll(/[\ue000\ue001]/g, ""))}${pictureEnd}`;
 }
 
 /** Puts pictures' descriptions into the text, but for those that the text beside them says again ("⟨Save⟩ **Save**"). */

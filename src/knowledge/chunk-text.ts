@@ -11,7 +11,13 @@ export type Unit =
   /** Sentences of one paragraph have the same `group`. */
   | { readonly kind: "sentence"; readonly text: string; readonly group: number }
   /** Items of one list have the same `group`; number null: a bullet. */
-  | { readonly kind: "item"; readonly text: string; readonly number: number | null; readonly depth: number; readonly group: number }
+  | {
+      readonly kind: "item";
+      readonly text: string;
+      readonly number: number | null;
+      readonly depth: number;
+      readonly group: number;
+    }
   | { readonly kind: "row"; readonly text: string; readonly group: number }
   | { readonly kind: "code"; readonly text: string };
 

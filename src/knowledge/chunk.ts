@@ -19,6 +19,7 @@ const listWordsMax = 180;
 const tinyWords = 12;
 /** A "sentence" of this many characters is not one; it is cut so that a chunk stays a chunk. */
 const unitCharactersMax = 1_200;
+const charactersPerWord = 10;
 const overlapWordsMax = 40;
 
 interface Section {
@@ -45,7 +46,9 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
   let last: Block["kind"] | null = null;
   const close = (): void => {
     // A section that only names other pages would be found for what it does not tell.
-    if (units.some((unit) => !unit.text.startsWith(linkMark))) {
+    const elsewhere =
+      furtherReading.test(path.at(-1)?.text ?? "") || units.every((unit) => unit.text.startsWith(linkMark));
+    if (units.length > 0 && !elsewhere) {
       // The document's own title as its first heading would say the same twice.
       const headings = path.map((each) => each.text).filter((text) => !sameWords(text, title));
       sections.push({ path: headings, units, words: wordsIn(units) });
@@ -61,11 +64,14 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
     }
     if (block.kind === "paragraph" || block.kind !== last) group += 1;
     last = block.kind;
-    units.push(...unitsOf(block, group));
+    for (const unit of unitsOf(block, group)) units.push(unit);
   }
   close();
   return sections;
 }
+
+const furtherReading =
+  /^(?:further reading|see also|related(?: (?:articles|pages|links|topics|content|posts|questions))?|(?:read|learn) more|(?:table of )?contents|on this page|references)[:.]?$/i;
 
 function sameWords(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
@@ -75,14 +81,24 @@ function unitsOf(block: Exclude<Block, { readonly kind: "heading" }>, group: num
   switch (block.kind) {
     case "paragraph":
       return splitSentences(block.text).flatMap((sentence) =>
-        cutLong(sentence).map((text): Unit => ({ kind: "sentence", text: guardSentence(text), group })),
+        cutLong(sentence).map((text): Unit => ({
+          kind: "sentence",
+          text: guardSentence(text),
+          group,
+        })),
       );
     case "item":
       return cutLong(block.text).map((text, index): Unit =>
-        index === 0 ? { kind: "item", text, number: block.number, depth: block.depth, group } : { kind: "sentence", text: guardSentence(text), group },
+        index === 0
+          ? { kind: "item", text, number: block.number, depth: block.depth, group }
+          : { kind: "sentence", text: guardSentence(text), group },
       );
     case "row":
-      return cutLong(block.cells.filter((cell) => cell !== "").join(" | ")).map((text): Unit => ({ kind: "row", text, group }));
+      return cutLong(block.cells.filter((cell) => cell !== "").join(" | ")).map((text): Unit => ({
+        kind: "row",
+        text,
+        group,
+      }));
     case "code":
       return cutLines(block.text).map((text): Unit => ({ kind: "code", text }));
   }
@@ -121,7 +137,12 @@ function cutLines(code: string): string[] {
   return parts;
 }
 
-const wordsIn = (units: readonly Unit[]): number => units.reduce((sum, unit) => sum + wordCount(unit.text), 0);
+/** Words; where there are no spaces to tell them, so many characters stand for one. */
+function sizeOf(text: string): number {
+  return Math.max(wordCount(text), Math.ceil(text.length / charactersPerWord));
+}
+
+const wordsIn = (units: readonly Unit[]): number => units.reduce((sum, unit) => sum + sizeOf(unit.text), 0);
 
 /** Joins neighbouring sections of a few words, each under its heading, while together they stay a chunk. */
 function mergeTiny(sections: readonly Section[]): Section[] {
@@ -129,13 +150,20 @@ function mergeTiny(sections: readonly Section[]): Section[] {
   let group = 1_000_000;
   for (const section of sections) {
     const before = merged.at(-1);
-    const joins = before !== undefined && before.words < tinyWords && section.words < tinyWords && before.words + section.words <= chunkWordsMax;
+    const joins =
+      before !== undefined &&
+      before.words < tinyWords &&
+      section.words < tinyWords &&
+      before.words + section.words <= chunkWordsMax;
     // A question and its answer stay by themselves, however short: each is somebody's whole question.
     if (!joins || isQuestion(section) || isQuestion(before)) {
       merged.push(section);
       continue;
     }
-    const path = before.path.filter((text, index) => section.path[index] === text && before.path.slice(0, index).every((each, at) => section.path[at] === each));
+    const path = before.path.filter(
+      (text, index) =>
+        section.path[index] === text && before.path.slice(0, index).every((each, at) => section.path[at] === each),
+    );
     const heads = (of: Section): Unit[] => of.path.slice(path.length).map((text) => ({ kind: "heading", text }));
     const regroup = (unit: Unit): Unit => ("group" in unit ? { ...unit, group: unit.group + group } : unit);
     group += 1_000_000;
@@ -166,7 +194,7 @@ function pack(units: readonly Unit[]): Unit[][] {
         words = 0;
       }
     }
-    open.push(...bundle);
+    for (const unit of bundle) open.push(unit);
     words += size;
   }
   if (open.length > 0) packed.push(open);
@@ -194,6 +222,6 @@ function bundlesOf(units: readonly Unit[]): Unit[][] {
 /** The last sentence of a full chunk, to begin the next with, so that what refers back to it is understood. */
 function overlapOf(units: readonly Unit[], next: Unit): Unit[] {
   const last = units.at(-1);
-  if (last?.kind !== "sentence" || next.kind === "code" || wordCount(writeUnit(last)) > overlapWordsMax) return [];
+  if (last?.kind !== "sentence" || next.kind === "code" || sizeOf(writeUnit(last)) > overlapWordsMax) return [];
   return [last];
 }

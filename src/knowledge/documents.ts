@@ -6,8 +6,7 @@ import { dialectOf } from "#store/dialect.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { DocumentsTable } from "#store/schema.ts";
 import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
-import type { Chunk } from "./chunk.ts";
-import { chunkDocument } from "./chunk.ts";
+import type { ReadDocument } from "./parse-apart.ts";
 import { parseApart } from "./parse-apart.ts";
 import { readableType, titleFromFileName } from "./parse.ts";
 import type { ReadableType } from "./parse.ts";
@@ -88,9 +87,13 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
   async function add(input: NewDocument): Promise<Document> {
     const type = readableType(input.fileName, input.mediaType);
     if (type === undefined) {
-      throw new Problem("unsupported_media_type", "Only Markdown (.md), HTML (.html) and plain text (.txt) files can be added.");
+      throw new Problem(
+        "unsupported_media_type",
+        "Only Markdown (.md), HTML (.html) and plain text (.txt) files can be added.",
+      );
     }
-    if (input.bytes.byteLength > documentBytesMax) throw new Problem("payload_too_large", "A document can be 25 MB at most.");
+    if (input.bytes.byteLength > documentBytesMax)
+      throw new Problem("payload_too_large", "A document can be 25 MB at most.");
     const now = clock.now();
     const fresh = {
       origin_key: sha256(`upload\n${input.fileName}`),
@@ -116,7 +119,13 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
     return toDocument(row);
   }
 
-  async function replace(tx: Tx, workspaceId: string, fresh: Fresh, body: Uint8Array, now: number): Promise<{ row: DocumentsTable; queued: boolean }> {
+  async function replace(
+    tx: Tx,
+    workspaceId: string,
+    fresh: Fresh,
+    body: Uint8Array,
+    now: number,
+  ): Promise<{ row: DocumentsTable; queued: boolean }> {
     const found = await tx
       .selectFrom("documents")
       .selectAll()
@@ -124,10 +133,13 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
       .where("origin_key", "=", fresh.origin_key)
       .executeTakeFirst();
     if (found === undefined) throw new Error("a document of this origin was there and is gone within one transaction");
-    const sameContent = found.content_hash === fresh.content_hash && found.url === fresh.url && found.status !== "failed";
+    const sameContent =
+      found.content_hash === fresh.content_hash && found.url === fresh.url && found.status !== "failed";
     // Only what is new is written: the indexing may be changing the rest of the row at this moment.
     const { audience, content_hash, media_type, url } = fresh;
-    const change = sameContent ? { audience } : { audience, content_hash, media_type, url, status: "pending" as const, error: null };
+    const change = sameContent
+      ? { audience }
+      : { audience, content_hash, media_type, url, status: "pending" as const, error: null };
     await tx.updateTable("documents").set(change).where("id", "=", found.id).execute();
     const row: DocumentsTable = { ...found, ...change };
     // Who may see it holds at once, for the old version too.
@@ -142,27 +154,27 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
   async function process(documentId: string): Promise<void> {
     const row = await start(documentId);
     if (row === undefined) return;
-    const stored = await store.read.selectFrom("document_bodies").select("body").where("document_id", "=", documentId).executeTakeFirst();
+    const stored = await store.read
+      .selectFrom("document_bodies")
+      .select("body")
+      .where("document_id", "=", documentId)
+      .executeTakeFirst();
     if (stored === undefined) {
       // Removed, or replaced, between the two reads: the row of the newer content follows in the same lane.
       return;
     }
-    let title: string;
-    let chunks: readonly Chunk[];
+    let read: ReadDocument;
     try {
-      const type = readable(row.media_type);
-      const parsed = await parseApart({ bytes: stored.body, type });
       // The name of the file stands until the content has named itself.
-      title = parsed.title ?? row.title;
-      chunks = chunkDocument(parsed, title);
+      read = await parseApart({ bytes: stored.body, type: readable(row.media_type), title: row.title });
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
       log.info({ documentId, reason: error.message }, "a document cannot be read");
       await settle(row, { status: "failed", error: error.message });
       return;
     }
-    const done = await publish(row, title, chunks);
-    if (done) log.info({ documentId, chunks: chunks.length }, "a document was indexed");
+    const done = await publish(row, read);
+    if (done) log.info({ documentId, chunks: read.chunks.length }, "a document was indexed");
   }
 
   /** Takes the document up; undefined when there is nothing to do. */
@@ -176,7 +188,11 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
   }
 
   /** False when the document was changed, removed or finished by somebody else meanwhile. */
-  async function settle(row: DocumentsTable, end: Partial<DocumentsTable>, alongside?: (tx: Tx) => Promise<void>): Promise<boolean> {
+  async function settle(
+    row: DocumentsTable,
+    end: Partial<DocumentsTable>,
+    alongside?: (tx: Tx) => Promise<void>,
+  ): Promise<boolean> {
     return store.write(async (tx) => {
       const { numUpdatedRows } = await tx
         .updateTable("documents")
@@ -194,10 +210,18 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
     });
   }
 
-  async function publish(row: DocumentsTable, title: string, chunks: readonly Chunk[]): Promise<boolean> {
+  async function publish(row: DocumentsTable, { title, chunks }: ReadDocument): Promise<boolean> {
     const version = row.indexed_version + 1;
     const now = clock.now();
-    const end = { status: "indexed", error: null, title, chunks: chunks.length, pages: 1, indexed_version: version, indexed_at: now } as const;
+    const end = {
+      status: "indexed",
+      error: null,
+      title,
+      chunks: chunks.length,
+      pages: 1,
+      indexed_version: version,
+      indexed_at: now,
+    } as const;
     return settle(row, end, async (tx) => {
       await tx.deleteFrom("chunks").where("document_id", "=", row.id).execute();
       for (let first = 0; first < chunks.length; first += insertedRowsMax) {
@@ -218,14 +242,23 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
   }
 
   async function resumePending(): Promise<number> {
-    const waiting = await store.read.selectFrom("documents").select("id").where("status", "in", ["pending", "processing"]).execute();
+    const waiting = await store.read
+      .selectFrom("documents")
+      .select("id")
+      .where("status", "in", ["pending", "processing"])
+      .execute();
     if (waiting.length === 0) return 0;
     const now = clock.now();
     const lanes: string[] = [];
     for (const { id } of waiting) {
       const lane = laneOf(id);
       const queued = await store.write(async (tx) => {
-        const row = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).where("dead_at", "is", null).executeTakeFirst();
+        const row = await tx
+          .selectFrom("outbox")
+          .select("id")
+          .where("lane", "=", lane)
+          .where("dead_at", "is", null)
+          .executeTakeFirst();
         if (row === undefined) await enqueue(tx, id, now);
         return row === undefined;
       });
@@ -245,11 +278,19 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
         eb.or([eb("created_at", "<", after.at), eb.and([eb("created_at", "=", after.at), eb("id", "<", after.id)])]),
       );
     }
-    const rows = await query.orderBy("created_at", "desc").orderBy("id", "desc").limit(limit + 1).execute();
+    const rows = await query
+      .orderBy("created_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit + 1)
+      .execute();
     const shown = rows.slice(0, limit);
     const last = shown.at(-1);
     const end = last === undefined ? (after ?? { at: 0, id: "" }) : { at: last.created_at, id: last.id };
-    return { documents: shown.map(toDocument), nextCursor: writeCursor(end, workspaceId, filter.status), hasMore: rows.length > limit };
+    return {
+      documents: shown.map(toDocument),
+      nextCursor: writeCursor(end, workspaceId, filter.status),
+      hasMore: rows.length > limit,
+    };
   }
 
   async function get(workspaceId: string, documentId: string): Promise<Document | undefined> {
@@ -303,7 +344,8 @@ async function insertNew(
   };
   const insert = tx.insertInto("documents").values(row);
   // The unique index decides between two that come together; the loser sees the winner's row.
-  const unlessThere = dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing());
+  const unlessThere =
+    dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing());
   const { numInsertedOrUpdatedRows } = await unlessThere.executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n ? row : undefined;
 }

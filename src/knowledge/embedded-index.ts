@@ -25,7 +25,13 @@ interface IndexedDocument {
 }
 
 interface DocumentChange extends IndexedDocument {
-  readonly chunks: readonly { readonly id: string; readonly position: number; readonly title: string; readonly text: string; readonly url: string | null }[];
+  readonly chunks: readonly {
+    readonly id: string;
+    readonly position: number;
+    readonly title: string;
+    readonly text: string;
+    readonly url: string | null;
+  }[];
 }
 
 /**
@@ -107,7 +113,11 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     const rows = await store.read
       .selectFrom("chunks")
       .select(["id", "document_id", "version", "position", "title", "text", "url"])
-      .where("document_id", "in", documents.map((each) => each.id))
+      .where(
+        "document_id",
+        "in",
+        documents.map((each) => each.id),
+      )
       .execute();
     // Another process can have replaced the chunks since the documents were read: then this version has none, and
     // the workspace's version, which has risen with it, brings the next search here again.
@@ -125,7 +135,9 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       } catch (error) {
         if (error instanceof StaleIndex && attempt < 3) continue;
         if (error instanceof StaleIndex || isBusy(error)) {
-          throw new Problem("search_unavailable", "The search index cannot be read now.", { cause: error });
+          throw new Problem("search_unavailable", "The search index cannot be read now.", {
+            cause: error,
+          });
         }
         throw error;
       }
@@ -227,7 +239,9 @@ function openFile(path: string): IndexFile {
   function create(workspaceId: string): number {
     const found = rowOf(workspaceId);
     if (found !== undefined) return found.n;
-    const n = Number(database.prepare("insert into workspaces (id, version) values (?, -1)").run(workspaceId).lastInsertRowid);
+    const n = Number(
+      database.prepare("insert into workspaces (id, version) values (?, -1)").run(workspaceId).lastInsertRowid,
+    );
     // Terms come stemmed; the tokenizer only has to leave them alone.
     database.exec(`
       create table documents_${n} (id text primary key, version integer not null, audience text not null) without rowid;
@@ -266,7 +280,9 @@ function openFile(path: string): IndexFile {
   }
 
   function removeDocument(n: number, id: string): void {
-    database.prepare(`delete from terms_${n} where rowid in (select row from chunks_${n} where document_id = ?)`).run(id);
+    database
+      .prepare(`delete from terms_${n} where rowid in (select row from chunks_${n} where document_id = ?)`)
+      .run(id);
     database
       .prepare(`update size_${n} set chunks = chunks - (select count(*) from chunks_${n} where document_id = :id),
         terms = terms - (select coalesce(sum(terms), 0) from chunks_${n} where document_id = :id)`)
@@ -280,12 +296,18 @@ function openFile(path: string): IndexFile {
     documents(workspaceId) {
       const row = rowOf(workspaceId);
       if (row === undefined) return [];
-      return database.prepare(`select id, version, audience from documents_${row.n}`).all() as unknown as IndexedDocument[];
+      return database
+        .prepare(`select id, version, audience from documents_${row.n}`)
+        .all() as unknown as IndexedDocument[];
     },
     replace(workspaceId, changes) {
       const prepared = changes.map((change) => ({
         ...change,
-        chunks: change.chunks.map((chunk) => ({ ...chunk, titleTerms: termsOf(chunk.title), bodyTerms: termsOf(chunk.text) })),
+        chunks: change.chunks.map((chunk) => ({
+          ...chunk,
+          titleTerms: termsOf(chunk.title),
+          bodyTerms: termsOf(chunk.text),
+        })),
       }));
       inTransaction("immediate", () => {
         const n = create(workspaceId);
@@ -296,12 +318,22 @@ function openFile(path: string): IndexFile {
           if (known !== undefined && known.version > version) continue;
           removeDocument(n, id);
           database.prepare(`insert into documents_${n} values (?, ?, ?)`).run(id, version, audience);
-          const insertChunk = database.prepare(`insert into chunks_${n} (id, document_id, position, title, text, url, terms) values (?, ?, ?, ?, ?, ?, ?)`);
+          const insertChunk = database.prepare(
+            `insert into chunks_${n} (id, document_id, position, title, text, url, terms) values (?, ?, ?, ?, ?, ?, ?)`,
+          );
           const insertTerms = database.prepare(`insert into terms_${n} (rowid, title, body) values (?, ?, ?)`);
           let terms = 0;
           for (const chunk of chunks) {
             const count = chunk.titleTerms.length + chunk.bodyTerms.length;
-            const { lastInsertRowid } = insertChunk.run(chunk.id, id, chunk.position, chunk.title, chunk.text, chunk.url, count);
+            const { lastInsertRowid } = insertChunk.run(
+              chunk.id,
+              id,
+              chunk.position,
+              chunk.title,
+              chunk.text,
+              chunk.url,
+              count,
+            );
             insertTerms.run(lastInsertRowid, chunk.titleTerms.join(" "), chunk.bodyTerms.join(" "));
             terms += count;
           }
@@ -324,7 +356,8 @@ function openFile(path: string): IndexFile {
       inTransaction("immediate", () => {
         const row = rowOf(workspaceId);
         if (row === undefined) return;
-        for (const table of ["frequency", "terms", "chunks", "documents", "size"]) database.exec(`drop table ${table}_${row.n}`);
+        for (const table of ["frequency", "terms", "chunks", "documents", "size"])
+          database.exec(`drop table ${table}_${row.n}`);
         database.prepare("delete from workspaces where id = ?").run(workspaceId);
       });
     },
@@ -345,15 +378,23 @@ function openFile(path: string): IndexFile {
 /** Makes the tables that tell what is in the file; a file of another format is emptied first. */
 function prepareFile(database: DatabaseSync): void {
   database.exec("begin immediate");
-  const { user_version: found } = database.prepare("pragma user_version").get() as { user_version: number };
+  const { user_version: found } = database.prepare("pragma user_version").get() as {
+    user_version: number;
+  };
   if (found !== format) {
-    const tables = database.prepare("select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'").all() as { name: string; sql: string }[];
+    const tables = database
+      .prepare("select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
+      .all() as { name: string; sql: string }[];
     // Virtual tables first: they take their shadow tables with them.
     const virtual = tables.filter((table) => /^create virtual/i.test(table.sql));
-    for (const table of virtual.filter((each) => each.sql.includes("fts5vocab"))) database.exec(`drop table "${table.name}"`);
-    for (const table of virtual.filter((each) => !each.sql.includes("fts5vocab"))) database.exec(`drop table "${table.name}"`);
+    for (const table of virtual.filter((each) => each.sql.includes("fts5vocab")))
+      database.exec(`drop table "${table.name}"`);
+    for (const table of virtual.filter((each) => !each.sql.includes("fts5vocab")))
+      database.exec(`drop table "${table.name}"`);
     for (const table of tables) database.exec(`drop table if exists "${table.name}"`);
-    database.exec(`create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null)`);
+    database.exec(
+      `create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null)`,
+    );
     database.exec(`pragma user_version = ${format}`);
   }
   database.exec("commit");
@@ -377,11 +418,18 @@ function searchTables(tables: Tables, request: SearchRequest): SearchResult {
     documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
     limit: request.limit,
   }) as unknown as FoundRow[];
-  const candidates = rows.map((row): Candidate => ({ ...row, titleTerms: split(row.titleTerms), bodyTerms: split(row.bodyTerms) }));
+  const candidates = rows.map((row): Candidate => ({
+    ...row,
+    titleTerms: split(row.titleTerms),
+    bodyTerms: split(row.bodyTerms),
+  }));
   return { ...base, candidates };
 }
 
-type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & { readonly titleTerms: string; readonly bodyTerms: string };
+type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
+  readonly titleTerms: string;
+  readonly bodyTerms: string;
+};
 
 const split = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
 

@@ -1,16 +1,25 @@
 import { Worker } from "node:worker_threads";
 import { UnreadableDocument } from "./blocks.ts";
-import type { ParsedDocument } from "./blocks.ts";
+import type { Chunk } from "./chunk.ts";
+import { chunkDocument } from "./chunk.ts";
 import { parseDocument } from "./parse.ts";
 import type { ReadableType } from "./parse.ts";
 
 export interface ParseTask {
   readonly bytes: Uint8Array;
   readonly type: ReadableType;
+  /** For a document that does not name itself. */
+  readonly title: string;
+}
+
+/** A document as it is indexed. */
+export interface ReadDocument {
+  readonly title: string;
+  readonly chunks: readonly Chunk[];
 }
 
 export type ParseReply =
-  | { readonly kind: "parsed"; readonly document: ParsedDocument }
+  | { readonly kind: "parsed"; readonly document: ReadDocument }
   | { readonly kind: "unreadable"; readonly reason: string };
 
 export interface ParseLimits {
@@ -21,13 +30,17 @@ export interface ParseLimits {
 }
 
 // Crafted Markdown takes time that grows with the square of its size, so only small files stay on the event loop.
-export const defaultParseLimits: ParseLimits = { inPlaceBytesMax: 16 * 1024, timeMs: 30_000, heapMb: 512 };
+export const defaultParseLimits: ParseLimits = {
+  inPlaceBytesMax: 8 * 1024,
+  timeMs: 30_000,
+  heapMb: 512,
+};
 
 /**
- * Parses without holding up the process: larger documents in a thread of their own, which is ended when it takes too
+ * Parses and cuts up without holding up the process: larger documents in a thread of their own, which is ended when it takes too
  * long or too much memory. Rejects with {@link UnreadableDocument} for a document that cannot be read within that.
  */
-export async function parseApart(task: ParseTask, limits: ParseLimits = defaultParseLimits): Promise<ParsedDocument> {
+export async function parseApart(task: ParseTask, limits: ParseLimits = defaultParseLimits): Promise<ReadDocument> {
   if (task.bytes.byteLength <= limits.inPlaceBytesMax) return parseInPlace(task);
   const { promise, resolve, reject } = Promise.withResolvers<ParseReply>();
   const worker = new Worker(new URL("./parse-worker.ts", import.meta.url), {
@@ -36,7 +49,11 @@ export async function parseApart(task: ParseTask, limits: ParseLimits = defaultP
     env: {},
   });
   const timer = setTimeout(() => {
-    reject(new UnreadableDocument(`The file took longer than ${limits.timeMs / 1_000} s to read. Split it into smaller files.`));
+    reject(
+      new UnreadableDocument(
+        `The file took longer than ${limits.timeMs / 1_000} s to read. Split it into smaller files.`,
+      ),
+    );
   }, limits.timeMs);
   worker.once("message", resolve);
   worker.once("error", (cause) => {
@@ -55,9 +72,18 @@ export async function parseApart(task: ParseTask, limits: ParseLimits = defaultP
   }
 }
 
-function parseInPlace(task: ParseTask): ParsedDocument {
+/** Throws {@link UnreadableDocument} for a file that is not text, or holds none. */
+export function readDocument({ bytes, type, title: fallback }: ParseTask): ReadDocument {
+  const parsed = parseDocument(bytes, type);
+  const title = parsed.title ?? fallback;
+  const chunks = chunkDocument(parsed, title);
+  if (chunks.length === 0) throw new UnreadableDocument("The file holds nothing but links to other pages.");
+  return { title, chunks };
+}
+
+function parseInPlace(task: ParseTask): ReadDocument {
   try {
-    return parseDocument(task.bytes, task.type);
+    return readDocument(task);
   } catch (cause) {
     throw cause instanceof UnreadableDocument ? cause : tooComplex(cause);
   }
@@ -68,5 +94,8 @@ function tooComplex(cause: unknown): unknown {
   const outOfMemory = cause instanceof Error && "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";
   const outOfStack = cause instanceof Error && cause.name === "RangeError";
   if (!outOfMemory && !outOfStack) return cause;
-  return new UnreadableDocument("The file is nested too deeply, or too large, to be read. Split it into smaller files.", { cause });
+  return new UnreadableDocument(
+    "The file is nested too deeply, or too large, to be read. Split it into smaller files.",
+    { cause },
+  );
 }

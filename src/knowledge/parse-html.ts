@@ -4,14 +4,19 @@ import type { Block, BlockList, ParsedDocument } from "./blocks.ts";
 
 /** Elements whose text is not what the page says. */
 const dropped = new Set(
-  "script style template noscript svg math canvas iframe object embed nav header footer aside form button select textarea dialog head".split(" "),
+  "script style template noscript svg math canvas iframe object embed nav header footer aside form button select textarea dialog head".split(
+    " ",
+  ),
 );
 const blockTags = new Set(
-  "address article blockquote body caption center dd details div dl fieldset figcaption figure hgroup hr html legend main p section".split(" "),
+  "address article blockquote body caption center dd details div dl fieldset figcaption figure hgroup hr html legend main p section".split(
+    " ",
+  ),
 );
 /** What marks the page's own content, best first. */
 const contentTags = new Set(["main", "article"]);
 const columnsMax = 200;
+const listDepthMax = 4;
 
 interface OpenList {
   readonly ordered: boolean;
@@ -134,7 +139,10 @@ export function parseHtml(source: string): ParsedDocument {
           case "li": {
             flush();
             const list = lists.at(-1);
-            item = { number: list?.ordered === true ? list.next : null, depth: Math.max(0, lists.length - 1) };
+            item = {
+              number: list?.ordered === true ? list.next : null,
+              depth: Math.min(listDepthMax, Math.max(0, lists.length - 1)),
+            };
             if (list !== undefined) list.next += 1;
             return;
           }
@@ -266,7 +274,8 @@ export function parseHtml(source: string): ParsedDocument {
   closeRow();
   flush();
 
-  const chosen: BlockList = contentCharacters >= 200 || contentCharacters * 2 >= charactersOf(everything) ? content : everything;
+  const chosen: BlockList =
+    contentCharacters >= 200 || contentCharacters * 2 >= charactersOf(everything) ? content : everything;
   const blocks = chosen.blocks.length > 0 ? chosen.blocks : everything.blocks;
   const firstHeading = blocks.find((block) => block.kind === "heading" && block.depth === 1);
   const title = firstHeading?.kind === "heading" ? firstHeading.text : oneLine(pageTitle);

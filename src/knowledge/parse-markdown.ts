@@ -8,6 +8,7 @@ import type { BlockList, ParsedDocument } from "./blocks.ts";
 import { parseHtml } from "./parse-html.ts";
 
 const frontMatterLinesMax = 200;
+const listDepthMax = 4;
 
 /** The YAML between `---` lines at the very top, and the rest. */
 function splitFrontMatter(text: string): { readonly title: string | null; readonly body: string } {
@@ -36,9 +37,11 @@ function frontMatterTitle(head: string): string | null {
 /** A paragraph's text; one that is nothing but links is marked as such. */
 function textOf(children: readonly PhrasingContent[]): string {
   const text = describePictures(phrasingText(children));
-  const links = children.filter((child) => child.type === "link" || child.type === "linkReference");
-  const rest = children.filter((child) => !links.includes(child) && !(child.type === "text" && /^[\s\p{P}]*$/u.test(child.value)));
-  return links.length > 0 && rest.length === 0 ? `${linkMark}${oneLine(text)}` : text;
+  const isLink = (child: PhrasingContent): boolean => child.type === "link" || child.type === "linkReference";
+  const isGap = (child: PhrasingContent): boolean => child.type === "text" && /^[\s\p{P}]*$/u.test(child.value);
+  return children.some(isLink) && children.every((child) => isLink(child) || isGap(child))
+    ? `${linkMark}${oneLine(text)}`
+    : text;
 }
 
 /** Phrasing content as text: links and images by their words, code kept in backticks, a hard break as a newline. */
@@ -74,19 +77,27 @@ function phrasingText(nodes: readonly Nodes[]): string {
 
 /** Without the anchor that some generators want: "Setup {#setup}". */
 function headingText(children: readonly PhrasingContent[]): string {
-  return oneLine(describePictures(phrasingText(children)).replaceAll("`", "").replace(/\{#[^{}]*\}\s*$/, ""));
+  return oneLine(
+    describePictures(phrasingText(children))
+      .replaceAll("`", "")
+      .replace(/\{#[^{}]*\}\s*$/, ""),
+  );
 }
 
 /** A paragraph that is only a picture: its description is not something the page says. */
 function isPicture(children: readonly PhrasingContent[]): boolean {
   return children.every(
-    (child) => child.type === "image" || child.type === "imageReference" || (child.type === "text" && child.value.trim() === ""),
+    (child) =>
+      child.type === "image" || child.type === "imageReference" || (child.type === "text" && child.value.trim() === ""),
   );
 }
 
 /** GitHub's `[!NOTE]` at the start of a quotation, as a word. */
 function nameAlert(text: string): string {
-  return text.replace(/^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*/i, (_, kind: string) => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1).toLowerCase()}: `);
+  return text.replace(
+    /^\s*\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*/i,
+    (_, kind: string) => `${kind.slice(0, 1).toUpperCase()}${kind.slice(1).toLowerCase()}: `,
+  );
 }
 
 function isBoldLine(children: readonly PhrasingContent[]): boolean {
@@ -126,7 +137,7 @@ function addList(list: BlockList, node: List, depth: number): void {
           break;
         default:
           if (text.trim() !== "" || open) flush();
-          addBlock(list, child, depth + 1);
+          addBlock(list, child, Math.min(listDepthMax, depth + 1));
       }
     }
     if (text.trim() !== "" || open) flush();
@@ -141,7 +152,8 @@ function addBlock(list: BlockList, node: RootContent, depth: number): void {
     case "paragraph": {
       if (isPicture(node.children)) return;
       const text = nameAlert(textOf(node.children));
-      if (isBoldLine(node.children) && text.length <= 120 && !text.includes("\n")) list.add({ kind: "heading", depth: 6, text: oneLine(text) });
+      if (isBoldLine(node.children) && text.length <= 120 && !text.includes("\n"))
+        list.add({ kind: "heading", depth: 6, text: oneLine(text) });
       else addParagraphs(list, text);
       return;
     }
@@ -152,7 +164,8 @@ function addBlock(list: BlockList, node: RootContent, depth: number): void {
       list.add({ kind: "code", text: node.value });
       return;
     case "table": {
-      const cellsOf = (row: TableRow): string[] => row.children.map((cell) => oneLine(describePictures(phrasingText(cell.children))));
+      const cellsOf = (row: TableRow): string[] =>
+        row.children.map((cell) => oneLine(describePictures(phrasingText(cell.children))));
       const [first, ...rest] = node.children;
       const header = first === undefined ? [] : cellsOf(first);
       for (const row of rest) list.add({ kind: "row", cells: namedCells(header, cellsOf(row)) });
@@ -172,7 +185,10 @@ function addBlock(list: BlockList, node: RootContent, depth: number): void {
 /** CommonMark with GitHub's tables and lists. The title is that of the front matter, else the first `#` heading. */
 export function parseMarkdown(source: string): ParsedDocument {
   const { title, body } = splitFrontMatter(source);
-  const root: Root = fromMarkdown(body, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const root: Root = fromMarkdown(body, {
+    extensions: [gfm()],
+    mdastExtensions: [gfmFromMarkdown()],
+  });
   const list = createBlockList();
   for (const node of root.children) addBlock(list, node, 0);
   const first = list.blocks.find((block) => block.kind === "heading" && block.depth === 1);

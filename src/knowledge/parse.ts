@@ -21,7 +21,9 @@ const byType: ReadonlyMap<string, ReadableType> = new Map<string, ReadableType>(
   ["text/plain", "text/plain"],
 ]);
 const byEnding: ReadonlyMap<string, ReadableType> = new Map(
-  (["text/markdown", "text/html", "text/plain"] as const).flatMap((type) => readableTypes[type].map((ending) => [ending, type])),
+  (["text/markdown", "text/html", "text/plain"] as const).flatMap((type) =>
+    readableTypes[type].map((ending) => [ending, type]),
+  ),
 );
 
 /**
@@ -49,7 +51,12 @@ export function titleFromFileName(fileName: string): string {
 export function decodeText(bytes: Uint8Array): string {
   if (bytes.byteLength === 0) throw new UnreadableDocument("The file is empty.");
   if (bytes.byteLength > documentBytesMax) throw new UnreadableDocument("The file is larger than 25 MB.");
-  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : undefined;
+  const utf16 =
+    bytes[0] === 0xff && bytes[1] === 0xfe
+      ? "utf-16le"
+      : bytes[0] === 0xfe && bytes[1] === 0xff
+        ? "utf-16be"
+        : undefined;
   let text: string;
   try {
     text = new TextDecoder(utf16 ?? "utf-8", { fatal: true }).decode(bytes);
@@ -71,9 +78,14 @@ export function parseDocument(bytes: Uint8Array, type: ReadableType): ParsedDocu
   const source = decodeText(bytes);
   const parsed = parseAs(source, type);
   if (!parsed.blocks.some((block) => block.kind !== "heading")) {
-    throw new UnreadableDocument(parsed.blocks.length === 0 ? "The file holds no text." : "The file holds headings but no text.");
+    throw new UnreadableDocument(
+      parsed.blocks.length === 0 ? "The file holds no text." : "The file holds headings but no text.",
+    );
   }
-  return { title: parsed.title === null ? null : parsed.title.slice(0, titleCharactersMax), blocks: parsed.blocks };
+  return {
+    title: parsed.title === null ? null : parsed.title.slice(0, titleCharactersMax),
+    blocks: parsed.blocks,
+  };
 }
 
 function parseAs(source: string, type: ReadableType): ParsedDocument {

@@ -5,7 +5,26 @@ const abbreviations = new Set(
   dec mon tue tues wed thu thur thurs fri sat sun`.split(/\s+/),
 );
 /** Those that do end a sentence when a capital follows, as often as not. */
-const mayEnd = new Set(["etc", "a.m", "p.m", "inc", "ltd", "co", "corp", "u.s", "u.k", "no", "min", "max", "sun", "sat", "mar", "al", "p", "ed"]);
+const mayEnd = new Set([
+  "etc",
+  "a.m",
+  "p.m",
+  "inc",
+  "ltd",
+  "co",
+  "corp",
+  "u.s",
+  "u.k",
+  "no",
+  "min",
+  "max",
+  "sun",
+  "sat",
+  "mar",
+  "al",
+  "p",
+  "ed",
+]);
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 

@@ -28,9 +28,7 @@ export async function countUp(tx: Tx, counters: readonly Counter[]): Promise<rea
   const rows = await tx
     .selectFrom("counters")
     .select(["name", "value"])
-    .where((eb) =>
-      eb.or(counters.map(({ name, windowStart }) => eb.and({ name, window_start: windowStart }))),
-    )
+    .where((eb) => eb.or(counters.map(({ name, windowStart }) => eb.and({ name, window_start: windowStart }))))
     .execute();
   const values = counters.map(({ name }) => rows.find((row) => row.name === name)?.value ?? 0);
   // The first of a window clears the counter's earlier windows away.

@@ -37,8 +37,7 @@ function start(settings: Settings): void {
 
 /** Asks for the name and colour of the chat, so that a page without a conversation needs no connection. */
 async function showFace(settings: Settings, chat: Chat, view: View): Promise<void> {
-  const url = new URL("widget/face", settings.base);
-  url.search = new URLSearchParams({ workspace: settings.workspace, channel: settings.channel }).toString();
+  const url = new URL(`chat/${encodeURIComponent(settings.workspace)}/face?channel=${settings.channel}`, settings.base);
   try {
     const response = await fetch(url, { credentials: "omit", signal: AbortSignal.timeout(faceTimeoutMs) });
     if (response.status === 403 || response.status === 404) {

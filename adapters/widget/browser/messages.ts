@@ -39,10 +39,20 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
   const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
   const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
 
+  let pinned = true;
+
   const atEnd = (): boolean => element.scrollHeight - element.scrollTop - element.clientHeight < nearEndPx;
   const toEnd = (): void => {
     element.scrollTop = element.scrollHeight;
+    pinned = true;
   };
+  // Whoever reads the end goes on reading it when a form or a keyboard takes some of the room.
+  element.addEventListener("scroll", () => {
+    pinned = atEnd();
+  });
+  new ResizeObserver(() => {
+    if (pinned) toEnd();
+  }).observe(element);
 
   const nameOf = (item: Item, state: ChatState): string => {
     if (item.role === "user") return strings.you;
@@ -92,7 +102,6 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
   };
 
   const render = (state: ChatState): void => {
-    const stick = atEnd();
     element.setAttribute("aria-busy", String(state.replaying));
     const nodes: HTMLElement[] = [];
     const { items, face } = state;
@@ -129,11 +138,14 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     const last = items.at(-1);
     const arrived = last !== undefined && last.key !== newest;
     newest = last?.key;
-    if (!stick && !(arrived && last?.role === "user" && last.state === "pending")) return;
+    if (!pinned && !(arrived && last?.role === "user" && last.state === "pending")) return;
     toEnd();
     // A long answer is read from its first line.
     const node = arrived && last !== undefined && last.role !== "user" && !state.replaying ? rows.get(last.key)?.node : undefined;
-    if (node !== undefined && node.offsetHeight > element.clientHeight - 24) element.scrollTop = node.offsetTop - 12;
+    if (node !== undefined && node.offsetHeight > element.clientHeight - 24) {
+      element.scrollTop = node.offsetTop - 12;
+      pinned = atEnd();
+    }
   };
 
   const drawTyping = ({ typing: who, face }: ChatState): void => {

@@ -19,7 +19,7 @@ for (const site of [widgetSite, hosted]) {
   };
   site.pages.set("/", embedding(site.origin, "", "<p>Lorem ipsum</p>".repeat(30))); }
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox","--disable-gpu","--disable-quic","--no-first-run","--disable-background-networking","--disable-component-update","--disable-sync"] });
-const shot = async (name: string, options: object, site = widgetSite, path = "/", rest?: (page: any) => Promise<void>) => {
+const shot = async (name: string, options: object, site = widgetSite, path = "/") => {
   const context = await browser.newContext(options); const page = await context.newPage();
   page.on("console", (m) => console.log(name, m.type(), m.text())); page.on("pageerror", (e) => console.log(name, e));
   await page.goto(site.origin + path);

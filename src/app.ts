@@ -1,0 +1,215 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { Registry, collectDefaultMetrics } from "prom-client";
+import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { asksForHuman } from "#answering/escalation.ts";
+import { planLimits } from "#domain/workspace.ts";
+import type { Checkpoint } from "#engine/checkpoint.ts";
+import { createEngine } from "#engine/create-engine.ts";
+import { RetryLater } from "#engine/deliver.ts";
+import type { Clock, Fanout } from "#engine/ports.ts";
+import { createWorkspaces } from "#engine/workspaces.ts";
+import type { DependencyState } from "#http/dependencies.ts";
+import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
+import { createServer } from "#http/server.ts";
+import type { OpenWake } from "#jobs/in-process.ts";
+import { createInProcessFanout, createInProcessWake } from "#jobs/in-process.ts";
+import { openProcess } from "#jobs/processes.ts";
+import type { Handler, Worker } from "#jobs/worker.ts";
+import { openWorker } from "#jobs/worker.ts";
+import { createDocuments } from "#knowledge/documents.ts";
+import type { Documents } from "#knowledge/documents.ts";
+import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import type { WebResponse } from "#channel/contract.ts";
+import { createConversationSearch } from "#store/conversation-search.ts";
+import { listConversations } from "#store/conversation-list.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
+import { createChannels } from "./channels.ts";
+import type { Config } from "./config.ts";
+import { provisionWorkspaces } from "./operator/workspaces.ts";
+import { createSecrets, loadSecret } from "./secrets.ts";
+import type { Secrets } from "./secrets.ts";
+import { createSites } from "./sites.ts";
+import { demoPage } from "./web/demo.ts";
+
+export interface AppOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly checkpoint?: Checkpoint;
+}
+
+/** What commands need without serving anything: the database, the secret, the documents. */
+export interface Core {
+  readonly store: OpenStore;
+  readonly secrets: Secrets;
+  readonly documents: Documents;
+  readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  close(): Promise<void>;
+}
+
+export interface App {
+  readonly core: Core;
+  readonly engine: ReturnType<typeof createEngine>;
+  /** Takes connections; resolves with the address that it really listens on. */
+  listen(): Promise<string>;
+  /** Ends within ten seconds: requests in flight finish, unfinished work is given back. */
+  close(): Promise<void>;
+}
+
+export const version = (
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
+).version;
+
+/** Opens the parts that every command uses. The schema must be up to date. */
+export async function openCore(config: Config, { clock, log }: AppOptions, wake?: OpenWake): Promise<Core> {
+  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
+  const store = await openStore(config.databaseUrl);
+  const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const documents = createDocuments({ store, clock, log, ...(wake === undefined ? {} : { wake }) });
+  return {
+    store,
+    secrets,
+    documents,
+    answerer: createExtractiveAnswerer({ index }),
+    async close() {
+      await index.close();
+      await store.close();
+    },
+  };
+}
+
+/** Puts the program together. Everything that differs between installations is chosen here and nowhere else. */
+export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  const { clock, log } = options;
+  const checkpoint: Checkpoint = options.checkpoint ?? (() => undefined);
+  const wake = createInProcessWake();
+  const fanout: Fanout = createInProcessFanout(log);
+  const core = await openCore(config, options, wake);
+  const { store, secrets, documents } = core;
+  await store.migrate();
+  await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
+
+  const process = await openProcess(store, clock, log);
+  const workspaces = createWorkspaces(store, clock);
+  const search = createConversationSearch(store);
+  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine });
+  const engine = createEngine({
+    store,
+    clock,
+    log,
+    workspaces,
+    accounts: channels,
+    channels,
+    answerer: core.answerer,
+    asksForHuman,
+    search,
+    fanout,
+    wake,
+    processId: process.id,
+    checkpoint,
+  });
+
+  const handlers: Readonly<Record<string, Handler>> = {
+    think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
+    send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
+    timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
+    index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    ingest: {
+      batch: true,
+      attemptsMax: 5,
+      async run(rows) {
+        const { documentId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly documentId: string };
+        await documents.process(documentId);
+        await store.write((tx) => finishWork(tx, rows));
+      },
+    },
+  };
+  let worker: Worker | undefined;
+  if (config.role !== "web") {
+    await documents.resumePending();
+    worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
+    const running = worker;
+    wake.listen((lane, dueAt) => running.wake(lane, dueAt));
+  }
+
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const server = await createServer({
+    store,
+    engine,
+    documents,
+    listConversations: (filter, before, limit) =>
+      listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
+    async identitySecret(workspaceId) {
+      const row = await store.read
+        .selectFrom("workspaces")
+        .select("identity_secret")
+        .where("id", "=", workspaceId)
+        .executeTakeFirstOrThrow();
+      return secrets.open(row.identity_secret);
+    },
+    planLimits: (plan) => planLimits[plan],
+    cursorKey: secrets.key("cursor"),
+    sites: createSites(channels),
+    ...(config.databaseUrl.startsWith("sqlite:") ? { demoPage: () => renderDemo(store) } : {}),
+    readiness: () => readiness(store),
+    metrics,
+    clock,
+    log,
+    options: {
+      publicUrl: config.publicUrl,
+      version,
+      trustedProxies: config.trustedProxies,
+      timeouts: defaultTimeouts,
+      connectionsMax: defaultConnectionsMax,
+    },
+  });
+
+  return {
+    core,
+    engine,
+    listen: () => server.listen(config.host, config.port),
+    async close() {
+      await server.close();
+      await channels.close();
+      await worker?.close(6_000);
+      await process.close();
+      await wake.close();
+      await fanout.close();
+      await core.close();
+    },
+  };
+}
+
+const backoffMaxMs = 600_000;
+
+/** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
+function backoffMs(attempts: number, error: unknown): number {
+  const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
+  return Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0);
+}
+
+async function readiness(store: OpenStore): Promise<readonly DependencyState[]> {
+  try {
+    await store.read.selectFrom("workspaces").select("id").limit(1).execute();
+    return [{ name: "database", state: "ready", cause: null }];
+  } catch {
+    return [{ name: "database", state: "failed", cause: "the database does not answer; see DATABASE_URL and the log" }];
+  }
+}
+
+/** The demo shows the first workspace. */
+async function renderDemo(store: OpenStore): Promise<WebResponse> {
+  const row = await store.read
+    .selectFrom("workspaces")
+    .select("id")
+    .where("deleted_at", "is", null)
+    .orderBy("created_at")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return { status: 404, body: "There is no workspace yet. Make one with: parley workspace create --name Support\n" };
+  return { status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: demoPage({ workspaceId: row.id }) };
+}

@@ -1,0 +1,135 @@
+import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
+import { plans, settingsOf } from "#domain/workspace.ts";
+import { systemClock as clock } from "../clock.ts";
+import { createAgent, createLoginToken, listAgents } from "../operator/agents.ts";
+import { createKey, listKeys, requireWorkspace, revokeKey } from "../operator/keys.ts";
+import { createWorkspace, listWorkspaces } from "../operator/workspaces.ts";
+import { setWorkspace } from "../operator/workspace-settings.ts";
+import { UsageError, readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { withCore } from "./open.ts";
+import { bold, table } from "./output.ts";
+
+export const workspaceCreate: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["name", "plan"]);
+  const name = given.required("name");
+  const plan = planOf(given.optional("plan"));
+  return withCore(config, async ({ store, secrets }) => {
+    const created = await createWorkspace({ store, clock, secrets }, { name, plan });
+    output.result(created, [
+      `Created workspace ${bold(created.id)} (${created.name}, plan ${created.plan}).`,
+      `Identity secret, for your own servers only: ${created.identity_secret}`,
+      `Next: parley key create --workspace ${created.id} --name "my server"`,
+    ]);
+    return 0;
+  });
+};
+
+function planOf(given: string | undefined): Plan | undefined {
+  if (given === undefined) return undefined;
+  const plan = plans.find((name) => name === given);
+  if (plan === undefined) throw new UsageError(`--plan is one of ${plans.join(", ")}`);
+  return plan;
+}
+
+export const workspaceList: Command = ({ argv, output, config }) => {
+  readArguments(argv, []);
+  return withCore(config, async ({ store }) => {
+    const rows = await listWorkspaces(store);
+    output.result(rows, table(["id", "name", "plan", "created"], rows.map((row) => [row.id, row.name, row.plan, row.created_at])));
+    return 0;
+  });
+};
+
+export const workspaceSet: Command = ({ argv, output, config }) => {
+  const [id, ...assignments] = readArguments(argv, []).words;
+  if (id === undefined || assignments.length === 0) throw new UsageError("use: parley workspace set ID key=value…");
+  return withCore(config, async ({ store }) => {
+    const { id: workspaceId, name } = await requireWorkspace(store, id);
+    const settings: WorkspaceSettings = settingsOf(await setWorkspace(store, workspaceId, assignments));
+    output.result({ id: workspaceId, settings }, [`Changed ${name}: ${assignments.join(", ")}`]);
+    return 0;
+  });
+};
+
+export const keyCreate: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "name", "limit-minute", "limit-day", "expires"]);
+  const workspaceId = given.required("workspace");
+  const name = given.required("name");
+  const expires = given.optional("expires");
+  const expiresAt = expires === undefined ? undefined : Date.parse(expires);
+  if (expiresAt !== undefined && Number.isNaN(expiresAt)) throw new UsageError("--expires takes a time such as 2027-01-31T00:00:00Z");
+  const limits = { limitMinute: given.number("limit-minute"), limitDay: given.number("limit-day") };
+  return withCore(config, async ({ store }) => {
+    const created = await createKey(store, clock, { workspaceId, name, ...limits, expiresAt });
+    output.result(created, [bold(created.key), "This is the only time the key is shown; keep it on servers, never in a browser."]);
+    return 0;
+  });
+};
+
+export const keyList: Command = ({ argv, output, config }) => {
+  const workspaceId = readArguments(argv, ["workspace"]).required("workspace");
+  return withCore(config, async ({ store }) => {
+    const rows = await listKeys(store, workspaceId);
+    output.result(
+      rows,
+      table(
+        ["id", "name", "key", "created", "state"],
+        rows.map((row) => [row.id, row.name, row.hint, row.created_at, row.revoked_at === null ? "active" : "revoked"]),
+      ),
+    );
+    return 0;
+  });
+};
+
+export const keyRevoke: Command = ({ argv, output, config }) => {
+  const [id] = readArguments(argv, []).words;
+  if (id === undefined) throw new UsageError("use: parley key revoke ID");
+  return withCore(config, async ({ store }) => {
+    await revokeKey(store, clock, id);
+    output.result({ id, revoked: true }, [`Revoked ${id}: requests with this key are refused from now on.`]);
+    return 0;
+  });
+};
+
+export const agentCreate: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "email", "name", "role", "password"]);
+  const role = given.optional("role") ?? "agent";
+  if (role !== "agent" && role !== "admin") throw new UsageError("--role is agent or admin");
+  const agent = {
+    workspaceId: given.required("workspace"),
+    email: given.required("email"),
+    name: given.required("name"),
+    password: given.optional("password"),
+    role,
+  } as const;
+  return withCore(config, async ({ store }) => {
+    const created = await createAgent(store, clock, agent);
+    const next =
+      agent.password === undefined ? [`Sign in: parley agent login --workspace ${created.workspace_id} --email ${created.email}`] : [];
+    output.result(created, [`Created ${created.role} ${created.name} <${created.email}>.`, ...next]);
+    return 0;
+  });
+};
+
+export const agentList: Command = ({ argv, output, config }) => {
+  const workspaceId = readArguments(argv, ["workspace"]).optional("workspace");
+  return withCore(config, async ({ store }) => {
+    const rows = await listAgents(store, workspaceId);
+    output.result(rows, table(["e-mail", "name", "role", "workspace"], rows.map((row) => [row.email, row.name, row.role, row.workspace_id])));
+    return 0;
+  });
+};
+
+export const agentLogin: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "email"]);
+  const email = given.required("email").toLowerCase();
+  const workspaceId = given.required("workspace");
+  return withCore(config, async ({ store }) => {
+    const agent = (await listAgents(store, workspaceId)).find((each) => each.email === email);
+    if (agent === undefined) throw new Error(`there is no agent ${email} in ${workspaceId}; see: parley agent list`);
+    const link = `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}`;
+    output.result({ link }, [link, "Works once, within 24 hours."]);
+    return 0;
+  });
+};

@@ -1,0 +1,57 @@
+import { parseArgs } from "node:util";
+
+/** What a command was given wrongly; the program ends with status 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}
+
+export interface Arguments {
+  readonly words: readonly string[];
+  /** The text of an option; throws when it is missing. */
+  required(name: string): string;
+  optional(name: string): string | undefined;
+  /** A whole number; throws for anything else. */
+  number(name: string): number | undefined;
+  flag(name: string): boolean;
+}
+
+/** Parses what follows the command's name. `options`: the names that it takes, besides `--json`. */
+export function readArguments(argv: readonly string[], options: readonly string[], flags: readonly string[] = []): Arguments {
+  let parsed;
+  try {
+    parsed = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: Object.fromEntries([
+        ...options.map((name) => [name, { type: "string" as const }]),
+        ...[...flags, "json"].map((name) => [name, { type: "boolean" as const }]),
+      ]),
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "the arguments are wrong");
+  }
+  const values = parsed.values as Readonly<Record<string, string | boolean | undefined>>;
+  const optional = (name: string): string | undefined => {
+    const value = values[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    words: parsed.positionals,
+    optional,
+    required(name) {
+      const value = optional(name);
+      if (value === undefined || value === "") throw new UsageError(`--${name} is missing`);
+      return value;
+    },
+    number(name) {
+      const value = optional(name);
+      if (value === undefined) return undefined;
+      if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} takes a whole number, not "${value}"`);
+      return Number(value);
+    },
+    flag: (name) => values[name] === true,
+  };
+}

@@ -1,0 +1,42 @@
+import { settingsOf } from "#domain/workspace.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { requireWorkspace } from "../operator/keys.ts";
+import { UsageError, readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { withCore } from "./open.ts";
+import { dim } from "./output.ts";
+
+/** Answers a question as the bot would, without a conversation. */
+export const ask: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace"]);
+  const workspaceId = given.required("workspace");
+  const text = given.words.join(" ").trim();
+  if (text === "") throw new UsageError('use: parley ask --workspace W "question"');
+  return withCore(config, async ({ store, answerer }) => {
+    const workspace = await requireWorkspace(store, workspaceId);
+    const row = await store.read.selectFrom("workspaces").select("settings").where("id", "=", workspace.id).executeTakeFirstOrThrow();
+    const settings = settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>);
+    const began = performance.now();
+    const answer = await answerer.answer(
+      { workspaceId: workspace.id, text, history: [], strictness: settings.strictness, topK: 5, audience: [], settings },
+      new AbortController().signal,
+    );
+    output.result(
+      {
+        answer: answer.text,
+        sources: answer.sources,
+        skills_fired: answer.skillsFired,
+        confidence: answer.confidence,
+        latency_ms: Math.round(performance.now() - began),
+        tokens_used: answer.tokensUsed,
+      },
+      [
+        answer.text,
+        "",
+        dim(`confidence: ${answer.confidence}`),
+        ...answer.sources.map(({ title, url }, i) => dim(`[${i + 1}] ${title}${url === "" ? "" : ` — ${url}`}`)),
+      ],
+    );
+    return 0;
+  });
+};

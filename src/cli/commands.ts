@@ -1,0 +1,62 @@
+import type { Config } from "../config.ts";
+import { agentCreate, agentList, agentLogin, keyCreate, keyList, keyRevoke, workspaceCreate, workspaceList, workspaceSet } from "./admin.ts";
+import { ask } from "./ask.ts";
+import { doctor } from "./doctor.ts";
+import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
+import { migrate, start } from "./start.ts";
+import type { Output } from "./output.ts";
+
+export interface Invocation {
+  readonly argv: readonly string[];
+  readonly output: Output;
+  readonly config: Config;
+}
+
+/** Resolves with the exit status. */
+export type Command = (invocation: Invocation) => Promise<number>;
+
+export const commands: Readonly<Record<string, Command>> = {
+  start,
+  migrate,
+  doctor,
+  ask,
+  "workspace create": workspaceCreate,
+  "workspace list": workspaceList,
+  "workspace set": workspaceSet,
+  "key create": keyCreate,
+  "key list": keyList,
+  "key revoke": keyRevoke,
+  "agent create": agentCreate,
+  "agent list": agentList,
+  "agent login": agentLogin,
+  "documents add": documentsAdd,
+  "documents list": documentsList,
+  "documents remove": documentsRemove,
+};
+
+export const usage = `parley — a support assistant that answers from your documents and hands over to people
+
+  parley start                       run the gateway
+  parley migrate                     bring the database's schema up to date
+  parley doctor                      check configuration, database and data folder
+
+  parley workspace create --name N [--plan free|starter|growth|business|enterprise]
+  parley workspace list
+  parley workspace set ID key=value…  for example strictness=helpful auto_resolve_days=3
+
+  parley key create --workspace W --name N [--limit-minute n] [--limit-day n] [--expires ISO]
+  parley key list --workspace W
+  parley key revoke ID
+
+  parley agent create --workspace W --email E --name N [--role agent|admin] [--password P]
+  parley agent list [--workspace W]
+  parley agent login --workspace W --email E   a link that signs in once
+
+  parley documents add --workspace W FILE…
+  parley documents list --workspace W [--status S]
+  parley documents remove --workspace W ID…
+
+  parley ask --workspace W "question"
+
+Every command takes --json. Exit status: 0 done, 1 failed, 2 called wrongly.
+`;

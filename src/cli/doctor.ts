@@ -1,0 +1,88 @@
+import { access, constants, mkdir, statfs } from "node:fs/promises";
+import { sql } from "kysely";
+import { openStore } from "#store/open.ts";
+import { readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { green, red } from "./output.ts";
+import type { Config } from "../config.ts";
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** Checks what the program needs, a line each, with the mend. That the configuration can be read is checked before. */
+export const doctor: Command = async ({ argv, output, config }) => {
+  readArguments(argv, []);
+  const checks: Check[] = [
+    { name: "configuration", ok: true, detail: `${config.file.workspaces.length} workspaces in the configuration file` },
+    await check("Node.js", async () => {
+      const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+      if (major < 24) throw new Error(`this is Node.js ${process.versions.node}; run it by "npm start" or "npm run parley", which bring Node.js 24`);
+      return `${major}.${minor}`;
+    }),
+    await check("data folder", () => checkFolder(config)),
+    await check("database", () => checkDatabase(config)),
+    ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
+  ];
+  const good = checks.every(({ ok }) => ok);
+  output.result(
+    { ok: good, checks },
+    checks.map(({ name, ok, detail }) => `${ok ? green("✓") : red("✗")} ${name}: ${detail}`),
+  );
+  return good ? 0 : 1;
+};
+
+async function check(name: string, run: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await run() };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : "unknown failure" };
+  }
+}
+
+async function checkFolder({ dataDir }: Config): Promise<string> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.W_OK);
+  } catch (error) {
+    throw new Error(`${dataDir} cannot be written to: give this user the right, or set PARLEY_DATA_DIR`, { cause: error });
+  }
+  const { bavail, bsize } = await statfs(dataDir);
+  const freeMb = Math.round((bavail * bsize) / 1_000_000);
+  if (freeMb < 500) throw new Error(`only ${freeMb} MB are free in ${dataDir}: make room, or set PARLEY_DATA_DIR`);
+  return `${dataDir}, ${freeMb} MB free`;
+}
+
+async function checkDatabase({ databaseUrl }: Config): Promise<string> {
+  const where = databaseUrl.startsWith("sqlite:") ? databaseUrl : new URL(databaseUrl).host;
+  try {
+    const store = await openStore(databaseUrl);
+    try {
+      await sql`select 1`.execute(store.read);
+      const pending = await store.pendingMigrations();
+      return `${where}, ${pending.length === 0 ? "schema up to date" : `${pending.length} migrations to apply; "parley start" does it`}`;
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown failure";
+    throw new Error(`${where} does not answer (${reason}): check DATABASE_URL and that the server runs`, { cause: error });
+  }
+}
+
+async function checkRedis(url: string): Promise<string> {
+  const { Redis } = await import("ioredis");
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 3_000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.ping();
+    return new URL(url).host;
+  } catch (error) {
+    throw new Error("it does not answer: check REDIS_URL and that the server runs", { cause: error });
+  } finally {
+    client.disconnect();
+  }
+}

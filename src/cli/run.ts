@@ -1,0 +1,32 @@
+import { Problem } from "#domain/problem.ts";
+import { ConfigError, loadConfig } from "../config.ts";
+import { UsageError } from "./arguments.ts";
+import { commands, usage } from "./commands.ts";
+import { createOutput, red } from "./output.ts";
+
+/** Runs a command line. The exit status: 0, 1 failed, 2 called wrongly. */
+export async function run(argv: readonly string[]): Promise<number> {
+  const [first, second] = argv;
+  if (first === undefined || first === "help" || first === "--help" || first === "-h") {
+    process.stdout.write(usage);
+    return first === undefined ? 2 : 0;
+  }
+  const long = second === undefined ? undefined : commands[`${first} ${second}`];
+  const command = long ?? commands[first];
+  const rest = argv.slice(long === undefined ? 1 : 2);
+  try {
+    if (command === undefined) throw new UsageError(`there is no command "${[first, second].join(" ").trim()}"; see: parley help`);
+    return await command({ argv: rest, output: createOutput(rest.includes("--json")), config: loadConfig(process.env) });
+  } catch (error) {
+    process.stderr.write(`${red("error:")} ${messageOf(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** What a person can act on; for what nobody foresaw, all there is. */
+function messageOf(error: unknown): string {
+  if (error instanceof UsageError || error instanceof Problem || error instanceof ConfigError) return error.message;
+  if (!(error instanceof Error)) return "unknown failure";
+  const cause = error.cause instanceof Error ? `\n  because: ${error.cause.message}` : "";
+  return process.env["LOG_LEVEL"] === "debug" ? (error.stack ?? error.message) : `${error.message}${cause}`;
+}

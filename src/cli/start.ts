@@ -1,0 +1,87 @@
+import type { Config } from "../config.ts";
+import { createApp } from "../app.ts";
+import { systemClock } from "../clock.ts";
+import { firstStart } from "../operator/first-start.ts";
+import { readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { createLog, withCore } from "./open.ts";
+import { bold, dim } from "./output.ts";
+
+export const migrate: Command = ({ argv, output, config }) => {
+  readArguments(argv, []);
+  return withCore(config, async ({ store }) => {
+    const pending = await store.pendingMigrations();
+    output.result({ pending }, ["The schema is up to date."]);
+    return 0;
+  });
+};
+
+/** Runs until it is told to stop. */
+export const start: Command = async ({ argv, config }) => {
+  readArguments(argv, []);
+  const log = createLog(config.logLevel);
+  const killAt = config.killAt;
+  const app = await createApp(config, {
+    clock: systemClock,
+    log,
+    ...(killAt === undefined ? {} : { checkpoint: createKiller(killAt) }),
+  });
+  const address = await app.listen();
+  log.info({ address, role: config.role }, "listening");
+  const welcome = await firstStart(app, config, systemClock);
+  process.stdout.write(welcome === null ? notice(config) : greeting(config, welcome));
+
+  return new Promise<number>((resolve) => {
+    let stopping = false;
+    const stop = (signal: string): void => {
+      // A second signal is a person who does not want to wait.
+      if (stopping) process.exit(1);
+      stopping = true;
+      log.info({ signal }, "stopping");
+      setTimeout(() => process.exit(1), 10_000).unref();
+      app.close().then(
+        () => resolve(0),
+        (error: unknown) => {
+          log.error({ err: error }, "did not stop cleanly");
+          resolve(1);
+        },
+      );
+    };
+    process.on("SIGTERM", () => stop("SIGTERM"));
+    process.on("SIGINT", () => stop("SIGINT"));
+  });
+};
+
+/** `POINT:N` ends the process the N-th time that the point is passed, as the loss of power would. */
+function createKiller(spec: string) {
+  const [point, count = "1"] = spec.split(":");
+  let left = Number(count);
+  return (passed: string): void => {
+    if (passed !== point) return;
+    left -= 1;
+    if (left === 0) process.kill(process.pid, "SIGKILL");
+  };
+}
+
+function notice(config: Config): string {
+  return process.stdout.isTTY ? `\n  ${bold("Parley")} runs at ${config.publicUrl}\n\n` : "";
+}
+
+function greeting(config: Config, { key, workspaceId, loginLink }: NonNullable<Awaited<ReturnType<typeof firstStart>>>): string {
+  const { publicUrl } = config;
+  return `
+  ${bold("Parley is running.")}
+
+  Ask it something    ${publicUrl}/demo
+  Answer as an agent  ${loginLink}
+                      ${dim("(signs in once, within 24 hours)")}
+  API reference       ${publicUrl}/docs
+  API key             ${bold(key)}
+                      ${dim("(shown this once)")}
+  Workspace           ${workspaceId}
+
+  It answers from its own manual. Add your documents:
+    npm run -s parley -- documents add --workspace ${workspaceId} FILE…
+
+`;
+}

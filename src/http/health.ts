@@ -1,0 +1,41 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { DependencyState, HttpDependencies } from "./dependencies.ts";
+import type { App } from "./server.ts";
+
+/** `/health/live`: the process answers. `/health/ready`: it can do its work, and otherwise what is missing. */
+export function health(app: App, { readiness, metrics, options, log }: HttpDependencies, closing: () => boolean): void {
+  app.get("/health/live", { schema: { hide: true } }, async () => ({ status: "live", version: options.version }));
+
+  app.get("/health/ready", { schema: { hide: true } }, async (_request, reply) => {
+    const dependencies = await states();
+    const ready = !closing() && dependencies.every(({ state }) => state !== "failed");
+    return reply
+      .code(ready ? 200 : 503)
+      .header("cache-control", "no-store")
+      .send({
+        status: closing() ? "ending" : ready ? "ready" : "not_ready",
+        dependencies,
+      });
+  });
+
+  app.get("/metrics", { schema: { hide: true } }, async (_request, reply) =>
+    reply.header("content-type", metrics.contentType).send(await metrics.metrics()),
+  );
+
+  async function states(): Promise<readonly DependencyState[]> {
+    const waited = new AbortController();
+    try {
+      return await Promise.race([
+        readiness(),
+        delay(options.timeouts.readinessMs, undefined, { signal: waited.signal, ref: false }).then(() => {
+          throw new Error(`the dependencies did not tell their state within ${options.timeouts.readinessMs} ms`);
+        }),
+      ]);
+    } catch (error) {
+      log.warn({ err: error }, "the state of the dependencies is not known");
+      return [{ name: "readiness", state: "failed", cause: "the dependencies did not tell their state in time" }];
+    } finally {
+      waited.abort();
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { collectDefaultMetrics, Histogram } from "prom-client";
+import type { HttpDependencies } from "./dependencies.ts";
+import type { App } from "./server.ts";
+
+/**
+ * One log line and one measurement a request. Neither holds a body, a query string or a header: they carry what
+ * customers write, and keys.
+ */
+export function observe(app: App, { metrics, log }: HttpDependencies): void {
+  if (metrics.getSingleMetric("process_cpu_seconds_total") === undefined) collectDefaultMetrics({ register: metrics });
+  const duration = new Histogram({
+    name: "parley_http_request_seconds",
+    help: "Time to answer an HTTP request, by route.",
+    labelNames: ["method", "route", "status"] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [metrics],
+  });
+
+  app.addHook("onResponse", async (request, reply) => {
+    const seconds = reply.elapsedTime / 1_000;
+    const route = request.routeOptions.url ?? "none";
+    duration.observe({ method: request.method, route, status: String(reply.statusCode) }, seconds);
+    const fields = {
+      requestId: request.id,
+      method: request.method,
+      path: (request.originalUrl.split("?", 1)[0] ?? "").slice(0, 200),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(request.caller === null ? {} : { keyId: request.caller.keyId, workspaceId: request.caller.workspaceId }),
+    };
+    if (route.startsWith("/health/") || route === "/metrics") log.debug(fields, "request");
+    else log.info(fields, "request");
+  });
+}

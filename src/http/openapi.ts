@@ -1,0 +1,73 @@
+import swagger from "@fastify/swagger";
+import type { ProblemCode } from "#domain/problem.ts";
+import { problemStatus } from "#domain/problem.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { problemCodes, problemMeaning } from "./problem.ts";
+import { referencePage } from "./reference-page.ts";
+import type { App } from "./server.ts";
+
+const introduction = `Every request carries \`Authorization: Bearer <API key>\`; a key belongs to one workspace.
+
+Every response carries \`X-Request-Id\`, \`X-RateLimit-Limit-Minute\`, \`X-RateLimit-Remaining-Minute\`, \`X-RateLimit-Limit-Day\`, \`X-RateLimit-Remaining-Day\` and \`X-RateLimit-Reset-Day\`. Only requests that succeed count. A 429 carries \`Retry-After\` in seconds.
+
+Every response that is not a 2xx has the body \`{detail, code, request_id}\`. Branch on \`code\`. Wait \`Retry-After\` after a 429; retry a 5xx with growing pauses; do not retry other 4xx.
+
+A POST may carry \`Idempotency-Key\` (1 to 255 visible ASCII characters, kept for 24 hours): the same request again then gives the same response, with the header \`Idempotency-Replayed: true\`.
+
+Lists are read page by page: pass \`pagination.next_cursor\` as \`cursor\` with the same filters, until \`has_more\` is false.`;
+
+/** `/openapi.json` and `/docs`, both made of the routes' own schemas. To be called before the routes are declared. */
+export async function describeApi(app: App, { options }: HttpDependencies): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Parley API", version: options.version, description: introduction },
+      servers: [{ url: options.publicUrl }],
+      components: {
+        securitySchemes: {
+          apiKey: { type: "http", scheme: "bearer", bearerFormat: "ak_<workspace>_<32 characters>" },
+        },
+        schemas: {
+          Error: {
+            type: "object",
+            required: ["detail", "code", "request_id"],
+            properties: {
+              detail: { type: "string", description: "For logs, not for end users" },
+              code: { type: "string", enum: [...problemCodes], description: codeList() },
+              request_id: { type: "string" },
+            },
+          },
+        },
+      },
+      security: [{ apiKey: [] }],
+      tags: [{ name: "Query" }, { name: "Conversations" }, { name: "Documents" }],
+    },
+    hideUntagged: true,
+  });
+
+  // Made when first asked for: most processes never are.
+  let text: string | undefined;
+  let page: ReturnType<typeof referencePage> | undefined;
+
+  app.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) => {
+    text ??= JSON.stringify(app.swagger());
+    return reply.header("content-type", "application/json; charset=utf-8").send(text);
+  });
+
+  app.get("/docs", { schema: { hide: true } }, async (_request, reply) => {
+    page ??= referencePage(app.swagger());
+    return reply
+      .headers({
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": page.policy,
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+      })
+      .send(page.html);
+  });
+}
+
+function codeList(): string {
+  const line = (code: ProblemCode): string => `- \`${code}\` (${problemStatus[code]}): ${problemMeaning[code]}`;
+  return problemCodes.map(line).join("\n");
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { SiteRoute, WebRequest, WebResponse } from "#channel/contract.ts";
+import { newId, parseWorkspaceId } from "#domain/ids.ts";
+import type { Channel } from "#domain/message.ts";
+import { channels } from "#domain/message.ts";
+import type { ProblemCode } from "#domain/problem.ts";
+import { Problem } from "#domain/problem.ts";
+import type { createClientAddress } from "./client-address.ts";
+import type { HttpDependencies } from "./dependencies.ts";
+import { rawProblem } from "./problem.ts";
+import type { App } from "./server.ts";
+
+const webhookBytesMax = 4 * 1_048_576;
+
+/** What customers and platforms reach: pages and sockets of the accounts, and the platforms' webhooks. */
+export async function site(
+  app: App,
+  { sites, demoPage, clock, log, options }: HttpDependencies,
+  clientAddress: ReturnType<typeof createClientAddress>,
+): Promise<void> {
+  const hidden = { schema: { hide: true } };
+
+  const widget = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const webRequest = webRequestOf(request);
+    return answer(reply, await serve(await sites.page(webRequest.path, webRequest.query), webRequest));
+  };
+  app.get("/widget.js", hidden, widget);
+  app.get("/widget/*", hidden, widget);
+
+  const hosted = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const webRequest = webRequestOf(request);
+    const workspaceId = parseWorkspaceId(webRequest.path.split("/")[2] ?? "");
+    const route = workspaceId === undefined ? undefined : await sites.workspacePage(workspaceId, webRequest.path);
+    return answer(reply, route === undefined ? unknownPage : await serve(route, webRequest));
+  };
+  app.get("/chat/:workspace", hidden, hosted);
+  app.get("/chat/:workspace/*", hidden, hosted);
+
+  if (demoPage !== undefined) {
+    app.get("/demo", hidden, async (_request, reply) => answer(reply, await demoPage()));
+  }
+
+  await app.register(async (scope: App) => {
+    // Signatures are made over the bytes, whatever type they claim to be of.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: webhookBytesMax }, (_request, body, done) => {
+      done(null, body);
+    });
+    scope.route<{ Params: { channel: string; account: string } }>({
+      method: ["GET", "POST"],
+      url: "/channels/:channel/:account",
+      ...hidden,
+      handler: async (request, reply) => {
+        const receive = await sites.webhook(request.params.channel, request.params.account);
+        if (receive === undefined) throw new Problem("not_found", "There is no such account.");
+        return answer(reply, await receive(webRequestOf(request)));
+      },
+    });
+  });
+
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const url = URL.parse(request.url ?? "/", "http://localhost");
+    if (url === null) {
+      refuse(socket, 404, "not_found", "There is no such socket.");
+      return;
+    }
+    const workspaceId = parseWorkspaceId(url.searchParams.get("workspace") ?? "");
+    const channel = channels.find((name) => name === (url.searchParams.get("channel") ?? "widget"));
+    const target =
+      workspaceId === undefined || channel === undefined
+        ? undefined
+        : await socketOf(workspaceId, channel, url.pathname);
+    if (target === undefined) {
+      refuse(socket, 404, "not_found", "There is no such socket.");
+      return;
+    }
+    const forwarded = request.headers["x-forwarded-for"];
+    const remote = clientAddress(
+      request.socket.remoteAddress,
+      Array.isArray(forwarded) ? forwarded.join(",") : forwarded,
+    );
+    target.upgrade(request, socket, head, remote);
+  };
+
+  const socketOf = (workspaceId: string, channel: Channel, path: string) => sites.socket(workspaceId, channel, path);
+
+  const refuse = (socket: Duplex, status: 400 | 404 | 503, code: ProblemCode, detail: string): void => {
+    socket.end(rawProblem(status, code, detail, newId("req", clock.now())));
+  };
+
+  app.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const ignoreReset = (): void => undefined;
+    // Until the adapter listens itself, a connection that breaks must not end the process.
+    socket.on("error", ignoreReset);
+    upgrade(request, socket, head).then(
+      () => socket.off("error", ignoreReset),
+      (error: unknown) => {
+        log.error({ err: error }, "a WebSocket handshake failed");
+        refuse(socket, 503, "upstream_timeout", "The handshake failed on our side.");
+      },
+    );
+  });
+
+  const secure = options.publicUrl.startsWith("https:");
+
+  function answer(reply: FastifyReply, response: WebResponse): FastifyReply {
+    reply.code(response.status);
+    reply.header("referrer-policy", "strict-origin-when-cross-origin");
+    if (secure) reply.header("strict-transport-security", "max-age=31536000");
+    for (const [name, value] of Object.entries(response.headers ?? {})) reply.header(name, value);
+    return reply.send(response.body ?? "");
+  }
+}
+
+async function serve(route: SiteRoute | undefined, request: WebRequest): Promise<WebResponse> {
+  if (route === undefined) throw new Problem("not_found", "There is nothing at this path.");
+  return route.handle(request);
+}
+
+const unknownPage: WebResponse = {
+  status: 404,
+  headers: {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  },
+  body: '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found</title><h1>This chat does not exist</h1><p>Please check the address.</p></html>',
+};
+
+function webRequestOf(request: FastifyRequest): WebRequest {
+  const [path = "/", query = ""] = splitOnce(request.originalUrl);
+  const headers: [string, string][] = [];
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.push([name, Array.isArray(value) ? value.join(", ") : value]);
+  }
+  return {
+    method: request.method,
+    path,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    headers: Object.fromEntries(headers),
+    body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+    remoteAddress: request.remoteAddress,
+  };
+}
+
+function splitOnce(url: string): readonly string[] {
+  const at = url.indexOf("?");
+  return at === -1 ? [url] : [url.slice(0, at), url.slice(at + 1)];
+}

@@ -1,0 +1,107 @@
+import { Type } from "typebox";
+import { Problem } from "#domain/problem.ts";
+import type { ConversationChange } from "#engine/engine.ts";
+import { keyActor } from "../auth.ts";
+import { problemOf } from "../problem.ts";
+import type { App } from "../server.ts";
+import { normalTags } from "./conversations.ts";
+import type { Resources } from "./resources.ts";
+import { callerOf, idempotencyKeyOf, pathOf } from "./resources.ts";
+import * as schemas from "./schemas.ts";
+
+const bulkBody = Type.Object({
+  action: Type.Enum(["claim", "resolve", "archive", "tag"]),
+  conversation_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
+  assigned_to: Type.Optional(schemas.emailAddress),
+  tags: Type.Optional(Type.Array(schemas.tag, { minItems: 1, maxItems: 50 })),
+});
+
+type BulkBody = Type.Static<typeof bulkBody>;
+
+/** One change to many conversations; each of them succeeds or fails for itself. */
+export function bulkRoutes(app: App, { engine, store, idempotency }: Resources): void {
+  app.post(
+    "/conversations/bulk",
+    {
+      schema: {
+        tags: ["Conversations"],
+        summary: "Claim, resolve, archive or tag up to 100 conversations",
+        body: bulkBody,
+        response: schemas.responses(
+          {
+            200: Type.Object({
+              results: Type.Array(
+                Type.Object({
+                  conversation_id: Type.String(),
+                  ok: Type.Boolean(),
+                  status: Type.Optional(schemas.status),
+                  error: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
+                }),
+              ),
+            }),
+          },
+          [...schemas.withBody, "duplicate_request_id"],
+        ),
+      },
+    },
+    async (request, reply) => {
+      const { body } = request;
+      const caller = callerOf(request);
+      const change = changeOf(body);
+      const actor = keyActor(caller);
+      const ids = [...new Set(body.conversation_ids)];
+
+      const kept = await idempotency.run(
+        { keyId: caller.keyId, path: pathOf(request), idempotencyKey: idempotencyKeyOf(request), body },
+        async () => {
+          // All at once: works that wait together share a transaction.
+          const outcomes = await Promise.allSettled(
+            ids.map((id) => engine.update(caller.workspaceId, id, change, actor)),
+          );
+          const after = await store.read
+            .selectFrom("conversations")
+            .select(["id", "status"])
+            .where("id", "in", ids)
+            .where("workspace_id", "=", caller.workspaceId)
+            .execute();
+          const statusOf = new Map(after.map(({ id, status }) => [id, status]));
+          const results = ids.map((id, i) => {
+            const outcome = outcomes[i];
+            if (outcome?.status !== "rejected") return { conversation_id: id, ok: true, status: statusOf.get(id) };
+            const problem = problemOf(outcome.reason);
+            if (problem.status >= 500) {
+              request.log.error(
+                { err: outcome.reason as unknown, requestId: request.id, conversationId: id },
+                "a bulk change failed",
+              );
+            }
+            return {
+              conversation_id: id,
+              ok: false,
+              ...(statusOf.has(id) ? { status: statusOf.get(id) } : {}),
+              error: { code: problem.code, detail: problem.message },
+            };
+          });
+          return { status: 200, body: { results } };
+        },
+      );
+      if (kept.replayed) reply.header("idempotency-replayed", "true");
+      return reply.code(kept.status).send(kept.body);
+    },
+  );
+}
+
+function changeOf({ action, assigned_to, tags }: BulkBody): ConversationChange {
+  switch (action) {
+    case "claim":
+      if (assigned_to === undefined) throw new Problem("missing_field", "assigned_to is required to claim.");
+      return { status: "claimed", assignedTo: assigned_to.toLowerCase() };
+    case "resolve":
+      return { status: "resolved" };
+    case "archive":
+      return { status: "archived" };
+    case "tag":
+      if (tags === undefined) throw new Problem("missing_field", "tags is required to tag.");
+      return { addTags: normalTags(tags) };
+  }
+}

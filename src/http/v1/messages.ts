@@ -1,0 +1,114 @@
+import { hash } from "node:crypto";
+import { Type } from "typebox";
+import { keyActor } from "../auth.ts";
+import { createCursors } from "../cursor.ts";
+import type { App } from "../server.ts";
+import type { Resources } from "./resources.ts";
+import { callerOf, conversationNotFound, idempotencyKeyOf, pathOf } from "./resources.ts";
+import * as schemas from "./schemas.ts";
+
+/** Reading a conversation page by page, and answering in it as an agent. */
+export function messageRoutes(app: App, resources: Resources): void {
+  const { store, engine, representation, idempotency } = resources;
+  const cursors = createCursors(resources.cursorKey, "messages", Type.Object({ seq: Type.Integer() }));
+
+  const pageQuery = Type.Object({
+    limit: schemas.listLimit(50),
+    cursor: schemas.listCursor,
+    order: Type.Optional(Type.Enum(["asc", "desc"], { default: "asc" })),
+  });
+
+  app.get<{ Params: { conversation_id: string }; Querystring: Type.Static<typeof pageQuery> }>(
+    "/conversations/:conversation_id/messages",
+    {
+      schema: {
+        tags: ["Conversations"],
+        summary: "Read the messages of a conversation page by page",
+        querystring: pageQuery,
+        response: schemas.responses(
+          { 200: Type.Object({ messages: Type.Array(schemas.message), pagination: schemas.pagination }) },
+          ["conversation_not_found", "invalid_parameter", "invalid_cursor"],
+        ),
+      },
+    },
+    async (request) => {
+      const { order = "asc", limit = 50, cursor } = request.query;
+      const id = request.params.conversation_id;
+      const conversation = await store.read
+        .selectFrom("conversations")
+        .select("id")
+        .where("id", "=", id)
+        .where("workspace_id", "=", callerOf(request).workspaceId)
+        .executeTakeFirst();
+      if (conversation === undefined) throw conversationNotFound();
+      const list = { id, order };
+      // Numbers begin at 1: before the first, and after any last.
+      const after =
+        cursor === undefined ? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER) : cursors.read(list, cursor).seq;
+      const rows = await store.read
+        .selectFrom("messages")
+        .selectAll()
+        .where("conversation_id", "=", id)
+        .where("seq", order === "asc" ? ">" : "<", after)
+        .orderBy("seq", order)
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      return {
+        messages: page.map((row) => representation.message(row)),
+        pagination: {
+          next_cursor: cursors.issue(list, { seq: page.at(-1)?.seq ?? after }),
+          has_more: rows.length > limit,
+        },
+      };
+    },
+  );
+
+  const replyBody = Type.Object({ content: schemas.noteText, author_email: schemas.emailAddress });
+
+  app.post<{ Params: { conversation_id: string }; Body: Type.Static<typeof replyBody> }>(
+    "/conversations/:conversation_id/messages",
+    {
+      schema: {
+        tags: ["Conversations"],
+        summary: "Reply to the customer as an agent, on the channel that they wrote on",
+        body: replyBody,
+        response: schemas.responses({ 201: schemas.message }, [
+          ...schemas.withBody,
+          "conversation_not_found",
+          "invalid_transition",
+          "duplicate_request_id",
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { body, params } = request;
+      const idempotencyKey = idempotencyKeyOf(request);
+      const kept = await idempotency.run(
+        { keyId: caller.keyId, path: pathOf(request), idempotencyKey, body },
+        async () => {
+          const { messageId } = await engine.reply({
+            workspaceId: caller.workspaceId,
+            conversationId: params.conversation_id,
+            content: body.content,
+            authorEmail: body.author_email.toLowerCase(),
+            // Should we die before the answer is kept, the retry still finds that this reply was made.
+            ...(idempotencyKey === undefined
+              ? {}
+              : { clientId: hash("sha256", `${caller.keyId}\n${idempotencyKey}`, "hex") }),
+            actor: keyActor(caller),
+          });
+          const row = await store.read
+            .selectFrom("messages")
+            .selectAll()
+            .where("id", "=", messageId)
+            .executeTakeFirstOrThrow();
+          return { status: 201, body: representation.message(row) };
+        },
+      );
+      if (kept.replayed) reply.header("idempotency-replayed", "true");
+      return reply.code(kept.status).send(kept.body);
+    },
+  );
+}

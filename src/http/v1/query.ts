@@ -1,0 +1,329 @@
+import { Readable } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { messageCodePointsMax, queryCodePointsMax } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { strictnesses } from "#domain/workspace.ts";
+import type { Query, QueryResult } from "#engine/engine.ts";
+import type { Caller } from "../auth.ts";
+import type { KeptResponse } from "../idempotency.ts";
+import { problemBody, problemOf } from "../problem.ts";
+import type { App } from "../server.ts";
+import { verifyIdentity } from "./identity.ts";
+import type { Resources } from "./resources.ts";
+import { callerOf, idempotencyKeyOf, pathOf } from "./resources.ts";
+import * as schemas from "./schemas.ts";
+
+const timeoutMs = 30_000;
+const metadataCharsMax = 16_384;
+
+const userId = Type.String({ minLength: 1, maxLength: 190 });
+
+const queryBody = Type.Object({
+  workspace_id: Type.String(),
+  query: Type.Optional(
+    Type.String({ maxLength: queryCodePointsMax, description: "The question. This or `message` is required" }),
+  ),
+  message: Type.Optional(
+    Type.String({ maxLength: messageCodePointsMax, description: "Another name for `query`, with room for more" }),
+  ),
+  conversation_id: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: "From an earlier response, to continue it",
+      allowed: "an id of a conversation",
+    }),
+  ),
+  user: Type.Optional(
+    Type.Object({
+      user_id: Type.Optional(userId),
+      hash: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: "HMAC-SHA256 of user_id with the identity secret: hex or base64(url)",
+        }),
+      ),
+      name: Type.Optional(Type.String({ maxLength: 190 })),
+      email: Type.Optional(schemas.emailAddress),
+    }),
+  ),
+  user_id: Type.Optional(userId),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: "Context: page URL and the like" }),
+  ),
+  document_ids: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 })),
+  top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: 5 })),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  strictness: Type.Optional(Type.Enum([...strictnesses])),
+  audience: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, allowed: "an array of audience tags" }),
+  ),
+  verification_token: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: "`<expiry>.<hex HMAC-SHA256 of user_id.expiry>`, instead of user.hash",
+    }),
+  ),
+});
+
+type QueryBody = Type.Static<typeof queryBody>;
+
+const answerSchema = Type.Object({
+  answer: Type.String({ description: "Markdown" }),
+  sources: Type.Array(schemas.source),
+  conversation_id: Type.String(),
+  message_id: Type.Union([Type.String(), Type.Null()]),
+  skills_fired: Type.Array(Type.String()),
+  latency_ms: Type.Integer(),
+  tokens_used: Type.Integer(),
+  confidence: Type.Union([Type.Enum(["high", "medium", "low"]), Type.Null()]),
+});
+
+const codes = [
+  ...schemas.withBody,
+  ...schemas.withWorkspaceId,
+  "message_too_long",
+  "verification_required",
+  "feature_not_in_plan",
+  "conversation_not_found",
+  "document_not_found",
+  "duplicate_request_id",
+  "invalid_top_k",
+  "invalid_temperature",
+  "invalid_strictness",
+  "invalid_audience",
+  "quota_exhausted",
+  "model_provider_error",
+  "provider_down",
+  "search_unavailable",
+  "query_timeout",
+] as const;
+
+/** Asking: the answer at once, or as it is made. */
+export function queryRoutes(app: App, resources: Resources): void {
+  const { store, engine, clock, limits, idempotency, identitySecret, ending } = resources;
+
+  app.post(
+    "/query",
+    {
+      config: { workspaceId: "required" },
+      schema: {
+        tags: ["Query"],
+        summary: "Ask a question",
+        body: queryBody,
+        response: schemas.responses({ 200: answerSchema }, codes),
+      },
+    },
+    async (request, reply) => {
+      const { status, body, replayed } = await run(request, request.body, new AbortController().signal);
+      if (replayed) reply.header("idempotency-replayed", "true");
+      return reply.code(status).send(body);
+    },
+  );
+
+  app.post(
+    "/query/stream",
+    {
+      config: { workspaceId: "required" },
+      schema: {
+        tags: ["Query"],
+        summary: "Ask a question and read the answer as it is made",
+        description:
+          "Server-sent events: `token` with `{delta}`, at the end `done` with the response of `POST /v1/query`, or `error` with an error body. What fails before the first token is an ordinary error response.",
+        produces: ["text/event-stream"],
+        body: queryBody,
+        response: schemas.responses({ 200: Type.String({ description: "text/event-stream" }) }, codes),
+      },
+    },
+    async (request, reply) => stream(request, request.body, reply),
+  );
+
+  async function stream(request: FastifyRequest, body: QueryBody, reply: FastifyReply): Promise<FastifyReply> {
+    const gone = new AbortController();
+    // A client that goes away stops the generation.
+    reply.raw.once("close", () => gone.abort(new Error("the client went away")));
+    const events = new Readable({ read: () => undefined });
+    const emit = (event: string, data: unknown): void => {
+      events.push(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    };
+    const first = Promise.withResolvers<"token">();
+    let streamed = false;
+    const answer = run(request, body, gone.signal, (delta) => {
+      if (gone.signal.aborted) return;
+      streamed = true;
+      emit("token", { delta });
+      first.resolve("token");
+    });
+    const settled = answer.then((kept) => ({ kept }));
+    // Before the first token a failure is an ordinary response.
+    const begun = await Promise.race([first.promise, settled]);
+    if (begun !== "token" && begun.kept.replayed) reply.header("idempotency-replayed", "true");
+    settled
+      .then(
+        ({ kept }) => {
+          if (!streamed) emit("token", { delta: answerText(kept.body) });
+          emit("done", kept.body);
+        },
+        (error: unknown) => {
+          const problem = problemOf(error);
+          if (problem.code === "internal_error" && !gone.signal.aborted) {
+            request.log.error({ err: error, requestId: request.id }, "a streamed query failed");
+          }
+          emit("error", problemBody(problem, request.id));
+        },
+      )
+      .finally(() => events.push(null));
+    return (
+      reply
+        .header("content-type", "text/event-stream; charset=utf-8")
+        .header("cache-control", "no-store")
+        // Proxies that gather a response before they pass it on would hide the stream.
+        .header("x-accel-buffering", "no")
+        .send(events)
+    );
+  }
+
+  /** Answers, or gives what was answered to the same request before. */
+  async function run(
+    request: FastifyRequest,
+    body: QueryBody,
+    gone: AbortSignal,
+    onToken?: (delta: string) => void,
+  ): Promise<KeptResponse & { readonly replayed: boolean }> {
+    const caller = callerOf(request);
+    const started = performance.now();
+    const question = textOf(body);
+    return idempotency.run(
+      { keyId: caller.keyId, path: pathOf(request), idempotencyKey: idempotencyKeyOf(request), body },
+      async () => {
+        const query = { ...(await queryOf(caller, body, question)), ...(onToken === undefined ? {} : { onToken }) };
+        const slot = await limits.takeQuery(caller);
+        try {
+          const result = await within(query, gone);
+          return { status: 200, body: responseOf(result, performance.now() - started) };
+        } catch (error) {
+          if (slot !== null) await limits.giveBack(slot);
+          throw error;
+        }
+      },
+    );
+  }
+
+  async function within(query: Query, gone: AbortSignal): Promise<QueryResult> {
+    const late = new AbortController();
+    const stopTimer = clock.timer(timeoutMs, () => {
+      late.abort(new Problem("query_timeout", "No answer was made within 30 seconds."));
+    });
+    const signal = AbortSignal.any([gone, late.signal, ending]);
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    try {
+      signal.throwIfAborted();
+      return await Promise.race([engine.query(query, signal), aborted.promise]);
+    } catch (error) {
+      // What a provider throws when it is interrupted says less than why it was.
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      stopTimer();
+    }
+  }
+
+  async function queryOf(caller: Caller, body: QueryBody, text: string): Promise<Query> {
+    const { user } = body;
+    const id = user?.user_id ?? body.user_id;
+    const verified = await verifyIdentity(
+      { userId: id, hash: user?.hash, token: body.verification_token },
+      () => identitySecret(caller.workspaceId),
+      clock.now(),
+    );
+    if (body.metadata !== undefined && JSON.stringify(body.metadata).length > metadataCharsMax) {
+      throw new Problem(
+        "invalid_parameter",
+        `metadata must be an object of at most ${metadataCharsMax} characters of JSON.`,
+      );
+    }
+    if (body.document_ids !== undefined) await checkDocuments(caller.workspaceId, body.document_ids);
+    if (body.audience !== undefined) await checkAudience(caller.workspaceId, body.audience);
+    return {
+      workspaceId: caller.workspaceId,
+      text,
+      ...(body.conversation_id === undefined ? {} : { conversationId: body.conversation_id }),
+      ...(user === undefined && id === undefined
+        ? {}
+        : {
+            user: {
+              verified,
+              ...(id === undefined ? {} : { userId: id }),
+              ...(user?.name === undefined ? {} : { name: user.name }),
+              ...(user?.email === undefined ? {} : { email: user.email }),
+            },
+          }),
+      ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+      ...(body.strictness === undefined ? {} : { strictness: body.strictness }),
+      ...(body.top_k === undefined ? {} : { topK: body.top_k }),
+      ...(body.document_ids === undefined ? {} : { documentIds: body.document_ids }),
+      ...(body.audience === undefined ? {} : { audience: body.audience }),
+    };
+  }
+
+  async function checkDocuments(workspaceId: string, ids: readonly string[]): Promise<void> {
+    const wanted = new Set(ids);
+    const rows = await store.read
+      .selectFrom("documents")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "in", [...wanted])
+      .execute();
+    for (const { id } of rows) wanted.delete(id);
+    const [missing] = wanted;
+    if (missing !== undefined) {
+      throw new Problem("document_not_found", `There is no document ${JSON.stringify(missing)} in this workspace.`);
+    }
+  }
+
+  /** The tags that a workspace has are those that its documents carry. */
+  async function checkAudience(workspaceId: string, tags: readonly string[]): Promise<void> {
+    const rows = await store.read
+      .selectFrom("documents")
+      .select("audience")
+      .distinct()
+      .where("workspace_id", "=", workspaceId)
+      .execute();
+    const configured = new Set(rows.flatMap(({ audience }) => JSON.parse(audience) as readonly string[]));
+    const unknown = tags.find((tag) => !configured.has(tag));
+    if (unknown !== undefined) {
+      throw new Problem(
+        "invalid_audience",
+        `audience: no document of the workspace has the tag ${JSON.stringify(unknown)}.`,
+      );
+    }
+  }
+}
+
+function textOf({ query, message }: QueryBody): string {
+  const text = query ?? message;
+  if (text === undefined) throw new Problem("missing_field", "query is required.");
+  if (text.trim() === "") throw new Problem("invalid_parameter", "query must not be empty.");
+  return text;
+}
+
+function responseOf(result: QueryResult, tookMs: number): object {
+  return {
+    answer: result.answer,
+    sources: result.sources,
+    conversation_id: result.conversationId,
+    message_id: result.messageId,
+    skills_fired: result.skillsFired,
+    latency_ms: Math.round(tookMs),
+    tokens_used: result.tokensUsed,
+    confidence: result.confidence,
+  };
+}
+
+function answerText(body: unknown): string {
+  return typeof body === "object" && body !== null && "answer" in body && typeof body.answer === "string"
+    ? body.answer
+    : "";
+}

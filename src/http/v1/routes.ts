@@ -1,0 +1,119 @@
+import multipart from "@fastify/multipart";
+import type { FastifyRequest } from "fastify";
+import { Problem } from "#domain/problem.ts";
+import { authenticate } from "../auth.ts";
+import { createIdempotency } from "../idempotency.ts";
+import type { HttpDependencies } from "../dependencies.ts";
+import { createLimits, rateHeaders, unknownCallerRate } from "../limits.ts";
+import { handleError, MethodNotAllowed } from "../problem.ts";
+import type { App } from "../server.ts";
+import "../request-state.ts";
+import { bulkRoutes } from "./bulk.ts";
+import { conversationRoutes } from "./conversations.ts";
+import { documentRoutes, formLimits } from "./documents.ts";
+import { messageRoutes } from "./messages.ts";
+import { queryRoutes } from "./query.ts";
+import { createRepresentation } from "./representation.ts";
+import { checkWorkspaceId } from "./workspace-id.ts";
+
+/** Everything below /v1: who asks, how often they may, and then the resources. */
+export async function v1(app: App, dependencies: HttpDependencies, ending: AbortSignal): Promise<void> {
+  const { store, clock, planLimits } = dependencies;
+  const limits = createLimits(store, () => clock.now(), planLimits);
+  const known: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
+
+  app.addHook("onRoute", ({ url, method }) => {
+    const pattern = new RegExp(`^${url.replaceAll(/:[a-z_]+/g, "[^/]+")}$`);
+    const entry = known.find((each) => each.pattern.source === pattern.source) ?? { pattern, methods: new Set() };
+    if (!known.includes(entry)) known.push(entry);
+    for (const each of [method].flat()) entry.methods.add(each);
+  });
+
+  app.addHook("onRequest", async (request, reply) => {
+    request.rate = unknownCallerRate(clock.now());
+    const caller = await authenticate(store.read, request.headers.authorization, clock.now());
+    request.caller = caller;
+    const leave = enter(request, caller.keyId);
+    reply.raw.once("close", leave);
+    const { rate, slot, problem } = await limits.take(caller);
+    request.rate = rate;
+    request.slot = slot;
+    if (problem !== null) throw problem;
+    if (request.is404) throw unknownPath(request);
+    if (caller.workspaceDeleted) throw new Problem("workspace_not_found", "This key's workspace was deleted.");
+  });
+
+  /** The limits are told even to who has too many requests in flight, though nothing is counted then. */
+  function enter(request: FastifyRequest, keyId: string): () => void {
+    try {
+      return limits.enter(keyId);
+    } catch (error) {
+      if (request.caller !== null) {
+        const { perMinute, perDay } = planLimits(request.caller.plan);
+        request.rate = {
+          ...unknownCallerRate(clock.now()),
+          limitMinute: Math.min(perMinute, request.caller.limitMinute ?? perMinute),
+          limitDay: Math.min(perDay, request.caller.limitDay ?? perDay),
+        };
+      }
+      throw error;
+    }
+  }
+
+  function unknownPath(request: FastifyRequest): Problem {
+    const path = request.originalUrl.split(/[?#]/, 1)[0] ?? "";
+    const entry = known.find(({ pattern }) => pattern.test(path));
+    if (entry === undefined) return new Problem("not_found", "There is nothing at this path.");
+    return new MethodNotAllowed([...entry.methods].toSorted().join(", "));
+  }
+
+  app.addHook("preValidation", async (request) => {
+    const { schema, config } = request.routeOptions;
+    if (schema?.body !== undefined && !isObject(request.body)) {
+      throw new Problem("invalid_json", "The body must be a JSON object.");
+    }
+    if (config.workspaceId === undefined || request.caller === null) return;
+    const named = valueOf(request.body, "workspace_id") ?? valueOf(request.query, "workspace_id");
+    await checkWorkspaceId(store.read, named, request.caller.workspaceId, config.workspaceId);
+  });
+
+  app.addHook("onSend", async (request, reply, payload) => {
+    const { slot, rate } = request;
+    if (rate === null) return payload;
+    const counts = reply.statusCode >= 200 && reply.statusCode < 300;
+    let shown = rate;
+    if (slot !== null && !counts) {
+      request.slot = null;
+      shown = { ...rate, remainingMinute: rate.remainingMinute + 1, remainingDay: rate.remainingDay + 1 };
+      try {
+        await limits.giveBack(slot);
+      } catch (error) {
+        // The caller is told of what failed, not of the slot that stays taken until its window ends.
+        request.log.error({ err: error, requestId: request.id }, "a rate-limit slot could not be given back");
+      }
+    }
+    reply.headers(rateHeaders(shown));
+    return payload;
+  });
+
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => handleError(unknownPath(request), request, reply));
+  await app.register(multipart, { limits: formLimits, throwFileSizeLimit: true });
+
+  const representation = createRepresentation(store.read, () => clock.now());
+  const idempotency = createIdempotency(store, () => clock.now());
+  const resources = { ...dependencies, limits, idempotency, representation, ending };
+  conversationRoutes(app, resources);
+  messageRoutes(app, resources);
+  bulkRoutes(app, resources);
+  queryRoutes(app, resources);
+  documentRoutes(app, resources);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function valueOf(from: unknown, name: string): unknown {
+  return isObject(from) && Object.hasOwn(from, name) ? from[name] : undefined;
+}

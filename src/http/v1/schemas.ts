@@ -1,0 +1,187 @@
+import { Type } from "typebox";
+import type { TSchema } from "typebox";
+import { auditActions, channels, confidences } from "#domain/message.ts";
+import { statuses } from "#domain/lifecycle.ts";
+import type { ProblemCode } from "#domain/problem.ts";
+import { problemStatus } from "#domain/problem.ts";
+import { priorities, slaStates } from "#domain/sla.ts";
+
+const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+const time = Type.String({ format: "date-time", description: "ISO 8601, UTC, with milliseconds" });
+
+export const channel = Type.Enum([...channels]);
+export const status = Type.Enum([...statuses]);
+export const slaState = Type.Enum([...slaStates]);
+export const priority = Type.Enum([...priorities]);
+
+/** Enough for an address; what it may look like beyond one @ is for mail servers to say. */
+export const emailAddress = Type.String({
+  minLength: 3,
+  maxLength: 190,
+  pattern: "^[^\\s@]+@[^\\s@]+$",
+  allowed: "an e-mail address",
+});
+
+export const noteText = Type.String({
+  minLength: 1,
+  maxLength: 20_000,
+  pattern: "\\S",
+  allowed: "a text of 1 to 20,000 characters",
+});
+
+export const tag = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: "\\S",
+  allowed: "a string of 1 to 64 characters",
+});
+
+export const listLimit = (standard: number) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: standard }));
+export const listCursor = Type.Optional(Type.String({ description: "`next_cursor` of the page before" }));
+
+export const source = Type.Object({
+  title: Type.String(),
+  url: Type.String({ description: "Empty for an uploaded file that has no address" }),
+  chunk: Type.String({ description: "The exact text that was retrieved" }),
+  score: Type.Number(),
+});
+
+export const message = Type.Object({
+  id: Type.String(),
+  role: Type.Enum(["user", "assistant", "agent"]),
+  content: Type.String(),
+  created_at: time,
+  author: Type.Optional(nullable(Type.String({ description: "The agent's address" }))),
+  author_name: Type.Optional(nullable(Type.String())),
+  sources: Type.Optional(Type.Array(source)),
+  tokens_used: Type.Optional(Type.Integer()),
+  confidence: Type.Optional(nullable(Type.Enum([...confidences]))),
+  skills_fired: Type.Optional(Type.Array(Type.String())),
+  edited_at: Type.Optional(time),
+  deleted_at: Type.Optional(time),
+});
+
+export const note = Type.Object({
+  id: Type.String(),
+  conversation_id: Type.String(),
+  content: Type.String(),
+  author: Type.String(),
+  created_at: time,
+});
+
+export const auditEntry = Type.Object({
+  id: Type.String(),
+  action: Type.Enum([...auditActions]),
+  actor: Type.Object({
+    type: Type.Enum(["customer", "assistant", "agent", "api_key", "system"]),
+    id: nullable(Type.String()),
+    name: nullable(Type.String()),
+  }),
+  from: nullable(Type.String()),
+  to: nullable(Type.String()),
+  detail: nullable(Type.String()),
+  created_at: time,
+});
+
+const listItem = {
+  id: Type.String(),
+  workspace_id: Type.String(),
+  channel,
+  status,
+  started_at: time,
+  last_message_at: time,
+  message_count: Type.Integer(),
+  customer: Type.Object({
+    email: nullable(Type.String()),
+    name: nullable(Type.String()),
+    phone: nullable(Type.String()),
+  }),
+  tags: Type.Array(Type.String()),
+  sla_state: slaState,
+  assigned_to: nullable(Type.String()),
+  priority,
+  contact_id: Type.String(),
+  previous_conversation_id: nullable(Type.String()),
+};
+
+export const conversationItem = Type.Object(listItem);
+
+export const conversation = Type.Object({
+  ...listItem,
+  resolved_at: Type.Optional(time),
+  snoozed_until: Type.Optional(nullable(time)),
+  messages: Type.Array(message),
+  internal_notes: Type.Array(note),
+  audit_log: Type.Array(auditEntry),
+});
+
+export const pagination = Type.Object({ next_cursor: Type.String(), has_more: Type.Boolean() });
+
+export const document = Type.Object({
+  id: Type.String(),
+  workspace_id: Type.String(),
+  source: Type.Enum(["crawl", "upload"]),
+  title: Type.String(),
+  url: nullable(Type.String()),
+  status: Type.Enum(["pending", "processing", "indexed", "failed"]),
+  error: nullable(Type.String()),
+  chunks: Type.Integer(),
+  pages: Type.Integer(),
+  audience: Type.Array(Type.String()),
+  created_at: time,
+  indexed_at: nullable(time),
+});
+
+/** What any route below /v1 can answer, whatever it does. */
+const everywhere = [
+  "missing_auth",
+  "malformed_auth",
+  "invalid_key",
+  "expired_key",
+  "workspace_not_found",
+  "not_found",
+  "method_not_allowed",
+  "rate_limit_minute",
+  "rate_limit_day",
+  "too_many_concurrent_requests",
+  "internal_error",
+  "upstream_timeout",
+  "deploying",
+] as const satisfies readonly ProblemCode[];
+
+export const withBody = [
+  "invalid_json",
+  "missing_field",
+  "invalid_parameter",
+  "payload_too_large",
+  "unsupported_media_type",
+] as const satisfies readonly ProblemCode[];
+
+export const withWorkspaceId = [
+  "missing_field",
+  "invalid_workspace_id",
+  "workspace_access_denied",
+] as const satisfies readonly ProblemCode[];
+
+/** A route's responses: those that succeed, and for each status the codes that it can fail with. */
+export function responses(
+  success: Readonly<Record<number, TSchema>>,
+  codes: readonly ProblemCode[],
+): Record<number, TSchema> {
+  const byStatus = new Map<number, Set<ProblemCode>>();
+  for (const code of [...codes, ...everywhere]) {
+    const at = problemStatus[code];
+    byStatus.set(at, (byStatus.get(at) ?? new Set()).add(code));
+  }
+  const failures = [...byStatus].map(([at, codesOf]): [number, TSchema] => [
+    at,
+    Type.Object(
+      { detail: Type.String(), code: Type.Enum([...codesOf]), request_id: Type.String() },
+      { description: [...codesOf].map((code) => `\`${code}\``).join(", ") },
+    ),
+  ]);
+  return { ...success, ...Object.fromEntries(failures) };
+}
+
+export const noContent = Type.Null({ description: "No body" });

@@ -1,0 +1,62 @@
+import { Problem } from "#domain/problem.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+
+import type { Store } from "#engine/ports.ts";
+import { readConfigFile } from "../config-file.ts";
+
+/**
+ * Changes settings of a workspace, given as `key=value` with the keys of the configuration file (`widget.title=Help`),
+ * or `name` and `plan`. Values are read as YAML. The stored settings after the change.
+ */
+export async function setWorkspace(store: Store, workspaceId: string, assignments: readonly string[]): Promise<Partial<WorkspaceSettings>> {
+  const tree: Record<string, unknown> = { name: "unchanged" };
+  for (const assignment of assignments) {
+    const at = assignment.indexOf("=");
+    if (at < 1) throw new Problem("invalid_parameter", `"${assignment}" is not of the form key=value`);
+    put(tree, assignment.slice(0, at).split("."), assignment.slice(at + 1));
+  }
+  const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${toYaml(tree, 4)}`, {}).workspaces;
+  if (parsed === undefined) throw new Error("the settings were lost while they were read");
+  const name = parsed.name === "unchanged" ? undefined : parsed.name;
+  return store.write(async (tx) => {
+    const row = await tx.selectFrom("workspaces").select("settings").where("id", "=", workspaceId).executeTakeFirstOrThrow();
+    const settings = { ...(JSON.parse(row.settings) as Partial<WorkspaceSettings>), ...parsed.settings };
+    await tx
+      .updateTable("workspaces")
+      .set({
+        settings: JSON.stringify(settings),
+        ...(name === undefined ? {} : { name }),
+        ...(parsed.plan === undefined ? {} : { plan: parsed.plan }),
+      })
+      .where("id", "=", workspaceId)
+      .execute();
+    return settings;
+  });
+}
+
+function put(tree: Record<string, unknown>, path: readonly string[], value: string): void {
+  const [key, ...rest] = path;
+  if (key === undefined || !/^[a-z_]+$/.test(key)) throw new Problem("invalid_parameter", `"${path.join(".")}" is not a setting`);
+  if (rest.length === 0) {
+    tree[key] = value;
+    return;
+  }
+  const branch = typeof tree[key] === "object" && tree[key] !== null ? (tree[key] as Record<string, unknown>) : {};
+  tree[key] = branch;
+  put(branch, rest, value);
+}
+
+/** Values stand as they were given, on one line, so that `[a, b]`, `false` and `3` mean what they mean in the file. */
+function toYaml(tree: Record<string, unknown>, indent: number): string {
+  return Object.entries(tree)
+    .map(([key, value]) => {
+      if (typeof value === "object" && value !== null) {
+        return `${key}:\n${" ".repeat(indent + 2)}${toYaml(value as Record<string, unknown>, indent + 2)}`;
+      }
+      const text = String(value).replaceAll(/[\r\n]+/g, " ");
+      const literal = /^(\[.*\]|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
+      return `${key}: ${literal}`;
+    })
+    .join(`\n${" ".repeat(indent)}`);
+}
+

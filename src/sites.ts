@@ -1,0 +1,42 @@
+import type { SiteRoute, SiteSocket } from "#channel/contract.ts";
+import { parseWorkspaceId } from "#domain/ids.ts";
+import type { Channel } from "#domain/message.ts";
+import { channels as channelNames } from "#domain/message.ts";
+import type { Sites, WebhookReceiver } from "#http/dependencies.ts";
+import type { ChannelRegistry, Opened } from "./channels.ts";
+
+/** Finds what an account serves over HTTP. */
+export function createSites(registry: ChannelRegistry): Sites {
+  return {
+    async page(path, query) {
+      const workspaceId = query["workspace"] === undefined ? undefined : parseWorkspaceId(query["workspace"]);
+      const channel = channelNames.find((name) => name === query["channel"]) ?? "widget";
+      const opened = workspaceId === undefined ? await registry.anySite("widget") : await registry.site(workspaceId, channel);
+      return routeOf(opened, path);
+    },
+    async workspacePage(workspaceId, path) {
+      return routeOf(await registry.site(workspaceId, "hosted"), path);
+    },
+    async socket(workspaceId, channel, path): Promise<SiteSocket | undefined> {
+      if (!hasSite(channel)) return undefined;
+      const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
+      return inbound?.kind === "site" && inbound.socket?.path === path ? inbound.socket : undefined;
+    },
+    async webhook(channel, accountId): Promise<WebhookReceiver | undefined> {
+      const opened = await registry.open(accountId);
+      const inbound = opened?.adapter.inbound;
+      if (opened?.account.channel !== channel || inbound?.kind !== "webhook") return undefined;
+      return (request) => inbound.receive(request);
+    },
+  };
+}
+
+const hasSite = (channel: Channel): boolean => channel === "widget" || channel === "hosted";
+
+function routeOf(opened: Opened | undefined, path: string): SiteRoute | undefined {
+  const inbound = opened?.adapter.inbound;
+  if (inbound?.kind !== "site") return undefined;
+  return inbound.routes.find((route) =>
+    route.path.endsWith("/*") ? path.startsWith(route.path.slice(0, -1)) : route.path === path,
+  );
+}

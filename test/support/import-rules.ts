@@ -1,0 +1,179 @@
+/**
+ * Who may import whom. A file is bound by the first rule whose `files` is a prefix of its path, and may import its own
+ * folder (`own`), the files and packages of `may`, and nothing else: types, re-exports and dynamic imports included.
+ * An entry that ends in `/` stands for a folder.
+ */
+export interface ImportRule {
+  readonly files: string;
+  /** The folder that the files may use freely. */
+  readonly own?: string;
+  readonly may: readonly string[];
+  /** Exceptions to `may`. */
+  readonly never?: readonly string[];
+}
+
+/** What talks to a particular database. Only the store's own files and the composition root know of it. */
+const drivers = [
+  "src/store/open.ts",
+  "src/store/sqlite.ts",
+  "src/store/group-commit.ts",
+  "src/store/mysql-time-limit.ts",
+  "src/store/conversation-search.ts",
+  "src/store/conversation-search-mysql.ts",
+  "src/store/conversation-search-sqlite.ts",
+  "src/store/migrations/",
+];
+
+const ports = "src/engine/ports.ts";
+
+/** The platform SDKs and other packages of each adapter. */
+const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  widget: ["ws", "typebox"],
+};
+
+const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flatMap(([name, packages]) => [
+  {
+    files: `adapters/${name}/browser/`,
+    own: `adapters/${name}/browser/`,
+    may: ["src/domain/", "src/channel/markdown.ts", `adapters/${name}/frames.ts`],
+  },
+  {
+    files: `adapters/${name}/test/`,
+    own: `adapters/${name}/`,
+    may: ["src/", "test/support/", "node:", "vitest", "playwright-core", "kysely", ...packages],
+  },
+  { files: `adapters/${name}/`, own: `adapters/${name}/`, may: ["src/channel/", "src/domain/", "node:", ...packages] },
+]);
+
+export const importRules: readonly ImportRule[] = [
+  { files: "src/domain/", own: "src/domain/", may: ["node:crypto"] },
+  {
+    files: "src/channel/",
+    own: "src/channel/",
+    may: [
+      "src/domain/",
+      "node:crypto",
+      "node:http",
+      "node:stream",
+      "typebox",
+      "mdast",
+      "mdast-util-from-markdown",
+      "mdast-util-gfm",
+      "mdast-util-to-string",
+      "micromark-extension-gfm",
+    ],
+  },
+  ...adapterRules,
+  // The statements it runs are typed by kysely; which database runs them it does not know.
+  { files: "src/engine/", own: "src/engine/", may: ["src/domain/", "src/channel/", "src/store/", "kysely"], never: drivers },
+  {
+    files: "src/store/",
+    own: "src/store/",
+    may: ["src/domain/", ports, "kysely", "mysql2", "stemmer", "node:"],
+  },
+  {
+    files: "src/knowledge/",
+    own: "src/knowledge/",
+    may: [
+      "src/domain/",
+      ports,
+      "src/store/",
+      "src/answering/terms.ts",
+      "kysely",
+      "node:",
+      "htmlparser2",
+      "mdast",
+      "mdast-util-from-markdown",
+      "mdast-util-gfm",
+      "mdast-util-to-string",
+      "micromark-extension-gfm",
+      "yaml",
+    ],
+    never: drivers,
+  },
+  {
+    files: "src/answering/",
+    own: "src/answering/",
+    may: ["src/domain/", ports, "src/knowledge/blocks.ts", "src/knowledge/chunk-text.ts", "src/knowledge/index-port.ts", "stemmer"],
+  },
+  {
+    files: "src/jobs/",
+    own: "src/jobs/",
+    may: ["src/domain/", ports, "src/store/", "node:", "bullmq", "ioredis"],
+    never: drivers,
+  },
+  {
+    files: "src/http/",
+    own: "src/http/",
+    may: [
+      "src/domain/",
+      "src/channel/",
+      "src/engine/engine.ts",
+      ports,
+      "src/store/",
+      "src/operator/",
+      "node:",
+      "fastify",
+      "@fastify/",
+      "typebox",
+      "kysely",
+      "pino",
+      "prom-client",
+      "ipaddr.js",
+    ],
+    never: [...drivers, "src/operator/first-start.ts"],
+  },
+  // The inbox in the browser: no server code.
+  { files: "src/web/inbox/", own: "src/web/inbox/", may: ["src/domain/", "src/channel/markdown.ts"] },
+  { files: "src/web/", own: "src/web/", may: ["src/domain/", "node:", "esbuild"] },
+  {
+    files: "src/operator/",
+    own: "src/operator/",
+    may: ["src/domain/", ports, "src/store/", "src/channels.ts", "src/config.ts", "src/config-file.ts", "src/secrets.ts", "src/app.ts", "kysely", "node:"],
+    never: drivers,
+  },
+  {
+    files: "src/cli/",
+    own: "src/cli/",
+    may: ["src/domain/", "src/operator/", "src/store/open.ts", "src/app.ts", "src/clock.ts", "src/config.ts", "src/config-file.ts", "node:", "pino", "ioredis", "kysely"],
+  },
+  // The composition root: the only place that knows which implementation stands behind a port.
+  { files: "src/app.ts", may: ["src/", "node:", "pino", "prom-client", "ioredis"] },
+  { files: "src/main.ts", may: ["src/cli/", "node:"] },
+  { files: "src/channels.ts", may: ["src/domain/", "src/channel/", "src/engine/", "src/store/", "src/secrets.ts", "src/windows.ts", "adapters/", "typebox", "node:"], never: drivers },
+  { files: "src/sites.ts", may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts"] },
+  { files: "src/config-file.ts", may: ["src/domain/", "typebox", "yaml"] },
+  { files: "src/config.ts", may: ["src/config-file.ts", "node:"] },
+  { files: "src/secrets.ts", may: ["node:"] },
+  { files: "src/windows.ts", may: [ports] },
+  { files: "src/clock.ts", may: ["src/channel/contract.ts"] },
+  { files: "config/", may: ["src/config-file.ts", "node:"] },
+  { files: "bin/", may: ["src/main.ts", "node:"] },
+];
+
+/** What stands behind a port, or opens something. Apart from its own folder, only these files name it. */
+export const implementations: Readonly<Record<string, readonly string[]>> = {
+  "src/store/open.ts": ["src/app.ts", "src/cli/"],
+  "src/store/conversation-search.ts": ["src/app.ts"],
+  "src/knowledge/embedded-index.ts": ["src/app.ts"],
+  "src/answering/answerer.ts": ["src/app.ts"],
+  "src/http/server.ts": ["src/app.ts"],
+  "src/jobs/worker.ts": ["src/app.ts"],
+  "src/jobs/in-process.ts": ["src/app.ts"],
+};
+
+export function matches(pattern: string, target: string): boolean {
+  return pattern.endsWith("/") || pattern === "node:" ? target.startsWith(pattern) : target === pattern;
+}
+
+/** Undefined where the import is allowed, else why it is not. */
+export function objection(rules: readonly ImportRule[], file: string, target: string): string | undefined {
+  const rule = rules.find(({ files }) => (files.endsWith("/") ? file.startsWith(files) : file === files));
+  if (rule === undefined) return `no rule of test/support/import-rules.ts covers ${file}: add one`;
+  if (rule.own !== undefined && target.startsWith(rule.own)) return undefined;
+  const allowed = rule.may.some((pattern) => matches(pattern, target));
+  const banned = rule.never?.some((pattern) => matches(pattern, target)) === true;
+  if (allowed && !banned) return undefined;
+  const except = rule.never === undefined ? "" : `; never ${rule.never.join(", ")}`;
+  return `${rule.files} may import ${[rule.own, ...rule.may].filter((each) => each !== undefined).join(", ")}${except}`;
+}
