@@ -53,7 +53,28 @@ function pick<T>(choices: readonly (readonly [T, number])[]): T {
   return first[0];
 }
 
-const syllables = ["ba", "co", "di", "fu", "ge", "ha", "ki", "lo", "mu", "ne", "po", "ra", "si", "to", "vu", "wa", "xe", "yo", "zi", "qua"];
+const syllables = [
+  "ba",
+  "co",
+  "di",
+  "fu",
+  "ge",
+  "ha",
+  "ki",
+  "lo",
+  "mu",
+  "ne",
+  "po",
+  "ra",
+  "si",
+  "to",
+  "vu",
+  "wa",
+  "xe",
+  "yo",
+  "zi",
+  "qua",
+];
 const vocabulary = Array.from({ length: 8_000 }, (_, i) =>
   [i % 20, Math.floor(i / 20) % 20, Math.floor(i / 400) % 20].map((place) => syllables[place] ?? "").join(""),
 );
@@ -121,7 +142,10 @@ const shapes: readonly { readonly name: string; readonly list: Partial<Conversat
   { name: "status + sla", list: { status: "escalated", slaState: "breached" } },
   { name: "channel + status + sla", list: { channel: "voice", status: "escalated", slaState: "breached" } },
   { name: "since/until (10 %)", list: { since: start + 0.4 * (end - start), until: start + 0.5 * (end - start) } },
-  { name: "since/until + channel", list: { channel: "slack", since: start + 0.4 * (end - start), until: start + 0.5 * (end - start) } },
+  {
+    name: "since/until + channel",
+    list: { channel: "slack", since: start + 0.4 * (end - start), until: start + 0.5 * (end - start) },
+  },
   { name: "email", list: { email: "customer77@example.com" } },
   { name: "email + status + tag", list: { email: "customer77@example.com", status: "resolved", tags: ["billing"] } },
   { name: "tag 18 %", list: { tags: ["billing"] } },
@@ -131,7 +155,10 @@ const shapes: readonly { readonly name: string; readonly list: Partial<Conversat
   { name: "tag + channel + status", list: { tags: ["billing"], channel: "voice", status: "escalated" } },
   { name: "two tags 18 %", list: { tags: ["billing", "shipping"] } },
   { name: "two tags 50 %, none both", list: { tags: ["even", "odd"] } },
-  { name: "all filters", list: { tags: ["billing"], channel: "widget", status: "resolved", slaState: "at_risk", since: start, until: end } },
+  {
+    name: "all filters",
+    list: { tags: ["billing"], channel: "widget", status: "resolved", slaState: "at_risk", since: start, until: end },
+  },
   { name: "q rare", list: { text: "rareword" } },
   { name: "q tail 0.2 %", list: { text: "tailword" } },
   { name: "q middle 2.4 %", list: { text: "middleword" } },
@@ -148,24 +175,34 @@ const shapes: readonly { readonly name: string; readonly list: Partial<Conversat
   { name: "q nothing found", list: { text: "verycommonword nosuchword" } },
 ];
 
+function valuesOf(row: object): (string | number | null)[] {
+  return Object.values(row) as (string | number | null)[];
+}
+
 async function loadSqlite(path: string): Promise<void> {
   const database = openDatabase(path, { readOnly: false });
   database.exec("pragma synchronous = off; pragma cache_size = -400000");
   const [example] = [rowsOf({ ...seed(0), tags: ["x"] })];
   const insertOf = (table: string, row: object) =>
-    database.prepare(`insert into ${table} (${Object.keys(row).join()}) values (${Object.keys(row).map(() => "?").join()})`);
+    database.prepare(
+      `insert into ${table} (${Object.keys(row).join()}) values (${Object.keys(row)
+        .map(() => "?")
+        .join()})`,
+    );
   const [exampleTag = {}] = example.tags;
   const insert = insertOf("conversations", example.conversation);
   const insertTag = insertOf("conversation_tags", exampleTag);
-  const insertText = database.prepare("insert into conversation_text (position, conversation_id, indexed_seq) values (?, ?, 2)");
+  const insertText = database.prepare(
+    "insert into conversation_text (position, conversation_id, indexed_seq) values (?, ?, 2)",
+  );
   const insertDocument = database.prepare("insert into conversation_fts (rowid, body) values (?, ?)");
   for (let at = 0; at < rows; at += 20_000) {
     database.exec("begin");
     for (let place = at; place < Math.min(rows, at + 20_000); place += 1) {
       const each = seed(place);
       const made = rowsOf(each);
-      insert.run(...Object.values(made.conversation));
-      for (const tag of made.tags) insertTag.run(...Object.values(tag));
+      insert.run(...valuesOf(made.conversation));
+      for (const tag of made.tags) insertTag.run(...valuesOf(tag));
       const position = BigInt(each.startedAt) << 20n;
       insertText.run(position, each.id);
       insertDocument.run(position, `${facetTokens(each).join(" ")} ${documentOf(workspaceId, each.messages ?? [])}`);
@@ -182,7 +219,7 @@ async function loadMysql(url: string): Promise<void> {
   const insert = async (table: string, made: readonly object[]) => {
     const [first] = made;
     if (first === undefined) return;
-    await connection.query(`insert into ${table} (${Object.keys(first).join()}) values ?`, [made.map((row) => Object.values(row))]);
+    await connection.query(`insert into ${table} (${Object.keys(first).join()}) values ?`, [made.map(valuesOf)]);
   };
   for (let at = 0; at < rows; at += 2_000) {
     const seeds = Array.from({ length: Math.min(2_000, rows - at) }, (_, i) => seed(at + i));
@@ -198,7 +235,11 @@ async function loadMysql(url: string): Promise<void> {
     );
     await insert(
       "conversation_text",
-      seeds.map(({ id, messages = [] }) => ({ conversation_id: id, indexed_seq: 2, body: documentOf(workspaceId, messages) })),
+      seeds.map(({ id, messages = [] }) => ({
+        conversation_id: id,
+        indexed_seq: 2,
+        body: documentOf(workspaceId, messages),
+      })),
     );
     await connection.query("commit");
   }
@@ -222,7 +263,12 @@ async function measure(store: OpenStore, cursor: () => ListPosition | undefined)
       const before = cursor();
       const began = performance.now();
       try {
-        const page = await listConversations(store, { workspaceId, limit: 50, ...list, ...(before === undefined ? {} : { before }) });
+        const page = await listConversations(store, {
+          workspaceId,
+          limit: 50,
+          ...list,
+          ...(before === undefined ? {} : { before }),
+        });
         timing.rows = page.rows.length;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
@@ -243,7 +289,9 @@ function report(first: Map<string, Timing>, deep: Map<string, Timing>): void {
   const cell = ({ ms, failed }: Timing) =>
     `${percentile(ms, 0.5).toFixed(2)} / ${percentile(ms, 0.99).toFixed(2)}${failed === 0 ? "" : ` (${failed} refused)`}`;
   const base = percentile(first.get("no filter")?.ms ?? [], 0.5);
-  process.stdout.write("| query | rows | first page p50 / p99 ms | × no filter | at a random place p50 / p99 ms | × first page |\n");
+  process.stdout.write(
+    "| query | rows | first page p50 / p99 ms | × no filter | at a random place p50 / p99 ms | × first page |\n",
+  );
   process.stdout.write("|---|---|---|---|---|---|\n");
   for (const [name, one] of first) {
     const other = deep.get(name);
@@ -260,7 +308,9 @@ async function run(url: string, load: () => Promise<void>): Promise<void> {
     await store.migrate();
     const began = performance.now();
     await load();
-    process.stdout.write(`${rows} conversations on ${store.dialect}, made in ${((performance.now() - began) / 1_000).toFixed(0)} s\n\n`);
+    process.stdout.write(
+      `${rows} conversations on ${store.dialect}, made in ${((performance.now() - began) / 1_000).toFixed(0)} s\n\n`,
+    );
     const first = await measure(store, () => undefined);
     const deep = await measure(store, () => ({ startedAt: Math.floor(start + random() * (end - start)), id: "conv_" }));
     report(first, deep);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry, collectDefaultMetrics } from "prom-client";
@@ -8,9 +8,9 @@ import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
-import type { Clock, Fanout } from "#engine/ports.ts";
+import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
-import type { DependencyState } from "#http/dependencies.ts";
+import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
 import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
 import type { OpenWake } from "#jobs/in-process.ts";
@@ -27,7 +27,8 @@ import { listConversations } from "#store/conversation-list.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
-import { createChannels } from "./channels.ts";
+import type { LoadAdapter } from "./channels.ts";
+import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
@@ -39,6 +40,12 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly checkpoint?: Checkpoint;
+  /** Another than the one that takes its answers from the documents' own sentences. */
+  readonly answerer?: Answerer;
+  /** Other adapters than those of adapters/. */
+  readonly loadAdapter?: LoadAdapter;
+  /** Other bounds on connections than the usual ones. */
+  readonly http?: Partial<Pick<HttpOptions, "timeouts" | "connectionsMax">>;
 }
 
 /** What commands need without serving anything: the database, the secret, the documents. */
@@ -65,6 +72,7 @@ export const version = (
 
 /** Opens the parts that every command uses. The schema must be up to date. */
 export async function openCore(config: Config, { clock, log }: AppOptions, wake?: OpenWake): Promise<Core> {
+  mkdirSync(config.dataDir, { recursive: true });
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
@@ -85,8 +93,7 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   const { clock, log } = options;
   const checkpoint: Checkpoint = options.checkpoint ?? (() => undefined);
-  const wake = createInProcessWake();
-  const fanout: Fanout = createInProcessFanout(log);
+  const { wake, fanout, state: signalState } = await openSignals(config, options);
   const core = await openCore(config, options, wake);
   const { store, secrets, documents } = core;
   await store.migrate();
@@ -95,7 +102,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const process = await openProcess(store, clock, log);
   const workspaces = createWorkspaces(store, clock);
   const search = createConversationSearch(store);
-  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine });
+  const load = options.loadAdapter ?? loadAdapter;
+  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
   const engine = createEngine({
     store,
     clock,
@@ -103,7 +111,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     workspaces,
     accounts: channels,
     channels,
-    answerer: core.answerer,
+    answerer: options.answerer ?? core.answerer,
     asksForHuman,
     search,
     fanout,
@@ -155,7 +163,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels),
     ...(config.databaseUrl.startsWith("sqlite:") ? { demoPage: () => renderDemo(store) } : {}),
-    readiness: () => readiness(store),
+    readiness: () => readiness(store, signalState),
     metrics,
     clock,
     log,
@@ -165,6 +173,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
       trustedProxies: config.trustedProxies,
       timeouts: defaultTimeouts,
       connectionsMax: defaultConnectionsMax,
+      ...options.http,
     },
   });
 
@@ -192,13 +201,33 @@ function backoffMs(attempts: number, error: unknown): number {
   return Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0);
 }
 
-async function readiness(store: OpenStore): Promise<readonly DependencyState[]> {
+/** Within this process, or between several over Redis. */
+async function openSignals(
+  { redisUrl }: Config,
+  { clock, log }: AppOptions,
+): Promise<{ readonly wake: OpenWake; readonly fanout: Fanout; state?(): Promise<string | null> }> {
+  if (redisUrl === undefined) return { wake: createInProcessWake(), fanout: createInProcessFanout(log) };
+  const { openRedisSignals } = await import("#jobs/redis.ts");
+  return openRedisSignals({ url: redisUrl, clock, log });
+}
+
+async function readiness(
+  store: OpenStore,
+  signalState: (() => Promise<string | null>) | undefined,
+): Promise<readonly DependencyState[]> {
+  const states: DependencyState[] = [];
   try {
     await store.read.selectFrom("workspaces").select("id").limit(1).execute();
-    return [{ name: "database", state: "ready", cause: null }];
+    states.push({ name: "database", state: "ready", cause: null });
   } catch {
-    return [{ name: "database", state: "failed", cause: "the database does not answer; see DATABASE_URL and the log" }];
+    states.push({ name: "database", state: "failed", cause: "the database does not answer; see DATABASE_URL and the log" });
   }
+  if (signalState !== undefined) {
+    const cause = await signalState();
+    // Without it everything goes on, more slowly: the database is the queue.
+    states.push({ name: "redis", state: cause === null ? "ready" : "degraded", cause });
+  }
+  return states;
 }
 
 /** The demo shows the first workspace. */

@@ -14,8 +14,18 @@ import type { Secrets } from "./secrets.ts";
 import { provesIdentity } from "./secrets.ts";
 import { createWindows } from "./windows.ts";
 
+/** The adapter that serves a channel; undefined where none does. */
+export type LoadAdapter = (channel: Channel) => Promise<AdapterModule> | undefined;
+
 /** Which folder of adapters/ serves a channel. The API is served by the program itself. */
-const adapterOf: Readonly<Partial<Record<Channel, string>>> = { widget: "widget", hosted: "widget" };
+const folderOf: Readonly<Partial<Record<Channel, string>>> = { widget: "widget", hosted: "widget" };
+
+/** Adapters that no account uses are never loaded. */
+export const loadAdapter: LoadAdapter = (channel) => {
+  const folder = folderOf[channel];
+  if (folder === undefined) return undefined;
+  return import(`../adapters/${folder}/index.ts`).then((loaded: { readonly default: AdapterModule }) => loaded.default);
+};
 
 const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
 
@@ -43,6 +53,7 @@ export interface ChannelDependencies {
   readonly workspaces: Workspaces;
   /** Called when an event arrives: the engine is made after the channels that it needs. */
   readonly engine: () => Engine;
+  readonly load: LoadAdapter;
 }
 
 /** The accounts that every workspace has from its beginning. */
@@ -65,10 +76,9 @@ export async function addBuiltinAccounts(tx: Tx, workspaceId: string, now: numbe
     .execute();
 }
 
-/** Loads adapters by name when an account first needs them, and stands between them and the engine. */
+/** Loads adapters when an account first needs them, and stands between them and the engine. */
 export function createChannels(dependencies: ChannelDependencies): ChannelRegistry {
   const { store, log } = dependencies;
-  const modules = new Map<string, Promise<AdapterModule>>();
   const opened = new Map<string, Promise<Opened | undefined>>();
   const ready = new Map<string, Opened>();
   const sites = new Map<string, string>();
@@ -86,9 +96,9 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   async function openAccount(accountId: string): Promise<Opened | undefined> {
     const row = await accountRow(store.read, accountId);
     if (row === undefined || row.enabled === 0) return undefined;
-    const name = adapterOf[row.channel];
-    if (name === undefined) throw new Error(`no adapter serves the channel ${row.channel}`);
-    const module = await load(name);
+    const loading = dependencies.load(row.channel);
+    if (loading === undefined) throw new Error(`no adapter serves the channel ${row.channel}`);
+    const module = await loading;
     const secrets = row.credentials === null ? {} : (JSON.parse(dependencies.secrets.open(row.credentials)) as object);
     const config: unknown = { ...(JSON.parse(row.config) as object), ...secrets };
     const [mistake] = Value.Errors(module.config, config);
@@ -97,16 +107,6 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     }
     const account: Account = { id: row.id, workspaceId: row.workspace_id, channel: row.channel, name: row.name, config };
     return { account, adapter: module.create(account, createHost(dependencies, account)) };
-  }
-
-  function load(name: string): Promise<AdapterModule> {
-    const known = modules.get(name);
-    if (known !== undefined) return known;
-    const loading = import(`../adapters/${name}/index.ts`).then(
-      (loaded: { readonly default: AdapterModule }) => loaded.default,
-    );
-    modules.set(name, loading);
-    return loading;
   }
 
   function adapter(account: Pick<Account, "id">): ChannelAdapter {

@@ -25,8 +25,8 @@ export interface Config {
 
 /** A setting that is wrong. The message names it, says what is allowed, and holds no secret. */
 export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = "ConfigError";
   }
 }
@@ -41,6 +41,17 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     const text = env[name]?.trim();
     return text === "" ? undefined : text;
   };
+  /** What must not stand in a process list or a container's description can be in a file, named by `NAME_FILE`. */
+  const secretValue = (name: string): string | undefined => {
+    const path = value(`${name}_FILE`);
+    if (path === undefined) return value(name);
+    if (value(name) !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: use one of them`);
+    try {
+      return readFileSync(path, "utf8").trim();
+    } catch (error) {
+      throw new ConfigError(`${name}_FILE names ${path}, which cannot be read`, { cause: error });
+    }
+  };
   const host = value("HOST") ?? "127.0.0.1";
   const port = Number(value("PORT") ?? "8080");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -51,11 +62,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const logLevel = value("LOG_LEVEL") ?? "info";
   if (!logLevels.includes(logLevel)) throw new ConfigError(`LOG_LEVEL is "${logLevel}": use ${logLevels.join(", ")}`);
   const dataDir = resolve(value("PARLEY_DATA_DIR") ?? "./data");
-  const databaseUrl = value("DATABASE_URL") ?? `sqlite:${dataDir}/parley.sqlite`;
+  const databaseUrl = secretValue("DATABASE_URL") ?? `sqlite:${dataDir}/parley.sqlite`;
   if (!/^(sqlite:.|mysql:\/\/.|mariadb:\/\/.)/.test(databaseUrl)) {
     throw new ConfigError("DATABASE_URL: use sqlite:PATH or mysql://user:password@host:port/database");
   }
-  const redisUrl = value("REDIS_URL");
+  const redisUrl = secretValue("REDIS_URL");
   if (redisUrl !== undefined && !/^rediss?:\/\/./.test(redisUrl)) {
     throw new ConfigError("REDIS_URL: use redis://host:port, or rediss:// with TLS");
   }
@@ -72,7 +83,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     port,
     publicUrl: publicUrlOf(value("PUBLIC_URL"), host, port),
     dataDir,
-    secret: value("PARLEY_SECRET"),
+    secret: secretValue("PARLEY_SECRET"),
     databaseUrl,
     redisUrl,
     role,

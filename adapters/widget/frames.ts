@@ -1,5 +1,5 @@
 import Type from "typebox";
-import type { Static, TSchema } from "typebox";
+import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Validator } from "typebox/compile";
 import type { Block } from "#channel/markdown.ts";
@@ -113,7 +113,7 @@ export type ErrorCode = "bad_frame" | "identity_rejected" | "limited" | "unavail
 /** Private close codes; all else is one of the protocol's own. */
 export const closeCodes = { badFrames: 4400, badToken: 4401, forbidden: 4403, limited: 4429 } as const;
 
-const validators = new Map<string, Validator<Record<never, never>, TSchema>>(
+const validators = new Map<string, Validator<Record<never, never>>>(
   Object.entries({ hello, send, resume, typing, lead, seen, ping }).map(([kind, schema]) => [kind, Compile(schema)]),
 );
 
@@ -134,9 +134,11 @@ export function parseFrame(data: string): Parsed {
   if (validator === undefined) return { error: `"kind" is one of ${[...validators.keys()].join(", ")}.` };
   if (isFrame(value, validator)) return { frame: value };
   const first = validator.Errors(value)[0];
-  return { error: `${value.kind}${(first?.instancePath ?? "").replaceAll("/", ".")} ${first?.message ?? "is not valid"}.` };
+  return {
+    error: `${value.kind}${(first?.instancePath ?? "").replaceAll("/", ".")} ${first?.message ?? "is not valid"}.`,
+  };
 }
 
-function isFrame(value: unknown, validator: Validator<Record<never, never>, TSchema>): value is ClientFrame {
+function isFrame(value: unknown, validator: Validator<Record<never, never>>): value is ClientFrame {
   return validator.Check(value);
 }

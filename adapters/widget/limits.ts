@@ -21,6 +21,7 @@ export interface Limits {
   frame(address: string): boolean;
   message(sessionId: string, address: string): boolean;
   typing(sessionId: string): boolean;
+  resume(sessionId: string): boolean;
   readonly socketsPerAddress: number;
 }
 
@@ -37,6 +38,8 @@ export function createLimits(config: WidgetConfig, host: Pick<ChannelHost, "allo
     message: (sessionId, address) =>
       host.allow(`message:${sessionId}`, perSession, minuteMs) &&
       host.allow(`message-from:${address}`, perAddress, minuteMs),
+    // A browser asks for what it missed once in a long while; each time is a reading of the history.
+    resume: (sessionId) => host.allow(`resume:${sessionId}`, 12, minuteMs),
     typing: (sessionId) => host.allow(`typing:${sessionId}`, 1, 1_500),
   };
 }

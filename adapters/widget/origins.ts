@@ -7,7 +7,9 @@ import type { Channel } from "#domain/message.ts";
  * and may always use its own channel.
  */
 export function originAllowed(
-  headers: Pick<IncomingHttpHeaders, "origin" | "host"> & { readonly "x-forwarded-host"?: string | string[] | undefined },
+  headers: Pick<IncomingHttpHeaders, "origin" | "host"> & {
+    readonly "x-forwarded-host"?: string | string[] | undefined;
+  },
   channel: Channel,
   allowedOrigins: readonly string[],
 ): boolean {

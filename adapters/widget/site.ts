@@ -23,7 +23,11 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
     const { mtimeMs } = await stat(bundle);
     if (loaded?.modifiedMs !== mtimeMs) {
       const body = await readFile(bundle);
-      loaded = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`, modifiedMs: mtimeMs };
+      loaded = {
+        body,
+        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+        modifiedMs: mtimeMs,
+      };
     }
     return loaded;
   };
@@ -66,7 +70,10 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
 }
 
 /** What a page that embeds the widget shows before the customer opens it: not for pages that may not embed it. */
-function faceFor({ headers, query }: WebRequest, { title, botName, greeting, color, leadCapture, allowedOrigins }: WorkspaceFace): WebResponse {
+function faceFor(
+  { headers, query }: WebRequest,
+  { title, botName, greeting, color, leadCapture, allowedOrigins }: WorkspaceFace,
+): WebResponse {
   const { origin } = headers;
   const channel = query["channel"] === "hosted" ? "hosted" : "widget";
   // A page's request to its own server carries no Origin; the handshake, which always has one, is what protects.
@@ -94,5 +101,8 @@ const plain = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "n
 
 function hostHeaders(headers: Readonly<Record<string, string>>): { host?: string; "x-forwarded-host"?: string } {
   const { host, "x-forwarded-host": forwarded } = headers;
-  return { ...(host === undefined ? {} : { host }), ...(forwarded === undefined ? {} : { "x-forwarded-host": forwarded }) };
+  return {
+    ...(host === undefined ? {} : { host }),
+    ...(forwarded === undefined ? {} : { "x-forwarded-host": forwarded }),
+  };
 }

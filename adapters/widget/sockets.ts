@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import type { Account, ChannelHost, SiteSocket, TypingParty } from "#channel/contract.ts";
+import { createContents } from "./contents.ts";
 import type { Limits } from "./limits.ts";
 import { addressKey } from "./limits.ts";
 import { originAllowed } from "./origins.ts";
@@ -31,6 +32,7 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
   // Compression of frames this small costs more than it saves.
   const server = new WebSocketServer({ noServer: true, maxPayload: frameBytesMax, perMessageDeflate: false });
   const connected = new Map<WebSocket, Connected>();
+  const contents = createContents();
   const perAddress = new Map<string, number>();
   let closing = false;
 
@@ -40,10 +42,16 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
     else perAddress.delete(address);
   };
 
-  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): Promise<void> => {
+  const upgrade = async (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    remoteAddress: string,
+  ): Promise<void> => {
     const address = addressKey(remoteAddress);
     if (closing) return refuse(socket, 503, "The server is restarting.");
-    if (!limits.connection(address)) return refuse(socket, 429, "Too many connections in a short time.", { "Retry-After": "60" });
+    if (!limits.connection(address))
+      return refuse(socket, 429, "Too many connections in a short time.", { "Retry-After": "60" });
     if ((perAddress.get(address) ?? 0) >= limits.socketsPerAddress) {
       return refuse(socket, 429, "Too many open connections from this address.", { "Retry-After": "60" });
     }
@@ -51,7 +59,10 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
     socket.once("close", () => release(address));
     const { allowedOrigins } = await host.workspace();
     if (!originAllowed(request.headers, account.channel, allowedOrigins)) {
-      host.log.warn({ origin: request.headers.origin ?? null }, "a page that is not in the list of origins tried to open the widget");
+      host.log.warn(
+        { origin: request.headers.origin ?? null },
+        "a page that is not in the list of origins tried to open the widget",
+      );
       return refuse(socket, 403, "This page may not use this widget: its origin is not in the workspace's list.");
     }
     if (socket.destroyed) return;
@@ -60,7 +71,7 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
         // Frames too large or not of the protocol: ws closes the socket with the code that says so.
         host.log.info({ reason: error.message }, "a widget connection broke the protocol");
       });
-      const entry: Connected = { visitor: serveVisitor(webSocket, host, limits, address), alive: true };
+      const entry: Connected = { visitor: serveVisitor(webSocket, { host, limits, contents }, address), alive: true };
       connected.set(webSocket, entry);
       const heard = (): void => {
         entry.alive = true;

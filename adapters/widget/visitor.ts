@@ -1,13 +1,12 @@
 import type { WebSocket } from "ws";
 import type { ChannelHost, ThreadMessage, ThreadState, TypingParty, VerifiedUser } from "#channel/contract.ts";
-import type { Block } from "#channel/markdown.ts";
-import { plainBlocks, safeTree } from "#channel/markdown.ts";
 import { codePoints, messageCodePointsMax } from "#domain/message.ts";
 import type { ClientFrame, Face, HelloFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
 import { closeCodes, parseFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { openSession, threadOf, tokenOf } from "./session.ts";
+import type { Contents } from "./contents.ts";
 
 const historyPage = 100;
 const helloTimeoutMs = 10_000;
@@ -42,7 +41,11 @@ interface Unseen {
  * Serves one socket until it closes. Messages go out in the order of their numbers, from where the browser says it is,
  * by reading the history: a signal only says that there may be more, so a lost or doubled one changes nothing.
  */
-export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limits, address: string): Visitor {
+export function serveVisitor(
+  socket: WebSocket,
+  { host, limits, contents }: { readonly host: ChannelHost; readonly limits: Limits; readonly contents: Contents },
+  address: string,
+): Visitor {
   let seat: Seat | undefined;
   let greeted = false;
   let badFrames = 0;
@@ -153,7 +156,7 @@ export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limit
       role: message.role,
       author: message.authorName,
       createdAt: message.createdAt,
-      content: contentOf(message),
+      content: contents.of(message),
       sources: message.sources.slice(0, 10),
       ...(clientId === undefined ? {} : { clientId }),
     };
@@ -171,7 +174,11 @@ export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limit
     }
     if (closed) return;
     if (opened.identityRejected) {
-      send({ kind: "error", code: "identity_rejected", detail: "The hash does not prove this user_id; the visitor is anonymous." });
+      send({
+        kind: "error",
+        code: "identity_rejected",
+        detail: "The hash does not prove this user_id; the visitor is anonymous.",
+      });
     }
     const thread = threadOf(opened.session);
     const at: Seat = {
@@ -187,7 +194,8 @@ export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limit
     seat = at;
     const state = await host.thread(thread);
     conversation = state?.conversationId ?? null;
-    const continues = conversation !== null && hello.conversation === conversation && hello.lastSeq <= (state?.lastSeq ?? 0);
+    const continues =
+      conversation !== null && hello.conversation === conversation && hello.lastSeq <= (state?.lastSeq ?? 0);
     lastSent = continues ? hello.lastSeq : 0;
     seen = conversation !== null && hello.conversation === conversation ? (hello.seen ?? 0) : 0;
     await sendReady(at, state);
@@ -228,7 +236,12 @@ export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limit
       return send({ kind: "nack", clientId, code: "invalid_email", detail: "This is not an e-mail address." });
     }
     if (!limits.message(at.session.id, address)) {
-      return send({ kind: "nack", clientId, code: "limited", detail: "Too many messages in a short time; try again in a minute." });
+      return send({
+        kind: "nack",
+        clientId,
+        code: "limited",
+        detail: "Too many messages in a short time; try again in a minute.",
+      });
     }
     try {
       await host.accept({
@@ -241,7 +254,12 @@ export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limit
       });
     } catch (error) {
       host.log.error({ err: error }, "a customer's contact details could not be stored");
-      return send({ kind: "nack", clientId, code: "unavailable", detail: "This could not be stored; please try again." });
+      return send({
+        kind: "nack",
+        clientId,
+        code: "unavailable",
+        detail: "This could not be stored; please try again.",
+      });
     }
     send({ kind: "lead_saved", clientId });
     pull(at);
@@ -280,6 +298,7 @@ export function serveVisitor(socket: WebSocket, host: ChannelHost, limits: Limit
       case "lead":
         return run(() => takeLead(at, frame.clientId, (frame.name ?? "").trim(), (frame.email ?? "").trim()));
       case "resume":
+        if (!limits.resume(at.session.id)) return socket.close(closeCodes.limited, "limited");
         rewind = Math.min(rewind ?? frame.lastSeq, frame.lastSeq);
         return pull(at);
       case "typing":
@@ -336,11 +355,6 @@ function standingOf(state: ThreadState | null, verified: VerifiedUser | null): S
     agentName: state?.agentName ?? null,
     hasEmail: state?.hasEmail === true || verified?.email !== undefined,
   };
-}
-
-/** Customers write plain text; what the assistant and agents write is Markdown. */
-function contentOf(message: ThreadMessage): readonly Block[] {
-  return message.role === "user" ? plainBlocks(message.markdown) : safeTree(message.markdown);
 }
 
 /** Where the customer was, without the query: it may hold what is nobody's business. */

@@ -29,6 +29,9 @@ export type Cell = readonly Inline[];
 /** More Markdown than this, in UTF-8 bytes, is shown as the plain text it is: parsing takes more than linear time. */
 export const markdownBytesMax = 16 * 1024;
 
+/** Nobody writes that many marks in earnest, and the parser takes quadratic time over some of them. */
+export const marksMax = 2_500;
+
 /** Quotes, lists and emphasis nested deeper than this are shown as their text. */
 const depthMax = 12;
 
@@ -36,7 +39,9 @@ const linkSchemes = new Set(["http:", "https:", "mailto:"]);
 
 /** Never throws; every character a reader would see is somewhere in the result. */
 export function safeTree(markdown: string): readonly Block[] {
-  if (Buffer.byteLength(markdown) > markdownBytesMax || nestsDeep(markdown)) return plainBlocks(markdown);
+  if (Buffer.byteLength(markdown) > markdownBytesMax || isMostlyMarkup(markdown) || nestsDeep(markdown)) {
+    return plainBlocks(markdown);
+  }
   let root: Root;
   try {
     root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
@@ -76,9 +81,16 @@ interface Place {
   readonly depth: number;
 }
 
+function isMostlyMarkup(markdown: string): boolean {
+  let marks = 0;
+  for (const character of markdown) if ("*_~`[]()<>&|#-+!\\".includes(character)) marks += 1;
+  return marks > marksMax;
+}
+
 /** A line that opens a great many containers costs the parser quadratic time, and nobody writes it in earnest. */
 function nestsDeep(markdown: string): boolean {
-  return /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])[ \t]*){40}/mu.test(markdown);
+  // Each round begins with what no round ends with: nothing to go back over, however hostile the line.
+  return /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){40}/mu.test(markdown);
 }
 
 function* descendants(root: Nodes): Generator<Nodes> {
@@ -119,7 +131,9 @@ function blockOf(node: RootContent, place: Place): Block[] {
         const blocks = blocksOf(item.children, inner);
         const first = blocks[0];
         if (mark === "") return blocks;
-        return first?.t === "p" ? [{ ...first, c: [mark, ...first.c] }, ...blocks.slice(1)] : [paragraph(mark), ...blocks];
+        return first?.t === "p"
+          ? [{ ...first, c: [mark, ...first.c] }, ...blocks.slice(1)]
+          : [paragraph(mark), ...blocks];
       });
       return [node.ordered === true ? { t: "ol", start: node.start ?? 1, items } : { t: "ul", items }];
     }

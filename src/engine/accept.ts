@@ -12,7 +12,7 @@ import { createChanges, thinkLane } from "./changes.ts";
 import type { Contacts } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
 import { applyDelivery, applyEdit } from "./inbound-changes.ts";
-import type { Tx } from "./ports.ts";
+import type { ConversationSearch, Tx } from "./ports.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AccountRef {
@@ -44,8 +44,13 @@ const nothing: Arrived = { duplicate: false, conversationId: null, messageId: nu
  * Stores events in the order given, with all the work they cause, in a number of statements that does not grow with
  * their number. Fails as a whole; then they are to be tried one by one.
  */
-export async function acceptAll(tx: Tx, arrivals: readonly Arrival[], now: number): Promise<Stored> {
-  const changes = createChanges(now);
+export async function acceptAll(
+  tx: Tx,
+  search: ConversationSearch,
+  arrivals: readonly Arrival[],
+  now: number,
+): Promise<Stored> {
+  const changes = createChanges(now, search);
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const rows = await lockContexts(

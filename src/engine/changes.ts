@@ -12,7 +12,7 @@ import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
-import type { Tx } from "./ports.ts";
+import type { ConversationSearch, Tx } from "./ports.ts";
 import { nextTimer } from "./timers.ts";
 
 export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
@@ -62,7 +62,7 @@ export interface Draft {
    * Moves through the lifecycle table; the same status is no change. Throws `invalid_transition` for what the table does
    * not have.
    */
-  setStatus(to: Status, actor: Actor, snoozedUntil?: number | null): void;
+  setStatus(to: Status, actor: Actor, how?: { readonly snoozedUntil?: number | null; readonly reason?: string }): void;
   audit(action: AuditAction, actor: Actor, change: { from?: string | null; to?: string | null; detail?: string | null }): void;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
   /** Marks the row as changed where a field was set directly. */
@@ -77,11 +77,13 @@ interface Tracked extends Draft {
   changed: boolean;
   /** There is something new for the customer to see. */
   visible: boolean;
-  /** What `q` finds it by has changed. */
+  /** There are new words to find it by. */
   spoken: boolean;
+  /** What lists and searches are narrowed by has changed. */
+  refiltered: boolean;
 }
 
-export function createChanges(now: number): Changes {
+export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
   const drafts = new Map<string, Tracked>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
@@ -102,11 +104,12 @@ export function createChanges(now: number): Changes {
       changed: isNew,
       visible: false,
       spoken: false,
+      refiltered: false,
       touch() {
         draft.changed = true;
       },
       addMessage: (message) => addMessage(draft, message),
-      setStatus: (to, actor, snoozedUntil = null) => setStatus(draft, to, actor, snoozedUntil),
+      setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
       setTags(add, remove, actor) {
         for (const tag of add) {
@@ -118,7 +121,7 @@ export function createChanges(now: number): Changes {
           audit(draft, "untagged", actor, { from: tag });
         }
         draft.changed = true;
-        draft.spoken ||= add.length + remove.length > 0;
+        draft.refiltered ||= add.length + remove.length > 0;
       },
     };
     drafts.set(row.id, draft);
@@ -174,7 +177,12 @@ export function createChanges(now: number): Changes {
     return stored;
   }
 
-  function setStatus(draft: Tracked, to: Status, actor: Actor, snoozedUntil: number | null): void {
+  function setStatus(
+    draft: Tracked,
+    to: Status,
+    actor: Actor,
+    { snoozedUntil = null, reason }: { readonly snoozedUntil?: number | null; readonly reason?: string },
+  ): void {
     const { row, settings } = draft;
     const from = row.status;
     if (from === to) {
@@ -204,7 +212,7 @@ export function createChanges(now: number): Changes {
     if (to === "open") row.assigned_to = null;
     draft.changed = true;
     draft.visible = true;
-    audit(draft, "status_changed", actor, { from, to });
+    audit(draft, "status_changed", actor, { from, to, detail: reason ?? null });
   }
 
   function audit(
@@ -236,10 +244,8 @@ export function createChanges(now: number): Changes {
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
-      const refiltered = (["status", "sla_state", "customer_email_key"] as const).some((key) => row[key] !== before[key]);
-      if (draft.spoken || refiltered) {
-        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt: now });
-      }
+      if (draft.spoken) works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt: now });
+      draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some((key) => row[key] !== before[key]);
       const at = nextTimer(row, draft.settings, now);
       // A timer that fires too early looks again; only an earlier one has to be moved.
       if (at === null || (row.timer_at !== null && row.timer_at <= at && row.timer_at > now)) continue;
@@ -263,6 +269,8 @@ export function createChanges(now: number): Changes {
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
     await writeTags(tx, changed);
+    const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
+    if (refiltered.length > 0) await search.refilter(tx, refiltered);
     await insertWork(tx, works, now);
     const signalled = [...drafts.values()].filter((draft) => draft.changed);
     return {

@@ -114,7 +114,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
 
   async function acceptGroup(group: readonly Waiting[]): Promise<void> {
     const arrivals = group.map(({ arrival }) => arrival);
-    const { results, effects } = await store.write((tx) => acceptAll(tx, arrivals, clock.now()));
+    const { results, effects } = await store.write((tx) => acceptAll(tx, search, arrivals, clock.now()));
     checkpoint("accept.committed");
     for (const [i, { resolve, reject }] of group.entries()) {
       const result = results[i];
@@ -256,7 +256,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     async timer(rows) {
       const workspace = await workspaceOfWork(rows);
       if (workspace === undefined) return;
-      announce(await store.write((tx) => runTimer(tx, workspace, rows, clock.now())));
+      announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
     async index(rows) {
       const ids = [...new Set(rows.map((row) => conversationOf(row)))];
@@ -275,7 +275,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
           ? undefined
           : await tx.selectFrom("workspaces").select("settings").where("id", "=", locked.workspace_id).executeTakeFirst();
       if (locked === undefined || stored === undefined || locked.status !== "open") return;
-      const changes = createChanges(now);
+      const changes = createChanges(now, search);
       const settings = settingsOf(JSON.parse(stored.settings) as object);
       const draft = changes.track(locked, settings, false);
       const actor = { type: "system", id: "answer failed", name: null } as const;
@@ -331,19 +331,19 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
       await adapterOf(reply.conversationId);
-      const { effects, messageId, seq } = await store.write((tx) => replyAsAgent(tx, channels, workspace, reply, clock.now()));
+      const { effects, messageId, seq } = await store.write((tx) => replyAsAgent(tx, channels, search, workspace, reply, clock.now()));
       announce(effects);
       return { messageId, seq };
     },
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
-      announce(await store.write((tx) => updateConversation(tx, workspace, conversationId, change, actor, clock.now())));
+      announce(await store.write((tx) => updateConversation(tx, search, workspace, conversationId, change, actor, clock.now())));
     },
     async addNote(workspaceId, conversationId, note, actor) {
       const workspace = await workspaceOf(workspaceId);
       const { added, effects } = await store.write(async (tx) => {
         const row = await requireConversation(tx, workspace.id, conversationId);
-        const changes = createChanges(clock.now());
+        const changes = createChanges(clock.now(), search);
         const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, changes.now);
         return { added: noted, effects: await changes.flush(tx) };
       });
@@ -358,7 +358,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.
       for (const id of await dueClocks(store.read, workspaceId, clock.now(), 500)) {
-        announce(await store.write((tx) => settleNow(tx, workspace, id, clock.now())));
+        announce(await store.write((tx) => settleNow(tx, search, workspace, id, clock.now())));
       }
     },
     async typing(workspaceId, conversationId, who) {
@@ -369,7 +369,9 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
         .where("workspace_id", "=", workspaceId)
         .executeTakeFirst();
       if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
-      channels.typing({ id: row.account_id }, row.context_key, who);
+      const account = { id: row.account_id };
+      await channels.ready(account);
+      channels.typing(account, row.context_key, who);
     },
   };
 }

@@ -1,5 +1,14 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Account, Clock, Log, OutboundMessage, Part, Receipt, SendContext, TypingParty } from "#channel/contract.ts";
+import type {
+  Account,
+  Clock,
+  Log,
+  OutboundMessage,
+  Part,
+  Receipt,
+  SendContext,
+  TypingParty,
+} from "#channel/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Channel, Confidence, Source } from "#domain/message.ts";
 import type { SlaState } from "#domain/sla.ts";
@@ -82,7 +91,7 @@ export interface Wake {
   notify(lanes: readonly string[], dueAt: number): void;
 }
 
-/** What a list of conversations is narrowed by; all of it must hold. */
+/** What a list of conversations is narrowed by; all of it must hold. Ids are as `domain/ids` parses them. */
 export interface ConversationFilter {
   readonly workspaceId: string;
   readonly channel?: Channel;
@@ -119,12 +128,22 @@ export interface ConversationSearch {
   /**
    * At most `limit` conversations after `before` in the list's order that satisfy the filter and hold every word of
    * `text`; a phrase is found within one message, words anywhere in the conversation. Text without a word finds
-   * nothing; no text is an error of syntax. Throws Problem `search_unavailable` when it would take too long.
+   * nothing, and any text is taken as words: there are no operators and no errors of syntax. Throws Problem
+   * `search_unavailable` when it would take too long.
    */
-  find(filter: ConversationFilter, text: string, before: ListPosition | undefined, limit: number): Promise<readonly ListPosition[]>;
+  find(
+    filter: ConversationFilter,
+    text: string,
+    before: ListPosition | undefined,
+    limit: number,
+  ): Promise<readonly ListPosition[]>;
   /**
    * The same for a filter with several tags, each of them on many conversations. Absent where the search has no better
    * way than the list's own.
    */
-  findTagged?(filter: ConversationFilter, before: ListPosition | undefined, limit: number): Promise<readonly ListPosition[]>;
+  findTagged?(
+    filter: ConversationFilter,
+    before: ListPosition | undefined,
+    limit: number,
+  ): Promise<readonly ListPosition[]>;
 }

@@ -3,7 +3,7 @@ import { agentName } from "#store/agents.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
-import type { Channels, Tx } from "./ports.ts";
+import type { Channels, ConversationSearch, Tx } from "./ports.ts";
 import { renderParts } from "./think.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -18,6 +18,7 @@ interface Replied {
 export async function replyAsAgent(
   tx: Tx,
   channels: Channels,
+  search: ConversationSearch,
   workspace: Workspace,
   reply: AgentReply,
   now: number,
@@ -26,7 +27,7 @@ export async function replyAsAgent(
   const before = await sentBefore(tx, reply);
   if (before !== undefined) return { effects: null, messageId: before.id, seq: before.seq };
   if (row.status === "archived") throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
-  const changes = createChanges(now);
+  const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
   const authorName = await agentName(tx, workspace.id, reply.authorEmail);

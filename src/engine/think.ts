@@ -9,7 +9,7 @@ import { finishWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects, NewMessage } from "./changes.ts";
 import { createChanges } from "./changes.ts";
-import type { Answer, Answerer, Channels, Clock, Question, Reader, Store } from "./ports.ts";
+import type { Answer, Answerer, Channels, Clock, Question, Reader, Store, ConversationSearch } from "./ports.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {
@@ -17,6 +17,7 @@ export interface ThinkDependencies {
   readonly clock: Clock;
   readonly answerer: Answerer;
   readonly channels: Channels;
+  readonly search: ConversationSearch;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
 }
 
@@ -45,7 +46,7 @@ type Turn =
  * API) nothing newer has come.
  */
 export async function think(
-  { store, clock, answerer, channels, asksForHuman }: ThinkDependencies,
+  { store, clock, answerer, channels, search, asksForHuman }: ThinkDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
   options: QuestionOptions,
@@ -116,7 +117,7 @@ export async function think(
       // Somebody wrote meanwhile: their message has work of its own, and is answered together with these.
       if (!perQuestion && row.last_customer_seq > last.seq) return silent;
       if (!perQuestion && row.settled_seq >= last.seq) return silent;
-      const changes = createChanges(clock.now());
+      const changes = createChanges(clock.now(), search);
       const draft = changes.track(row, settings, false);
       const reply = settle(draft, found, last.seq);
       return { effects: await changes.flush(tx), reply, answer: found.kind === "answer" ? found.answer : null };
@@ -145,8 +146,8 @@ export async function think(
     }
     const reason = found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
     const handover = say(draft, [], { content: settings.handoverMessage, answersSeq });
-    draft.setStatus("escalated", systemActor(reason));
-    draft.setTags(["escalated"], [], systemActor(reason));
+    draft.setStatus("escalated", systemActor("escalation"), { reason });
+    draft.setTags(["escalated"], [], systemActor("escalation"));
     row.low_streak = 0;
     row.settled_seq = row.last_customer_seq;
     return handover;

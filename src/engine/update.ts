@@ -21,6 +21,7 @@ export async function requireConversation(tx: Tx, workspaceId: string, id: strin
 /** Applies all of a change, or throws and leaves everything as it was. */
 export async function updateConversation(
   tx: Tx,
+  search: ConversationSearch,
   workspace: Workspace,
   conversationId: string,
   change: ConversationChange,
@@ -28,7 +29,7 @@ export async function updateConversation(
   now: number,
 ): Promise<Effects> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const changes = createChanges(now);
+  const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (change.priority !== undefined && change.priority !== draft.row.priority) {
     draft.audit("priority_changed", actor, { from: draft.row.priority, to: change.priority });
@@ -52,7 +53,7 @@ function changeStatus(draft: Draft, change: ConversationChange, actor: Actor, no
     if (status === "snoozed") {
       const until = change.snooze?.kind === "until" ? change.snooze.at : null;
       if (until !== null && until <= now) throw new Problem("invalid_parameter", "snooze_until must be in the future");
-      draft.setStatus("snoozed", actor, until);
+      draft.setStatus("snoozed", actor, { snoozedUntil: until });
     } else if (draft.row.status === "snoozed" && status === "escalated" && draft.row.snoozed_from !== "escalated") {
       throw new Problem("invalid_transition", "a snoozed conversation wakes in the state that it was snoozed in");
     } else {
@@ -133,7 +134,7 @@ export async function removeConversation(
   now: number,
 ): Promise<Effects> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const changes = createChanges(now);
+  const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   draft.audit("deleted", actor, {});
   await search.remove(tx, [row.id]);

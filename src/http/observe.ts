@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Histogram } from "prom-client";
+import { Histogram } from "prom-client";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { App } from "./server.ts";
 
@@ -7,7 +7,6 @@ import type { App } from "./server.ts";
  * customers write, and keys.
  */
 export function observe(app: App, { metrics, log }: HttpDependencies): void {
-  if (metrics.getSingleMetric("process_cpu_seconds_total") === undefined) collectDefaultMetrics({ register: metrics });
   const duration = new Histogram({
     name: "parley_http_request_seconds",
     help: "Time to answer an HTTP request, by route.",

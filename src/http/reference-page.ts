@@ -12,7 +12,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
-  readonly default?: unknown;
+  readonly default?: string | number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -154,7 +154,7 @@ function row(name: string, schema: Schema, required: boolean, where: string): st
     typeOf(schema),
     required ? "**required**" : "",
     where,
-    schema.default === undefined ? "" : `default ${String(schema.default)}`,
+    schema.default === undefined ? "" : `default ${schema.default}`,
     bounds(schema),
     schema.description ?? "",
   ].filter((text) => text !== "");

@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import Fastify from "fastify";
+import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
@@ -37,12 +37,13 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   const ending = new AbortController();
   let closing = false;
 
+  const logger: FastifyBaseLogger = log;
   const app: App = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance: logger,
+    // observe.ts writes one line a request.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: () => newId("req", clock.now()),
     requestIdHeader: false,
-    requestIdLogLabel: "requestId",
     bodyLimit: bodyBytesMax,
     keepAliveTimeout: timeouts.keepAliveMs,
     requestTimeout: timeouts.requestMs,

@@ -166,7 +166,11 @@ function errorCode(error: unknown): number {
 /** SQLITE_CORRUPT, SQLITE_NOTADB; and SQLITE_ERROR where a table is missing. */
 function isDamage(error: unknown): boolean {
   const code = errorCode(error);
-  return code === 11 || code === 26 || (code === 1 && /no such table|vtable constructor failed/.test(String(error)));
+  return (
+    code === 11 ||
+    code === 26 ||
+    (code === 1 && /no such (?:fts5 )?table|vtable constructor failed/.test(String(error)))
+  );
 }
 
 /** SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_IOERR: another time it may work. */

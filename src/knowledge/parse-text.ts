@@ -52,14 +52,14 @@ export function parseText(source: string): ParsedDocument {
           depth: Math.min(3, Math.floor(indent / 2)),
           text: (number === null ? dash?.[2] : number[3]) ?? "",
         };
-      } else if (question !== null && paragraph === "" && item === null && hasAnswer(lines, index)) {
+      } else if (question !== null && paragraph === "" && item === null && hasAnswer(lines, index, false)) {
         flush();
         list.add({ kind: "heading", depth: 2, text: question });
       } else if (
         (alone || /^[-=_~]{3,}$/.test(next)) &&
         isShortLine(line) &&
         line.split(/\s+/).length <= headingWordsMax &&
-        hasAnswer(lines, index)
+        hasAnswer(lines, index, true)
       ) {
         flush();
         list.add({ kind: "heading", depth: list.blocks.length === 0 ? 1 : 2, text: oneLine(line) });
@@ -78,12 +78,13 @@ export function parseText(source: string): ParsedDocument {
   return { title, blocks: list.blocks };
 }
 
-/** Whether something that is not itself a question or a lone short line comes next. */
-function hasAnswer(lines: readonly string[], index: number): boolean {
+/** Whether something that is not itself a lone short line comes next, nor, where that matters, a question. */
+function hasAnswer(lines: readonly string[], index: number, questionWillDo: boolean): boolean {
   for (let next = index + 1; next < Math.min(lines.length, index + 4); next += 1) {
     const line = lines[next]?.trim() ?? "";
     if (line === "" || /^[-=_~]{3,}$/.test(line)) continue;
-    return !(line.endsWith("?") || (isShortLine(line) && (lines[next + 1]?.trim() ?? "") === ""));
+    if (line.endsWith("?")) return questionWillDo;
+    return !(isShortLine(line) && (lines[next + 1]?.trim() ?? "") === "");
   }
   return false;
 }

@@ -26,11 +26,14 @@ const mayEnd = new Set([
   "ed",
 ]);
 
+/** The last word and what it stands behind; looking no further back keeps a run of abbreviations linear. */
+const abbreviationReach = 24;
+
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
 /** Whether the break after `before` is not the end of a sentence, `after` being what follows. */
 function continues(before: string, after: string): boolean {
-  const word = /(?:^|[\s("'“‘])([\p{L}\p{N}.]+)\.\s*$/u.exec(before)?.[1];
+  const word = /(?:^|[\s("'“‘])([\p{L}\p{N}.]+)\.\s*$/u.exec(before.slice(-abbreviationReach))?.[1];
   if (word === undefined) return false;
   const key = word.toLowerCase();
   // Initials: "J. Smith".

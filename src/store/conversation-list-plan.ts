@@ -37,7 +37,9 @@ export function pageQuery(
   const [only] = branches;
   if (only === undefined) throw new Error("a list has a branch");
   if (branches.length === 1) return branchQuery(dialect, only, filter, before, limit);
-  const parts = branches.map((branch) => sql`select * from (${branchQuery(dialect, branch, filter, before, limit)}) as b`);
+  const parts = branches.map(
+    (branch) => sql`select * from (${branchQuery(dialect, branch, filter, before, limit)}) as b`,
+  );
   return sql`select id, started_at from (${sql.join(parts, sql` union all `)}) as u
     order by started_at desc, id desc limit ${sql.lit(limit)}`;
 }
@@ -104,7 +106,11 @@ function branchQuery(
 }
 
 /** For a query that finds conversations in another way: what the filter says of the row `c`, its tags apart. */
-export function rowConditions(dialect: Dialect, filter: ConversationFilter, before: ListPosition | undefined): RawBuilder<unknown>[] {
+export function rowConditions(
+  dialect: Dialect,
+  filter: ConversationFilter,
+  before: ListPosition | undefined,
+): RawBuilder<unknown>[] {
   const { workspaceId, channel, status, slaState, email } = filter;
   return [
     sql`c.workspace_id = ${workspaceId}`,
@@ -153,7 +159,7 @@ export function thenJoin(dialect: Dialect): RawBuilder<unknown> {
   return dialect === "sqlite" ? sql`cross join` : sql`straight_join`;
 }
 
-export function useIndex(dialect: Dialect, index: string): RawBuilder<unknown> {
+function useIndex(dialect: Dialect, index: string): RawBuilder<unknown> {
   return dialect === "sqlite" ? sql`indexed by ${sql.ref(index)}` : sql`force index (${sql.ref(index)})`;
 }
 
@@ -168,12 +174,12 @@ export async function tagsByCount(
   const counts: { readonly tag: string; readonly count: number }[] = [];
   for (const tag of new Set(filter.tags)) {
     const { rows } = await tagCountQuery(dialect, filter, before, tag, max).execute(read);
-    counts.push({ tag, count: Number(rows[0]?.n ?? 0) });
+    counts.push({ tag, count: rows[0]?.n ?? 0 });
   }
   return counts.toSorted((a, b) => a.count - b.count);
 }
 
-export function tagCountQuery(
+function tagCountQuery(
   dialect: Dialect,
   filter: ConversationFilter,
   before: ListPosition | undefined,

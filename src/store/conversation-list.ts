@@ -29,7 +29,10 @@ export async function listConversations(
   list: ConversationList,
   search: ConversationSearch = createConversationSearch(store),
 ): Promise<ConversationPage> {
-  const found = list.text === undefined ? await page(store, list, search) : await byIds(store, await textPage(list, list.text, search));
+  const found =
+    list.text === undefined
+      ? await page(store, list, search)
+      : await byIds(store, await textPage(list, list.text, search));
   const rows = found.toSorted(newestFirst);
   return { rows: rows.slice(0, list.limit), hasMore: rows.length > list.limit };
 }
@@ -70,14 +73,20 @@ async function pageRows(
   const ids = pageQuery(store.dialect, { ...list, tags }, list.before, pageLimit(list));
   const query = sql<ConversationRow>`select c.* from (${ids}) as p ${thenJoin(store.dialect)} conversations as c on c.id = p.id`;
   try {
-    const { rows } = await (time === "limited" && store.dialect === "mysql" ? withinTime(query) : query).execute(store.read);
+    const { rows } = await (time === "limited" && store.dialect === "mysql" ? withinTime(query) : query).execute(
+      store.read,
+    );
     return rows;
   } catch (error) {
     if (!isOverTime(error)) throw error;
-    throw new Problem("upstream_timeout", "too many conversations have each of these tags: narrow the list by since and until", {
-      retryAfterS: 30,
-      cause: error,
-    });
+    throw new Problem(
+      "upstream_timeout",
+      "too many conversations have each of these tags: narrow the list by since and until",
+      {
+        retryAfterS: 30,
+        cause: error,
+      },
+    );
   }
 }
 

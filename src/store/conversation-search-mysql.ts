@@ -3,11 +3,19 @@ import { sql } from "kysely";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationFilter, ConversationSearch, ListPosition, Reader, Tx } from "#engine/ports.ts";
 import type { PageRow } from "./conversation-list-plan.ts";
-import { pageQuery, rowConditions, tagCountMax, tagJoins, tagsByCount, tagsMax, thenJoin } from "./conversation-list-plan.ts";
+import {
+  pageQuery,
+  rowConditions,
+  tagCountMax,
+  tagJoins,
+  tagsByCount,
+  tagsMax,
+  thenJoin,
+} from "./conversation-list-plan.ts";
 import { searchText } from "./conversation-search-text.ts";
 import type { Phrase } from "./conversation-search-words.ts";
 import { phrasesOf } from "./conversation-search-words.ts";
-import { isOverTime, withinTime } from "./mysql-time-limit.ts";
+import { isOverTime, listMsMax, withinTime } from "./mysql-time-limit.ts";
 
 // InnoDB reads every occurrence of a word before it gives the first result, and cannot give results in the list's
 // order: fast for rare words, seconds for common ones. A common word is found soon by reading the list itself, so that
@@ -18,7 +26,7 @@ const probeRows = 256;
 /** More are not read in search of a page. */
 const scanRowsMax = 4_096;
 
-export function createMysqlSearch(read: Reader): ConversationSearch {
+export function createMysqlSearch(read: Reader, msMax: number = listMsMax): ConversationSearch {
   return {
     index,
     // The filters are in the conversation's row, where the search reads them.
@@ -30,13 +38,17 @@ export function createMysqlSearch(read: Reader): ConversationSearch {
       try {
         const counted = await tagsByCount(read, "mysql", filter, before, tagCountMax);
         if (counted[0]?.count === 0) return [];
-        return await find(read, { ...filter, tags: counted.map(({ tag }) => tag) }, phrases, before, limit);
+        return await find(read, { ...filter, tags: counted.map(({ tag }) => tag) }, phrases, before, limit, msMax);
       } catch (error) {
         if (!isOverTime(error)) throw error;
-        throw new Problem("search_unavailable", "the search took too long: add rarer words, or narrow it by since and until", {
-          retryAfterS: 30,
-          cause: error,
-        });
+        throw new Problem(
+          "search_unavailable",
+          "the search took too long: add rarer words, or narrow it by since and until",
+          {
+            retryAfterS: 30,
+            cause: error,
+          },
+        );
       }
     },
   };
@@ -71,7 +83,12 @@ async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void>
 }
 
 function lock(tx: Tx, id: string) {
-  return tx.selectFrom("conversations").select(["workspace_id", "last_seq"]).where("id", "=", id).forUpdate().executeTakeFirst();
+  return tx
+    .selectFrom("conversations")
+    .select(["workspace_id", "last_seq"])
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
 }
 
 async function find(
@@ -80,13 +97,14 @@ async function find(
   phrases: readonly Phrase[],
   before: ListPosition | undefined,
   limit: number,
+  msMax: number,
 ): Promise<ListPosition[]> {
   const found: ListPosition[] = [];
   let from = before;
   let scanned = 0;
   let size = probeRows;
   for (;;) {
-    const { rows } = await withinTime(scanQuery(filter, phrases, from, size)).execute(read);
+    const { rows } = await withinTime(scanQuery(filter, phrases, from, size), msMax).execute(read);
     for (const row of rows.toSorted(newestFirst)) {
       if (row.hit === 1) found.push({ id: row.id, startedAt: row.started_at });
       from = { id: row.id, startedAt: row.started_at };
@@ -94,11 +112,12 @@ async function find(
     scanned += rows.length;
     if (found.length >= limit) return found.slice(0, limit);
     if (rows.length < size) return found;
-    const needed = found.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil((scanned / found.length) * limit) - scanned;
+    const needed =
+      found.length === 0 ? Number.POSITIVE_INFINITY : Math.ceil((scanned / found.length) * limit) - scanned;
     if (scanned + needed > scanRowsMax) break;
     size = Math.max(probeRows, Math.min(Math.ceil(needed * 1.2), scanRowsMax));
   }
-  const { rows } = await withinTime(fullTextQuery(filter, phrases, from, limit - found.length)).execute(read);
+  const { rows } = await withinTime(fullTextQuery(filter, phrases, from, limit - found.length), msMax).execute(read);
   return [...found, ...rows.toSorted(newestFirst).map((row) => ({ id: row.id, startedAt: row.started_at }))];
 }
 
@@ -106,8 +125,7 @@ interface ScannedRow extends PageRow {
   readonly hit: 0 | 1;
 }
 
-/** Exported, as {@link fullTextQuery}, for the test that reads their plans. */
-export function scanQuery(
+function scanQuery(
   filter: ConversationFilter,
   phrases: readonly Phrase[],
   before: ListPosition | undefined,
@@ -118,7 +136,7 @@ export function scanQuery(
     left join conversation_text as t on t.conversation_id = p.id`;
 }
 
-export function fullTextQuery(
+function fullTextQuery(
   filter: ConversationFilter,
   phrases: readonly Phrase[],
   before: ListPosition | undefined,

@@ -107,8 +107,7 @@ async function collect(
   }
 }
 
-/** Exported for the test that reads its plan. */
-export function matches(
+function matches(
   wanted: readonly string[],
   filter: ConversationFilter,
   before: ListPosition | undefined,

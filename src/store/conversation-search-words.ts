@@ -30,7 +30,8 @@ const spelledOut: Readonly<Record<string, string>> = {
 
 // Latin, Greek and Cyrillic accents, the vowel points that Hebrew and Arabic are written with or without, and what only
 // joins or styles characters. The marks of other scripts are letters to their readers.
-const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\p{Me}\p{Cf}\p{Variation_Selector}]/gu;
+const accents =
+  /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670\p{Me}\p{Cf}\p{Variation_Selector}]/gu;
 
 const runPattern = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}/gu;
 // Scripts that put no spaces between words: each character is a word, and a run of them a phrase.
@@ -52,7 +53,8 @@ export function tokensOf(workspaceId: string, text: string): string[] {
     .normalize("NFKC");
   const tokens: string[] = [];
   for (const [run] of folded.matchAll(runPattern)) {
-    for (const word of hasUnspaced.test(run) ? (run.match(unspacedParts) ?? []) : [run]) tokens.push(prefix + written(word));
+    for (const word of hasUnspaced.test(run) ? (run.match(unspacedParts) ?? []) : [run])
+      tokens.push(prefix + written(word));
   }
   return tokens;
 }

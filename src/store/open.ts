@@ -5,8 +5,7 @@ import type { KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "
 import { Kysely, MysqlDialect } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
-import { createPool } from "mysql2";
-import type { Pool, PoolConnection } from "mysql2";
+import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import * as initial from "./migrations/0001-initial.ts";
@@ -42,7 +41,9 @@ function openSqlite(path: string): OpenStore {
   return assemble("sqlite", reader, writer, { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false });
 }
 
-function openMysql(url: string): OpenStore {
+async function openMysql(url: string): Promise<OpenStore> {
+  // An installation on SQLite need not load the driver.
+  const { createPool } = await import("mysql2");
   const pool = createPool({
     uri: url.replace(/^mariadb:/, "mysql:"),
     connectionLimit: 12,
@@ -57,7 +58,7 @@ function openMysql(url: string): OpenStore {
     connection.query("set session transaction isolation level read committed");
     connection.query("set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
   });
-  const dialect = new MysqlDialect({ pool: pool as Pool });
+  const dialect = new MysqlDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
   return assemble("mysql", reader, writer, { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention });

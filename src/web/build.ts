@@ -4,10 +4,11 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import type { Plugin } from "esbuild";
 
-/** The programs that run in browsers: each becomes one file in `dist/`. One that is not there yet is left out. */
+/** The programs and style sheets of browsers: each becomes one file in `dist/`. One that is not there yet is left out. */
 const programs = [
   { entry: "adapters/widget/browser/entry.ts", file: "widget.js" },
   { entry: "src/web/inbox/entry.ts", file: "inbox.js" },
+  { entry: "src/web/inbox/style.css", file: "inbox.css" },
 ] as const;
 
 const projectUrl = new URL("../../", import.meta.url);
@@ -23,13 +24,19 @@ export interface Built {
  * half of one. Needs esbuild, which an installation without development dependencies does not have: it ships with
  * `dist/` built.
  */
-export async function buildBrowserCode(outDir: string = fileURLToPath(new URL("dist/", projectUrl))): Promise<readonly Built[]> {
+export async function buildBrowserCode(
+  outDir: string = fileURLToPath(new URL("dist/", projectUrl)),
+): Promise<readonly Built[]> {
   const { build, transform } = await import("esbuild");
   const styleSheets: Plugin = {
     name: "style sheets as minified text",
     setup(bundle) {
       bundle.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-        const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true, target: browsers });
+        const { code } = await transform(await readFile(path, "utf8"), {
+          loader: "css",
+          minify: true,
+          target: browsers,
+        });
         return { contents: code, loader: "text" };
       });
     },
@@ -48,7 +55,8 @@ export async function buildBrowserCode(outDir: string = fileURLToPath(new URL("d
         target: browsers,
         charset: "utf8",
         legalComments: "none",
-        plugins: [styleSheets],
+        // A style sheet of its own is a file; one that a program imports is text in the program.
+        plugins: entry.endsWith(".css") ? [] : [styleSheets],
       });
       const contents = result.outputFiles[0]?.contents;
       if (contents === undefined) throw new Error(`esbuild made nothing of ${entry}`);

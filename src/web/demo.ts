@@ -33,7 +33,7 @@ a{color:var(--accent)}
 h1{max-width:15em;margin:20px 0 16px;font-size:clamp(2.1rem,5.2vw,3.5rem);line-height:1.08;letter-spacing:-.03em;text-wrap:balance}
 .lead{max-width:34em;margin:0;color:var(--soft);font-size:clamp(1.05rem,1.6vw,1.2rem)}
 h2{margin:0 0 4px;font-size:1.35rem;letter-spacing:-.015em}
-.ask{max-width:44rem;padding:28px;border:1px solid var(--line);border-radius:22px;background:var(--card)}
+.ask{max-width:42rem;padding:28px;border:1px solid var(--line);border-radius:22px;background:var(--card)}
 .ask>p{margin:0 0 18px;color:var(--soft)}
 .questions{display:flex;flex-wrap:wrap;gap:10px;margin:0;padding:0;list-style:none}
 button{font:inherit;color:inherit;cursor:pointer}
@@ -59,7 +59,10 @@ pre code{padding:0;background:none;overflow-wrap:normal}
 export function demoPage({ workspaceId, questions = defaultQuestions }: DemoOptions): string {
   const id = escapeHtml(workspaceId);
   const items = questions
-    .map((question) => `<li><button type="button" data-parley-ask="${escapeHtml(question)}">${escapeHtml(question)}</button></li>`)
+    .map(
+      (question) =>
+        `<li><button type="button" data-parley-ask="${escapeHtml(question)}">${escapeHtml(question)}</button></li>`,
+    )
     .join("\n");
   const snippet = `<script src="https://YOUR-ADDRESS/widget.js"\n        data-workspace="${workspaceId}" async></script>`;
   return `<!doctype html>

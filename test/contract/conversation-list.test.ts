@@ -34,8 +34,11 @@ function seeds(count: number, workspace: string, random: (below: number) => numb
       workspaceId: workspace,
       startedAt,
       channel: (["widget", "widget", "widget", "email", "email", "slack", "sms"] as const)[random(7)] ?? "widget",
-      status: (["resolved", "resolved", "resolved", "open", "open", "claimed", "escalated"] as const)[random(7)] ?? "open",
-      slaState: (["in_compliance", "in_compliance", "in_compliance", "at_risk", "breached"] as const)[random(5)] ?? "in_compliance",
+      status:
+        (["resolved", "resolved", "resolved", "open", "open", "claimed", "escalated"] as const)[random(7)] ?? "open",
+      slaState:
+        (["in_compliance", "in_compliance", "in_compliance", "at_risk", "breached"] as const)[random(5)] ??
+        "in_compliance",
       tags: [...new Set(["billing", random(2) === 0 ? "even" : "odd", ...(random(40) === 0 ? ["vip"] : [])])],
       ...(random(3) === 0 ? { email: `Customer${random(20)}@example.com` } : {}),
     };
@@ -104,11 +107,17 @@ eachDatabase("the list of conversations", (open) => {
 
   const idsOf = async (list: ConversationList) => (await listConversations(store, list)).rows.map(({ id }) => id);
 
-  const walk = async (list: ConversationList, between: (page: number) => Promise<void> = async () => undefined): Promise<string[]> => {
+  const walk = async (
+    list: ConversationList,
+    between: (page: number) => Promise<void> = async () => undefined,
+  ): Promise<string[]> => {
     const seen: string[] = [];
     let before = list.before;
     for (let number = 0; ; number += 1) {
-      const { rows, hasMore } = await listConversations(store, { ...list, ...(before === undefined ? {} : { before }) });
+      const { rows, hasMore } = await listConversations(store, {
+        ...list,
+        ...(before === undefined ? {} : { before }),
+      });
       seen.push(...rows.map(({ id }) => id));
       const last = rows.at(-1);
       if (!hasMore || last === undefined) return seen;
@@ -121,7 +130,10 @@ eachDatabase("the list of conversations", (open) => {
     for (const { name, list } of combinations(middle)) {
       const want = expected(all, list);
       const page = await listConversations(store, list);
-      expect(page.rows.map(({ id }) => id), name).toEqual(want.slice(0, list.limit));
+      expect(
+        page.rows.map(({ id }) => id),
+        name,
+      ).toEqual(want.slice(0, list.limit));
       expect(page.hasMore, name).toBe(want.length > list.limit);
     }
   });
@@ -156,16 +168,24 @@ eachDatabase("the list of conversations", (open) => {
     const oldest = expected(all, { workspaceId }).at(-1);
     const seed = all.find(({ id }) => id === oldest);
     if (seed === undefined) throw new Error("there is an oldest");
-    const page = await listConversations(store, { workspaceId, limit: 20, before: { startedAt: seed.startedAt, id: seed.id } });
+    const page = await listConversations(store, {
+      workspaceId,
+      limit: 20,
+      before: { startedAt: seed.startedAt, id: seed.id },
+    });
     expect(page).toEqual({ rows: [], hasMore: false });
   });
 
   it("takes more tags than a conversation can have as matching none, and a tag said twice as one", async () => {
     expect(await idsOf({ workspaceId, limit: 20, tags: Array.from({ length: 5_000 }, (_, i) => `t${i}`) })).toEqual([]);
     const once = { workspaceId, limit: 20, tags: ["vip"] };
-    expect(await idsOf({ ...once, tags: Array.from({ length: 5_000 }, () => "vip") })).toEqual(expected(all, once).slice(0, 20));
+    expect(await idsOf({ ...once, tags: Array.from({ length: 5_000 }, () => "vip") })).toEqual(
+      expected(all, once).slice(0, 20),
+    );
     const many = ["billing", ...Array.from({ length: 49 }, (_, i) => `many${i}`)];
-    const [id] = await seedConversations(store, [{ workspaceId: "wt_tags00_0123456789", startedAt: start, tags: many }]);
+    const [id] = await seedConversations(store, [
+      { workspaceId: "wt_tags00_0123456789", startedAt: start, tags: many },
+    ]);
     expect(await idsOf({ workspaceId: "wt_tags00_0123456789", limit: 20, tags: many })).toEqual([id]);
   });
 
@@ -185,7 +205,11 @@ eachDatabase("the list of conversations", (open) => {
       await seedConversations(store, before);
       const arrived: Seeded[] = [];
       const seen = await walk({ workspaceId: changing, limit: 10 }, async (page) => {
-        const seed = { id: newId("conv", start + 10_000_000 + page), workspaceId: changing, startedAt: start + 10_000_000 + page };
+        const seed = {
+          id: newId("conv", start + 10_000_000 + page),
+          workspaceId: changing,
+          startedAt: start + 10_000_000 + page,
+        };
         arrived.push(seed);
         await seedConversations(store, [seed]);
         await store.write((tx) =>
@@ -217,12 +241,19 @@ eachDatabase("a list by two tags that thousands have and none has both", (open) 
       );
       for (let at = 0; at < ids.length; at += 200) await store.write((tx) => search.index(tx, ids.slice(at, at + 200)));
       const { read, taken } = recordingReader(store);
-      const page = await listConversations({ dialect: store.dialect, read }, { workspaceId, tags: ["even", "odd"], limit: 20 });
+      const page = await listConversations(
+        { dialect: store.dialect, read },
+        { workspaceId, tags: ["even", "odd"], limit: 20 },
+      );
       expect(page.rows.map(({ id }) => id)).toEqual([ids[1_300]]);
       for (const query of taken()) expect(await costsOf(store, query)).toEqual([]);
       // A tag that is taken away is gone from the list with the same commit.
       await store.write(async (tx) => {
-        await tx.deleteFrom("conversation_tags").where("conversation_id", "=", ids[1_300] ?? "").where("tag", "=", "odd").execute();
+        await tx
+          .deleteFrom("conversation_tags")
+          .where("conversation_id", "=", ids[1_300] ?? "")
+          .where("tag", "=", "odd")
+          .execute();
         await tx
           .insertInto("conversation_tags")
           .values({

@@ -1,9 +1,13 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
+import { Problem } from "#domain/problem.ts";
 import type { ConversationSearch } from "#engine/ports.ts";
 import type { ConversationList } from "#store/conversation-list.ts";
 import { listConversations } from "#store/conversation-list.ts";
+import { createMysqlSearch } from "#store/conversation-search-mysql.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
+import { isOverTime, withinTime } from "#store/mysql-time-limit.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { ConversationSeed } from "../support/conversation-rows.ts";
 import { messageRow, seedConversations } from "../support/conversation-rows.ts";
@@ -48,7 +52,9 @@ eachDatabase("the search of conversations", (open) => {
   }
 
   it("finds what holds every word, whatever the order, newest first", async () => {
-    expect(await places(["my refund is late", "late delivery", "the refund came late today", "refund"], "late refund")).toEqual([0, 2]);
+    expect(
+      await places(["my refund is late", "late delivery", "the refund came late today", "refund"], "late refund"),
+    ).toEqual([0, 2]);
   });
 
   it("takes case, accents and endings as the same word", async () => {
@@ -83,7 +89,16 @@ eachDatabase("the search of conversations", (open) => {
   });
 
   it("finds words of scripts without spaces inside longer text, and of every other script", async () => {
-    const messages = ["我要退款谢谢", "款退", "返金してください", "ขอคืนเงินด้วย", "Где мой заказ?", "환불 해주세요", "धनवापसी चाहिए", "great 😡 service 👍🏽"];
+    const messages = [
+      "我要退款谢谢",
+      "款退",
+      "返金してください",
+      "ขอคืนเงินด้วย",
+      "Где мой заказ?",
+      "환불 해주세요",
+      "धनवापसी चाहिए",
+      "great 😡 service 👍🏽",
+    ];
     expect(await places(messages, "退款")).toEqual([0]);
     expect(await places(messages, "返金")).toEqual([2]);
     expect(await places(messages, "คืนเงิน")).toEqual([3]);
@@ -154,7 +169,14 @@ eachDatabase("the search of conversations", (open) => {
       { messages: ["refund"], slaState: "breached" },
       { messages: ["refund"], tags: ["vip", "größe xl"] },
       { messages: ["refund"], email: "Ann@Example.com" },
-      { messages: ["other"], channel: "email", status: "resolved", slaState: "breached", tags: ["vip"], email: "ann@example.com" },
+      {
+        messages: ["other"],
+        channel: "email",
+        status: "resolved",
+        slaState: "breached",
+        tags: ["vip"],
+        email: "ann@example.com",
+      },
     ]);
     expect(await find(workspaceId, "refund", { channel: "email" })).toEqual([ids[0]]);
     expect(await find(workspaceId, "refund", { status: "resolved" })).toEqual([ids[1]]);
@@ -172,7 +194,11 @@ eachDatabase("the search of conversations", (open) => {
     const { workspaceId, ids } = await given([{ messages: ["refund"] }]);
     const [id = ""] = ids;
     await store.write(async (tx) => {
-      await tx.updateTable("conversations").set({ status: "escalated", customer_email_key: "new@example.com" }).where("id", "=", id).execute();
+      await tx
+        .updateTable("conversations")
+        .set({ status: "escalated", customer_email_key: "new@example.com" })
+        .where("id", "=", id)
+        .execute();
       await search.refilter(tx, [id]);
     });
     expect(await find(workspaceId, "refund", { status: "escalated", email: "new@example.com" })).toEqual(ids);
@@ -181,7 +207,13 @@ eachDatabase("the search of conversations", (open) => {
 
   it("never shows a conversation that no longer satisfies the filter, even before it is indexed anew", async () => {
     const { workspaceId, ids } = await given([{ messages: ["refund"] }]);
-    await store.write((tx) => tx.updateTable("conversations").set({ status: "resolved" }).where("id", "=", ids[0] ?? "").execute());
+    await store.write((tx) =>
+      tx
+        .updateTable("conversations")
+        .set({ status: "resolved" })
+        .where("id", "=", ids[0] ?? "")
+        .execute(),
+    );
     expect(await find(workspaceId, "refund", { status: "open" })).toEqual([]);
   });
 
@@ -194,12 +226,31 @@ eachDatabase("the search of conversations", (open) => {
         await search.index(tx, [id]);
       });
     };
-    await change((tx) => tx.insertInto("messages").values(messageRow(id, 2, "second wish", start)).execute());
+    await change((tx) =>
+      tx
+        .insertInto("messages")
+        .values(messageRow(id, 2, "second wish", start))
+        .execute(),
+    );
     expect(await find(workspaceId, "first wish")).toEqual([id]);
-    await change((tx) => tx.updateTable("messages").set({ content: "edited" }).where("conversation_id", "=", id).where("seq", "=", 2).execute());
+    await change((tx) =>
+      tx
+        .updateTable("messages")
+        .set({ content: "edited" })
+        .where("conversation_id", "=", id)
+        .where("seq", "=", 2)
+        .execute(),
+    );
     expect(await find(workspaceId, "wish")).toEqual([]);
     expect(await find(workspaceId, "edited")).toEqual([id]);
-    await change((tx) => tx.updateTable("messages").set({ deleted_at: start }).where("conversation_id", "=", id).where("seq", "=", 1).execute());
+    await change((tx) =>
+      tx
+        .updateTable("messages")
+        .set({ deleted_at: start })
+        .where("conversation_id", "=", id)
+        .where("seq", "=", 1)
+        .execute(),
+    );
     expect(await find(workspaceId, "words")).toEqual([]);
     await store.write(async (tx) => {
       await search.remove(tx, [id]);
@@ -209,7 +260,11 @@ eachDatabase("the search of conversations", (open) => {
     expect(await find(workspaceId, "edited")).toEqual([]);
     // A worker that comes late finds nothing to index.
     await store.write((tx) => search.index(tx, [id, id]));
-    const left = await store.read.selectFrom("conversation_text").select("conversation_id").where("conversation_id", "=", id).execute();
+    const left = await store.read
+      .selectFrom("conversation_text")
+      .select("conversation_id")
+      .where("conversation_id", "=", id)
+      .execute();
     expect(left).toEqual([]);
     expect(await find(workspaceId, "untouched")).toEqual([ids[1]]);
   });
@@ -223,7 +278,9 @@ eachDatabase("the search of conversations", (open) => {
 
   it("indexes the same conversation from several works at the same time", async () => {
     const { workspaceId, ids } = await given([{ messages: ["parallel"] }, { messages: ["parallel"] }]);
-    await Promise.all(Array.from({ length: 20 }, (_, i) => store.write((tx) => search.index(tx, i % 2 === 0 ? ids : ids.toReversed()))));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => store.write((tx) => search.index(tx, i % 2 === 0 ? ids : ids.toReversed()))),
+    );
     expect(await find(workspaceId, "parallel")).toEqual(ids);
   });
 
@@ -232,7 +289,12 @@ eachDatabase("the search of conversations", (open) => {
     let workspaceId = "";
     let seeds: (ConversationSeed & { readonly id: string })[] = [];
     const text = (i: number): string =>
-      ["hello order", ...(i % 3 === 0 ? ["refund"] : []), ...(i % 50 === 0 ? ["voucher"] : []), ...(i % 1_000 === 999 ? ["zebra crossing"] : [])].join(" ");
+      [
+        "hello order",
+        ...(i % 3 === 0 ? ["refund"] : []),
+        ...(i % 50 === 0 ? ["voucher"] : []),
+        ...(i % 1_000 === 999 ? ["zebra crossing"] : []),
+      ].join(" ");
 
     beforeAll(async () => {
       workspaceId = newWorkspace();
@@ -252,7 +314,8 @@ eachDatabase("the search of conversations", (open) => {
       await seedConversations(store, seeds);
       const ids = seeds.map(({ id }) => id);
       // Not in the order of the list, as a worker's batches are not.
-      for (let at = 0; at < ids.length; at += 200) await store.write((tx) => search.index(tx, ids.toReversed().slice(at, at + 200)));
+      for (let at = 0; at < ids.length; at += 200)
+        await store.write((tx) => search.index(tx, ids.toReversed().slice(at, at + 200)));
     });
 
     const lists = (): Partial<ConversationList>[] => [
@@ -303,6 +366,23 @@ eachDatabase("the search of conversations", (open) => {
         }
         expect(seen, JSON.stringify(list)).toEqual(wanted(list));
       }
+    });
+
+    it("refuses a search that takes the server too long, and goes on", async () => {
+      // SQLite answers in this process, in the time that the index takes.
+      if (store.dialect === "sqlite") return;
+      const endless = withinTime(sql`select benchmark(1000000000, md5('a')) as n`, 50).execute(store.read);
+      await expect(endless).rejects.toSatisfy(isOverTime);
+      // A search of this little text may be done before the server looks at its clock: then it is tried again.
+      const hurried = createMysqlSearch(store.read, 0.001);
+      const outcomes: unknown[] = [];
+      while (outcomes.length < 200 && !(outcomes.at(-1) instanceof Problem)) {
+        outcomes.push(
+          await hurried.find({ workspaceId }, "hello zebra", undefined, 20).catch((error: unknown) => error),
+        );
+      }
+      expect(outcomes.at(-1)).toMatchObject({ code: "search_unavailable", status: 503 });
+      expect(await find(workspaceId, "zebra hello")).toEqual(wanted({ text: "zebra hello" }));
     });
 
     it("reads neither the whole workspace nor sorts it", async () => {

@@ -26,7 +26,14 @@ export interface SeedRows {
 
 /** The rows of a conversation as the engine would leave them. */
 export function rowsOf(seed: ConversationSeed): SeedRows {
-  const { workspaceId, startedAt, channel = "widget", status = "open", slaState = "in_compliance", messages = [] } = seed;
+  const {
+    workspaceId,
+    startedAt,
+    channel = "widget",
+    status = "open",
+    slaState = "in_compliance",
+    messages = [],
+  } = seed;
   const id = seed.id ?? newId("conv", startedAt);
   return {
     conversation: {
@@ -97,7 +104,10 @@ export function messageRow(conversationId: string, seq: number, content: string,
 }
 
 /** Writes conversations many at a time; their ids, in the order of the seeds. */
-export async function seedConversations(store: Pick<Store, "write">, seeds: readonly ConversationSeed[]): Promise<string[]> {
+export async function seedConversations(
+  store: Pick<Store, "write">,
+  seeds: readonly ConversationSeed[],
+): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < seeds.length; at += 200) {
     const rows = seeds.slice(at, at + 200).map(rowsOf);
@@ -111,7 +121,10 @@ export async function seedConversations(store: Pick<Store, "write">, seeds: read
         .execute();
       if (tags.length > 0) await tx.insertInto("conversation_tags").values(tags).execute();
       for (let from = 0; from < messages.length; from += 500) {
-        await tx.insertInto("messages").values(messages.slice(from, from + 500)).execute();
+        await tx
+          .insertInto("messages")
+          .values(messages.slice(from, from + 500))
+          .execute();
       }
     });
   }

@@ -3,7 +3,10 @@ import type { KyselyPlugin, RootOperationNode } from "kysely";
 import type { Reader, Store } from "#engine/ports.ts";
 
 /** A reader that keeps what it was asked, so that a test can have the database explain the very same queries. */
-export function recordingReader(store: Pick<Store, "read">): { readonly read: Reader; taken(): readonly CompiledQuery[] } {
+export function recordingReader(store: Pick<Store, "read">): {
+  readonly read: Reader;
+  taken(): readonly CompiledQuery[];
+} {
   let nodes: RootOperationNode[] = [];
   const recorder: KyselyPlugin = {
     transformQuery({ node }) {
@@ -23,7 +26,10 @@ export function recordingReader(store: Pick<Store, "read">): { readonly read: Re
 }
 
 /** What in the database's plan of this query costs more than the page does; empty when nothing. */
-export async function costsOf(store: Pick<Store, "dialect" | "read">, query: CompiledQuery): Promise<readonly string[]> {
+export async function costsOf(
+  store: Pick<Store, "dialect" | "read">,
+  query: CompiledQuery,
+): Promise<readonly string[]> {
   return store.dialect === "sqlite" ? sqliteCosts(store.read, query) : mysqlCosts(store.read, query);
 }
 
@@ -37,12 +43,18 @@ interface SqlitePlanRow {
 const bounded = /^SCAN (?:p|u|b|t|timed|\(subquery-\d+\))$/;
 
 async function sqliteCosts(read: Reader, query: CompiledQuery): Promise<string[]> {
-  const { rows } = await read.executeQuery<SqlitePlanRow>(CompiledQuery.raw(`explain query plan ${query.sql}`, [...query.parameters]));
-  const scans = rows.filter(({ detail }) => detail.startsWith("SCAN ") && !bounded.test(detail) && !detail.includes(" VIRTUAL TABLE INDEX "));
+  const { rows } = await read.executeQuery<SqlitePlanRow>(
+    CompiledQuery.raw(`explain query plan ${query.sql}`, [...query.parameters]),
+  );
+  const scans = rows.filter(
+    ({ detail }) => detail.startsWith("SCAN ") && !bounded.test(detail) && !detail.includes(" VIRTUAL TABLE INDEX "),
+  );
   const sorts = rows.filter(
     ({ parent, detail }) =>
       detail.startsWith("USE TEMP B-TREE") &&
-      rows.some((other) => other.parent === parent && /^(?:SCAN|SEARCH) /.test(other.detail) && !bounded.test(other.detail)),
+      rows.some(
+        (other) => other.parent === parent && /^(?:SCAN|SEARCH) /.test(other.detail) && !bounded.test(other.detail),
+      ),
   );
   const guesses = rows.filter(({ detail }) => detail.includes("AUTOMATIC") || detail.includes("MULTI-INDEX"));
   const equalities = [...query.sql.matchAll(/"r"\."(\w+)" = \?/g)].map(([, column = ""]) => column);

@@ -39,7 +39,13 @@ export async function mysql(): Promise<ServerState> {
   const user = userInfo().username;
   const made = spawnSync(
     install,
-    ["--no-defaults", `--datadir=${folder}/data`, `--user=${user}`, "--auth-root-authentication-method=normal", "--skip-test-db"],
+    [
+      "--no-defaults",
+      `--datadir=${folder}/data`,
+      `--user=${user}`,
+      "--auth-root-authentication-method=normal",
+      "--skip-test-db",
+    ],
     { encoding: "utf8" },
   );
   if (made.status !== 0) return { reason: `mariadb-install-db failed: ${made.stderr.trim().slice(-300)}` };

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { join, posix, relative } from "node:path";
+import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSync, Visitor } from "oxc-parser";
 
@@ -41,7 +41,12 @@ export function importsOf(path: string, text: string): readonly Import[] {
   if (error !== undefined) throw new Error(`${path} cannot be parsed: ${error.message}`);
   const imports: Import[] = [];
   const add = (specifier: string, start: number, typeOnly: boolean): void => {
-    imports.push({ specifier, target: targetOf(path, specifier), typeOnly, line: text.slice(0, start).split("\n").length });
+    imports.push({
+      specifier,
+      target: targetOf(path, specifier),
+      typeOnly,
+      line: text.slice(0, start).split("\n").length,
+    });
   };
   for (const { moduleRequest, entries, start } of module.staticImports) {
     add(moduleRequest.value, start, entries.length > 0 && entries.every((entry) => entry.isType));
@@ -63,9 +68,8 @@ function targetOf(path: string, specifier: string): string {
   if (specifier.startsWith("#")) return `src/${specifier.slice(1)}`;
   if (specifier.startsWith(".")) return posix.normalize(posix.join(posix.dirname(path), specifier));
   if (specifier.startsWith("node:")) return specifier;
-  return specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
-}
-
-export function fromProject(path: string): string {
-  return relative(projectDir, path).replaceAll("\\", "/");
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
 }

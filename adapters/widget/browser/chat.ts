@@ -85,6 +85,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   let asked = -1;
   let session: string | undefined;
   let greetedWithToken = false;
+  let flushed = false;
   let typingTimer: number | undefined;
   let typingSentAt = 0;
   let leadId = "";
@@ -100,14 +101,16 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   };
 
   const remembered = (): Remembered | undefined => {
-    const value = own.read("session") ?? (user === "" ? undefined : createKeep(`${prefix}:`, "localStorage").read("session"));
+    const value =
+      own.read("session") ?? (user === "" ? undefined : createKeep(`${prefix}:`, "localStorage").read("session"));
     return isRemembered(value) ? value : undefined;
   };
   const outbox = (): readonly Waiting[] => {
     const value = own.read("outbox");
     return Array.isArray(value) ? value.filter(isWaiting) : [];
   };
-  const keepOutbox = (waiting: readonly Waiting[]): void => own.write("outbox", waiting.length === 0 ? undefined : waiting);
+  const keepOutbox = (waiting: readonly Waiting[]): void =>
+    own.write("outbox", waiting.length === 0 ? undefined : waiting);
   const removeWaiting = (clientId: string): void => keepOutbox(outbox().filter((each) => each.clientId !== clientId));
 
   const update = (change: Partial<ChatState>): void => {
@@ -145,17 +148,19 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     // A visitor who signed in: what was the visitor's is the user's now.
     if (user !== "" && frame.verified) createKeep(`${prefix}:`, "localStorage").write("session", undefined);
     shared.write("face", frame.face);
-    if (frame.after < lastSeq || frame.conversation !== conversation) {
+    if (frame.after < lastSeq || (conversation !== null && frame.conversation !== conversation)) {
       bySeq.clear();
+      acked.clear();
       lastSeq = frame.after;
     }
-    acked.clear();
     conversation = frame.conversation;
     if (seen.conversation !== conversation) seen = { conversation, seq: 0 };
     target = frame.lastSeq;
     asked = -1;
     update({ face: frame.face, standing: standingOf(frame), lead: leadAfter(frame, frame.face) });
-    flush();
+    // It comes again when the conversation begins; what is on its way then need not be sent twice.
+    if (!flushed) flush();
+    flushed = true;
   };
 
   const message = (frame: MessageFrame): void => {
@@ -170,8 +175,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     if (frame.clientId !== undefined) {
       removeWaiting(frame.clientId);
       failed.delete(frame.clientId);
-      acked.delete(frame.clientId);
     }
+    for (const [key, item] of acked) if (key === frame.clientId || item.seq === frame.seq) acked.delete(key);
     bySeq.set(frame.seq, {
       key: frame.clientId ?? frame.id,
       seq: frame.seq,
@@ -185,12 +190,12 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     update(frame.role === "user" ? {} : { typing: undefined });
   };
 
-  const accepted = (clientId: string): void => {
+  const accepted = (clientId: string, seq: number | null): void => {
     const waiting = outbox().find((each) => each.clientId === clientId);
     if (waiting === undefined) return;
     removeWaiting(clientId);
-    const known = [...bySeq.values()].some((item) => item.key === clientId);
-    if (!known) acked.set(clientId, itemOf(waiting, "sent"));
+    const known = seq !== null && seq <= lastSeq;
+    if (!known) acked.set(clientId, { ...itemOf(waiting, "sent"), seq });
     update({});
   };
 
@@ -235,7 +240,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       own.write("session", undefined);
       if (user !== "") createKeep(`${prefix}:`, "localStorage").write("session", undefined);
     },
-    status: (status) => update(status === "online" ? { status } : { status, typing: undefined }),
+    status(status) {
+      if (status !== "online") flushed = false;
+      update(status === "online" ? { status } : { status, typing: undefined });
+    },
     frame(frame: ServerFrame) {
       switch (frame.kind) {
         case "ready":
@@ -245,7 +253,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
         case "standing":
           return update({ standing: standingOf(frame), lead: leadAfter(frame, state.face) });
         case "ack":
-          return accepted(frame.clientId);
+          return accepted(frame.clientId, frame.seq);
         case "nack":
           return refused(frame.clientId, frame.code);
         case "typing":
@@ -271,9 +279,9 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     } else if (name === "outbox") {
       update({});
     } else if (name === "seen") {
-      const stored = seenOf(own.read("seen"));
-      if (stored.conversation !== seen.conversation || stored.seq <= seen.seq) return;
-      seen = stored;
+      const elsewhere = seenOf(own.read("seen"));
+      if (elsewhere.conversation !== seen.conversation || elsewhere.seq <= seen.seq) return;
+      seen = elsewhere;
       update({});
     }
   });
@@ -326,7 +334,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       if (lastSeq <= seen.seq) return;
       seen = { conversation, seq: lastSeq };
       own.write("seen", seen);
-      connection.send({ kind: "seen", seq: lastSeq });
+      // Of the customer's own messages nobody waits to hear that they were read.
+      if (state.unread > 0) connection.send({ kind: "seen", seq: lastSeq });
       update({});
     },
   };

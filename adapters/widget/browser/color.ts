@@ -17,16 +17,17 @@ export function contrast(one: Rgb, other: Rgb): number {
 }
 
 export const white: Rgb = [255, 255, 255];
+const black: Rgb = [0, 0, 0];
 export const ink: Rgb = [12, 14, 18];
 
-/** What can be read on this colour: white wherever white is enough, else near-black. */
+/** What can be read on this colour: white wherever white is enough, else near-black; black can be read on all the rest. */
 export function textOn(background: Rgb): Rgb {
-  return contrast(background, white) >= 4.5 ? white : ink;
+  return [white, ink].find((text) => contrast(background, text) >= 4.5) ?? black;
 }
 
 /** The colour itself where it can be read on the surface, else the nearest that can, lighter or darker. */
 export function readableOn(color: Rgb, surface: Rgb): Rgb {
-  const toward: Rgb = luminance(surface) > 0.4 ? [0, 0, 0] : white;
+  const toward: Rgb = luminance(surface) > 0.4 ? black : white;
   for (let share = 0; share < 1; share += 0.05) {
     const mixed = mix(color, toward, share);
     if (contrast(mixed, surface) >= 4.6) return mixed;

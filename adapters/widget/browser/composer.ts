@@ -15,8 +15,18 @@ export interface Composer {
 
 /** Enter sends, Shift+Enter makes a line; what was begun is still there on the next page. */
 export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: () => void): Composer {
-  const text = el("textarea", { rows: "1", placeholder: strings.placeholder, "aria-label": strings.placeholder, dir: "auto", enterkeyhint: "send" });
-  const send = el("button", { type: "submit", class: "send", "aria-label": strings.send, title: strings.send }, icon("send"));
+  const text = el("textarea", {
+    rows: "1",
+    placeholder: strings.placeholder,
+    "aria-label": strings.placeholder,
+    dir: "auto",
+    enterkeyhint: "send",
+  });
+  const send = el(
+    "button",
+    { type: "submit", class: "send", "aria-label": strings.send, title: strings.send },
+    icon("send"),
+  );
   const left = el("span", { class: "left", role: "status" });
   const element = el("form", { class: "composer" }, el("div", { class: "field" }, text, send), left);
 
@@ -25,7 +35,13 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
     text.style.height = `${Math.min(text.scrollHeight, 132)}px`;
     const length = [...text.value].length;
     send.disabled = text.value.trim() === "" || length > codePointsMax;
-    left.textContent = length < warnFrom ? "" : fill(length > codePointsMax ? strings.tooLong : strings.left, length > codePointsMax ? codePointsMax : codePointsMax - length);
+    left.textContent =
+      length < warnFrom
+        ? ""
+        : fill(
+            length > codePointsMax ? strings.tooLong : strings.left,
+            length > codePointsMax ? codePointsMax : codePointsMax - length,
+          );
     left.classList.toggle("over", length > codePointsMax);
   };
   const submit = (): void => {
@@ -39,7 +55,8 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   };
 
   text.addEventListener("keydown", (event) => {
-    // While an input method composes, Enter chooses a word; Safari says so by the key code alone.
+    // While an input method composes, Enter chooses a word.
+    // oxlint-disable-next-line typescript/no-deprecated -- Safari tells of it by this alone
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     submit();

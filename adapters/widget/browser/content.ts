@@ -14,11 +14,19 @@ export function blocks(tree: readonly Block[], strings: Strings): Node[] {
         return el("p", {}, ...inlines(block.c, strings));
       case "h":
         // The page has its own headings; these are read as such, below the chat's.
-        return el("p", { class: "heading", role: "heading", "aria-level": String(Math.min(6, block.level + 2)) }, ...inlines(block.c, strings));
+        return el(
+          "p",
+          { class: "heading", role: "heading", "aria-level": String(Math.min(6, block.level + 2)) },
+          ...inlines(block.c, strings),
+        );
       case "ul":
         return el("ul", {}, ...block.items.map((item) => el("li", {}, ...blocks(item, strings))));
       case "ol":
-        return el("ol", { start: String(block.start) }, ...block.items.map((item) => el("li", {}, ...blocks(item, strings))));
+        return el(
+          "ol",
+          { start: String(block.start) },
+          ...block.items.map((item) => el("li", {}, ...blocks(item, strings))),
+        );
       case "quote":
         return el("blockquote", {}, ...blocks(block.c, strings));
       case "pre":
@@ -60,7 +68,12 @@ function inlines(tree: readonly Inline[], strings: Strings): Node[] {
   });
 }
 
-function link(href: string, strings: Strings, attributes: Readonly<Record<string, string>>, ...children: readonly Node[]): HTMLElement {
+function link(
+  href: string,
+  strings: Strings,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly Node[]
+): HTMLElement {
   if (!/^(?:https?|mailto):/iu.test(href)) return el("span", attributes, ...children);
   const newTab = !href.startsWith("mailto:");
   return el(
@@ -101,7 +114,13 @@ export function sources(list: MessageFrame["sources"], strings: Strings): HTMLEl
     return el(
       "details",
       { class: "passage" },
-      el("summary", { class: "source" }, number, el("span", { class: "what", dir: "auto" }, title), el("span", { class: "where", "aria-hidden": "true" }, icon("down"))),
+      el(
+        "summary",
+        { class: "source" },
+        number,
+        el("span", { class: "what", dir: "auto" }, title),
+        el("span", { class: "where", "aria-hidden": "true" }, icon("down")),
+      ),
       ...texts.map((text) => el("p", { dir: "auto" }, text)),
     );
   });

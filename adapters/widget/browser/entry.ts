@@ -11,28 +11,26 @@ import { createView } from "./view.ts";
  * events on the document (`parley:open`, `parley:close`, `parley:ask` with the text as `detail`) or by elements with
  * `data-parley-open` and `data-parley-ask`.
  */
-const script = document.currentScript ?? document.querySelector("script[data-workspace]");
-const settings = script instanceof HTMLScriptElement ? readSettings(script) : undefined;
-if (settings !== undefined) {
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => start(settings));
-  else start(settings);
-}
-
 const faceTimeoutMs = 1_500;
+
+const script = document.currentScript ?? document.querySelector("script[data-workspace]");
+const found = script instanceof HTMLScriptElement ? readSettings(script) : undefined;
+if (found !== undefined) {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => start(found));
+  else start(found);
+}
 
 function start(settings: Settings): void {
   // Twice in a page is once: tag managers do that.
   if (document.querySelector("parley-chat") !== null) return;
-  let view: View | undefined;
-  const strings = stringsFor(settings.lang, settings.strings);
-  const chat: Chat = createChat(settings, () => view?.render(chat.state()));
-  const shown = createView(settings, strings, chat);
-  view = shown;
-  shown.render(chat.state());
-  listen(shown, chat);
+  // Nothing changes before it is connected, and by then the view is there.
+  const chat: Chat = createChat(settings, () => view.render(chat.state()));
+  const view = createView(settings, stringsFor(settings.lang, settings.strings), chat);
+  view.render(chat.state());
+  listen(view, chat);
   if (settings.mode === "page" || chat.known()) chat.connect();
-  if (settings.mode === "page" || chat.state().face !== undefined) shown.reveal();
-  if (settings.mode === "bubble") void showFace(settings, chat, shown);
+  if (settings.mode === "page" || chat.state().face !== undefined) view.reveal();
+  if (settings.mode === "bubble") void showFace(settings, chat, view);
 }
 
 /** Asks for the name and colour of the chat, so that a page without a conversation needs no connection. */

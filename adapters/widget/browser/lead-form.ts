@@ -3,8 +3,18 @@ import { el } from "./dom.ts";
 import type { Strings } from "./strings.ts";
 
 /** Asks a visitor for an address when a person will have to answer later. */
-export function createLeadForm(strings: Strings, chat: Chat): { readonly element: HTMLElement; render(state: ChatState): void } {
-  const name = el("input", { type: "text", name: "name", autocomplete: "name", maxlength: "200", placeholder: strings.name, "aria-label": strings.name });
+export function createLeadForm(
+  strings: Strings,
+  chat: Chat,
+): { readonly element: HTMLElement; render(state: ChatState): void } {
+  const name = el("input", {
+    type: "text",
+    name: "name",
+    autocomplete: "name",
+    maxlength: "200",
+    placeholder: strings.name,
+    "aria-label": strings.name,
+  });
   const email = el("input", {
     type: "email",
     name: "email",

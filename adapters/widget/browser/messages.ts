@@ -27,7 +27,14 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
   const typing = el("div", { class: "row bot typing", hidden: "" });
   const element = el(
     "div",
-    { class: "log", role: "log", "aria-live": "polite", "aria-relevant": "additions", "aria-label": strings.log, tabindex: "0" },
+    {
+      class: "log",
+      role: "log",
+      "aria-live": "polite",
+      "aria-relevant": "additions",
+      "aria-label": strings.log,
+      tabindex: "0",
+    },
     list,
   );
   const rows = new Map<string, Row>();
@@ -78,7 +85,12 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     row.node.classList.toggle("pending", item.state === "pending");
     row.node.classList.toggle("failed", item.state === "failed");
     if (item.state === "failed") {
-      const why = item.why === "too_long" ? fill(strings.tooLong, 4000) : item.why === "limited" ? strings.limited : strings.notSent;
+      const why =
+        item.why === "too_long"
+          ? fill(strings.tooLong, 4000)
+          : item.why === "limited"
+            ? strings.limited
+            : strings.notSent;
       const again = el("button", { type: "button", class: "again" }, strings.retry);
       again.addEventListener("click", () => retry(item.key));
       row.meta.replaceChildren(el("span", { role: "alert" }, why), " ", item.why === "too_long" ? "" : again);
@@ -95,7 +107,9 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     if (known !== undefined) return known;
     const ago = Math.round((startOfDay(Date.now()) - startOfDay(item.createdAt)) / 86_400_000);
     const text =
-      ago < 2 ? new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(-ago, "day") : date.format(item.createdAt);
+      ago < 2
+        ? new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(-ago, "day")
+        : date.format(item.createdAt);
     const node = el("div", { class: "day" }, el("span", {}, text));
     days.set(key, node);
     return node;
@@ -108,7 +122,12 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     if (face !== undefined && face.greeting !== "") {
       if (greeting?.text !== face.greeting || greeting.name !== face.botName) {
         const bubble = el("div", { class: "bubble", dir: "auto" }, el("p", {}, face.greeting));
-        const node = el("div", { class: "row bot first last greeting" }, avatar("assistant", face.botName), el("div", { class: "body" }, bubble));
+        const node = el(
+          "div",
+          { class: "row bot first last greeting" },
+          avatar("assistant", face.botName),
+          el("div", { class: "body" }, bubble),
+        );
         greeting = { text: face.greeting, name: face.botName, node };
       }
       nodes.push(greeting.node);
@@ -141,7 +160,8 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     if (!pinned && !(arrived && last?.role === "user" && last.state === "pending")) return;
     toEnd();
     // A long answer is read from its first line.
-    const node = arrived && last !== undefined && last.role !== "user" && !state.replaying ? rows.get(last.key)?.node : undefined;
+    const node =
+      arrived && last !== undefined && last.role !== "user" && !state.replaying ? rows.get(last.key)?.node : undefined;
     if (node !== undefined && node.offsetHeight > element.clientHeight - 24) {
       element.scrollTop = node.offsetTop - 12;
       pinned = atEnd();
@@ -162,7 +182,14 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
       el(
         "div",
         { class: "body" },
-        el("div", { class: "bubble dots" }, el("i"), el("i"), el("i"), el("span", { class: "hidden" }, fill(strings.typing, name))),
+        el(
+          "div",
+          { class: "bubble dots" },
+          el("i"),
+          el("i"),
+          el("i"),
+          el("span", { class: "hidden" }, fill(strings.typing, name)),
+        ),
       ),
     );
   };
@@ -179,7 +206,7 @@ export function avatar(role: "assistant" | "agent", name: string): HTMLElement {
 /** Moves only what is not in its place: a node that stays is not read out again. */
 function place(parent: HTMLElement, nodes: readonly HTMLElement[]): void {
   const wanted = new Set<Node>(nodes);
-  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  for (const child of Array.from(parent.childNodes)) if (!wanted.has(child)) child.remove();
   nodes.forEach((node, index) => {
     if (parent.childNodes[index] !== node) parent.insertBefore(node, parent.childNodes[index] ?? null);
   });

@@ -24,7 +24,7 @@ export function createKeep(prefix: string, area: "localStorage" | "sessionStorag
       let text: string | null | undefined = memory.get(name);
       try {
         text = storage()?.getItem(prefix + name) ?? text;
-        return text === undefined ? undefined : JSON.parse(text);
+        return text === undefined ? undefined : (JSON.parse(text) as unknown);
       } catch {
         return undefined;
       }

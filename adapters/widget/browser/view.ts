@@ -23,10 +23,17 @@ const phone = "(max-width: 480px), (max-height: 420px)";
 /** Everything that is seen, in a shadow tree that the page's own styles do not reach. */
 export function createView(settings: Settings, strings: Strings, chat: Chat): View {
   const page = settings.mode === "page";
-  const tab = createKeep(`parley:${settings.workspace}:${settings.channel}:${settings.identity?.user_id ?? ""}:`, "sessionStorage");
+  const tab = createKeep(
+    `parley:${settings.workspace}:${settings.channel}:${settings.identity?.user_id ?? ""}:`,
+    "sessionStorage",
+  );
   let isOpen = page;
 
-  const root = el("div", { class: `root ${page ? "page" : "bubble-mode"} ${settings.side}`, lang: settings.lang, dir: directionOf(settings.lang) });
+  const root = el("div", {
+    class: `root ${page ? "page" : "bubble-mode"} ${settings.side}`,
+    lang: settings.lang,
+    dir: directionOf(settings.lang),
+  });
   const theme = createTheme(root, settings.theme);
   const log = createMessageLog(strings, settings.lang, (key) => chat.retry(key));
   const lead = createLeadForm(strings, chat);
@@ -35,12 +42,18 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
   const face = el("span", { class: "face", "aria-hidden": "true" }, avatar("assistant", ""));
   const title = el("h2", { class: "title", id: "title" });
   const standing = el("p", { class: "standing" });
-  const closeButton = el("button", { type: "button", class: "close", "aria-label": strings.close, title: strings.close }, icon("close"));
+  const closeButton = el(
+    "button",
+    { type: "button", class: "close", "aria-label": strings.close, title: strings.close },
+    icon("close"),
+  );
   const banner = el("p", { class: "banner", role: "status" });
   const newer = el("button", { type: "button", class: "newer", hidden: "" }, strings.newMessages, icon("down"));
   const panel = el(
     "section",
-    page ? { class: "panel", "aria-labelledby": "title" } : { class: "panel", role: "dialog", "aria-labelledby": "title", hidden: "" },
+    page
+      ? { class: "panel", "aria-labelledby": "title" }
+      : { class: "panel", role: "dialog", "aria-labelledby": "title", hidden: "" },
     el("header", {}, face, el("div", { class: "heading-text" }, title, standing), page ? undefined : closeButton),
     el("div", { class: "middle" }, log.element, newer),
     lead.element,
@@ -50,7 +63,14 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
   const badge = el("span", { class: "badge", "aria-hidden": "true", hidden: "" });
   const launcher = el(
     "button",
-    { type: "button", class: "launcher", "aria-label": strings.open, "aria-expanded": "false", "aria-haspopup": "dialog", hidden: "" },
+    {
+      type: "button",
+      class: "launcher",
+      "aria-label": strings.open,
+      "aria-expanded": "false",
+      "aria-haspopup": "dialog",
+      hidden: "",
+    },
     el("span", { class: "when-closed" }, icon("chat", true)),
     el("span", { class: "when-open" }, icon("down")),
     badge,

@@ -154,25 +154,24 @@ export function queryRoutes(app: App, resources: Resources): void {
       emit("token", { delta });
       first.resolve("token");
     });
-    const settled = answer.then((kept) => ({ kept }));
     // Before the first token a failure is an ordinary response.
-    const begun = await Promise.race([first.promise, settled]);
-    if (begun !== "token" && begun.kept.replayed) reply.header("idempotency-replayed", "true");
-    settled
-      .then(
-        ({ kept }) => {
-          if (!streamed) emit("token", { delta: answerText(kept.body) });
-          emit("done", kept.body);
-        },
-        (error: unknown) => {
-          const problem = problemOf(error);
-          if (problem.code === "internal_error" && !gone.signal.aborted) {
-            request.log.error({ err: error, requestId: request.id }, "a streamed query failed");
-          }
-          emit("error", problemBody(problem, request.id));
-        },
-      )
-      .finally(() => events.push(null));
+    const begun = await Promise.race([first.promise, answer]);
+    if (begun !== "token" && begun.replayed) reply.header("idempotency-replayed", "true");
+    const finish = async (): Promise<void> => {
+      try {
+        const { body: whole } = await answer;
+        if (!streamed) emit("token", { delta: answerText(whole) });
+        emit("done", whole);
+      } catch (error) {
+        const problem = problemOf(error);
+        if (problem.code === "internal_error" && !gone.signal.aborted) {
+          request.log.error({ err: error, requestId: request.id }, "a streamed query failed");
+        }
+        emit("error", problemBody(problem, request.id));
+      }
+      events.push(null);
+    };
+    void finish();
     return (
       reply
         .header("content-type", "text/event-stream; charset=utf-8")

@@ -27,7 +27,7 @@ export async function connect(site: TestSite, options: ClientOptions = {}): Prom
   const waiting = new Set<() => void>();
   const closed = new Promise<number>((resolve) => socket.once("close", resolve));
   socket.on("message", (data: Buffer) => {
-    frames.push(JSON.parse(data.toString("utf8")));
+    frames.push(JSON.parse(data.toString("utf8")) as ServerFrame);
     for (const check of waiting) check();
   });
   await new Promise<void>((resolve, reject) => {

@@ -263,7 +263,13 @@ export interface SiteOptions {
 /** The adapter behind a real HTTP server, the way that the program serves it. */
 export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
   const host = options.host ?? createTestHost(realClock);
-  const account: Account = { id: "acc_1", workspaceId, channel: options.channel ?? "widget", name: "widget", config: {} };
+  const account: Account = {
+    id: "acc_1",
+    workspaceId,
+    channel: options.channel ?? "widget",
+    name: "widget",
+    config: {},
+  };
   const adapter = widget.create({ ...account, config: options.config ?? {} }, host);
   const { inbound } = adapter;
   if (inbound.kind !== "site" || inbound.socket === undefined) throw new Error("the widget is a site with a socket");
@@ -279,7 +285,9 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
       response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" }).end(page);
       return;
     }
-    const route = routes.find(({ path }) => (path.endsWith("/*") ? url.pathname.startsWith(path.slice(0, -1)) : path === url.pathname));
+    const route = routes.find(({ path }) =>
+      path.endsWith("/*") ? url.pathname.startsWith(path.slice(0, -1)) : path === url.pathname,
+    );
     const webRequest: WebRequest = {
       method: request.method ?? "GET",
       path: url.pathname,

@@ -1,0 +1,42 @@
+# syntax=docker/dockerfile:1
+
+# The code that runs in browsers is bundled here; the bundler is not part of the final image.
+FROM node:24.21.0-slim AS browser-code
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY adapters adapters
+COPY src src
+RUN node src/web/build.ts
+
+# What the program needs when it runs. The image has Node.js, so the one that npm would bring is left out.
+FROM node:24.21.0-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+
+FROM node:24.21.0-slim
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8080 \
+    PARLEY_DATA_DIR=/data
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY bin bin
+COPY config config
+# The manual is what a fresh installation answers from.
+COPY docs docs
+COPY src src
+COPY adapters adapters
+COPY --from=browser-code /app/dist dist
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Node.js itself receives the signals: no shell or npm stands between.
+ENTRYPOINT ["node", "/app/src/main.ts"]
+CMD ["start"]

@@ -1,0 +1,490 @@
+import { createHmac } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { readFile } from "node:fs/promises";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { buildBrowserCode } from "../../../src/web/build.ts";
+import { demoPage } from "../../../src/web/demo.ts";
+import { skipped } from "../../../test/support/skipped.ts";
+import { bundlePath } from "../site.ts";
+import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+import { hostileTexts } from "./support/hostile-texts.ts";
+import type { SiteOptions, TestSite } from "./support/site.ts";
+import { createTestHost, embedding, realClock, startSite, workspaceId } from "./support/site.ts";
+
+beforeAll(async () => {
+  await buildBrowserCode();
+});
+
+describe("the script", () => {
+  it("is one file under 25 KB compressed that puts no name on the page", async () => {
+    const bytes = await readFile(bundlePath);
+    expect(gzipSync(bytes).byteLength).toBeLessThan(25_000);
+    expect(bytes.toString("utf8")).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/u);
+  });
+});
+
+if (noBrowser === undefined) describe("the widget in a browser", inBrowser);
+else skipped("the widget in a browser", noBrowser);
+
+function inBrowser(): void {
+  let browser: Browser;
+  const open: { close(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+  afterEach(async () => {
+    for (const each of open.splice(0).toReversed()) await each.close();
+  });
+
+  async function site(options: SiteOptions = {}, attributes = "", body = ""): Promise<TestSite> {
+    const started = await startSite(options);
+    open.push(started);
+    started.pages.set("/", embedding(started.origin, attributes, body));
+    return started;
+  }
+
+  async function context(options: Parameters<Browser["newContext"]>[0] = {}): Promise<BrowserContext> {
+    const made = await browser.newContext({ locale: "en-GB", ...options });
+    open.push(made);
+    return made;
+  }
+
+  const composer = (page: Page) => page.getByRole("textbox", { name: "Write a message…" });
+  const launcher = (page: Page) => page.getByRole("button", { name: /^Open chat/u });
+  const log = (page: Page) => page.getByRole("log", { name: "Messages" });
+  const own = (page: Page, text: string) => log(page).locator(".user").filter({ hasText: text });
+
+  async function ask(page: Page, text: string): Promise<void> {
+    await composer(page).fill(text);
+    await composer(page).press("Enter");
+  }
+
+  it("is used with the keyboard alone, and named for those who do not see it", async () => {
+    const { host, origin } = await site();
+    host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "**Thirty** days." });
+    const { page, errors } = await openPage(await context(), origin);
+    await launcher(page).waitFor();
+    await page.getByRole("button", { name: "Page button" }).focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Acme Help" });
+    await dialog.waitFor();
+    await page.keyboard.type("How long?");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("And why?");
+    await page.keyboard.press("Enter");
+    await log(page).getByText("Thirty days.").waitFor();
+    expect(host.events[0]).toMatchObject({ text: "How long?\nAnd why?", metadata: { page: `${origin}/` } });
+    expect(await log(page).getAttribute("aria-live")).toBe("polite");
+    expect(await dialog.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await dialog.isVisible()).toBe(false);
+    // Focus is on the launcher again: the same key opens it.
+    await page.keyboard.press("Enter");
+    expect(await dialog.isVisible()).toBe(true);
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Shift+Tab");
+    await page.keyboard.press("Enter");
+    expect(await dialog.isVisible()).toBe(false);
+    expect(errors).toEqual([]);
+    expect(await page.evaluate(() => Object.keys(window).filter((name) => /parley/iu.test(name)))).toEqual([]);
+  });
+
+  it("does not send the Enter that ends a word of an input method", async () => {
+    const { host, origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await composer(page).fill("にほん");
+    await composer(page).evaluate((box) => {
+      box.dispatchEvent(
+        new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }),
+      );
+    });
+    await composer(page).press("Enter");
+    await own(page, "にほん").waitFor();
+    await expect.poll(() => host.events.length).toBe(1);
+  });
+
+  it("shows sources as links, and passages of files that have no address in place", async () => {
+    const { host, origin } = await site();
+    host.answer = (thread) =>
+      host.say(thread, {
+        role: "assistant",
+        markdown: "Yes.",
+        sources: [
+          { title: "Returns", url: "https://docs.test/returns", chunk: "x", score: 1 },
+          { title: "Returns", url: "https://docs.test/returns", chunk: "y", score: 0.9 },
+          { title: "handbook.pdf", url: "", chunk: "The passage itself.", score: 0.8 },
+          { title: "bad", url: "javascript:alert(1)", chunk: "z", score: 0.1 },
+        ],
+      });
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "May I?");
+    const sources = page.getByRole("group", { name: "Sources" });
+    const link = sources.getByRole("link", { name: /Returns/u });
+    await link.waitFor();
+    expect(await link.count()).toBe(1);
+    expect(await link.getAttribute("href")).toBe("https://docs.test/returns");
+    expect(await link.getAttribute("rel")).toBe("noopener noreferrer nofollow");
+    expect(await link.getAttribute("target")).toBe("_blank");
+    expect(await sources.getByRole("link").count()).toBe(1);
+    await sources.getByText("handbook.pdf").click();
+    await sources.getByText("The passage itself.").waitFor();
+  });
+
+  it("comes back with the conversation after a reload, and on the next page still open", async () => {
+    const { host, origin, pages } = await site();
+    host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "An answer." });
+    pages.set("/next", embedding(origin));
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "A question");
+    await log(page).getByText("An answer.").waitFor();
+    await composer(page).fill("half a thou");
+    await page.goto(`${origin}/next`);
+    await log(page).getByText("An answer.").waitFor();
+    expect(await own(page, "A question").count()).toBe(1);
+    expect(await composer(page).inputValue()).toBe("half a thou");
+    expect(host.threads.size).toBe(1);
+  });
+
+  it("shows two tabs one conversation, and what either writes in both", async () => {
+    const { host, origin } = await site();
+    const shared = await context();
+    const one = (await openPage(shared, origin)).page;
+    const two = (await openPage(shared, origin)).page;
+    // Both open before there is a session.
+    await Promise.all([launcher(one).click(), launcher(two).click()]);
+    await ask(one, "From one");
+    await own(two, "From one").waitFor();
+    await ask(two, "From two");
+    await own(one, "From two").waitFor();
+    expect(await own(one, "From one").count()).toBe(1);
+    expect(host.threads.size).toBe(1);
+  });
+
+  it("sends what was written while the server was away, once, also after a reload", async () => {
+    const host = createTestHost(realClock);
+    const first = await site({ host });
+    const { page } = await openPage(await context(), first.origin);
+    await launcher(page).click();
+    await ask(page, "before");
+    await expect.poll(() => host.events.length).toBe(1);
+    await first.close();
+    open.splice(open.indexOf(first), 1);
+    await page.getByText("Connecting…").waitFor();
+    await ask(page, "while away");
+    await own(page, "while away").getByText("Sending…").waitFor();
+    const again = await site({ host, port: first.port });
+    await expect.poll(() => host.events.length, { timeout: 15_000 }).toBe(2);
+    await page.goto(again.origin);
+    await own(page, "while away").waitFor();
+    await expect.poll(() => own(page, "Sending…").count()).toBe(0);
+    expect(await own(page, "while away").count()).toBe(1);
+    expect(host.events.map((event) => (event.kind === "message" ? event.text : ""))).toEqual(["before", "while away"]);
+  });
+
+  it("says so when the browser is offline, and sends when it is back", async () => {
+    const { host, origin } = await site();
+    const used = await context();
+    const { page } = await openPage(used, origin);
+    await launcher(page).click();
+    await ask(page, "one");
+    await expect.poll(() => host.events.length).toBe(1);
+    await used.setOffline(true);
+    await page.getByText("You are offline.", { exact: false }).waitFor();
+    await ask(page, "two");
+    await used.setOffline(false);
+    await expect.poll(() => host.events.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => page.getByText("You are offline.", { exact: false }).count()).toBe(0);
+    expect(await own(page, "two").count()).toBe(1);
+  });
+
+  it("asks for an address when a person takes over, and shows who answers and types", async () => {
+    const { host, origin } = await site();
+    host.answer = (thread, text) => {
+      if (text.includes("human")) host.set(thread, { handledBy: "waiting" });
+    };
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await page.getByText("Answers from our documentation").waitFor();
+    await ask(page, "human please");
+    const form = page.getByRole("form", { name: "Where can we reach you?" });
+    await form.waitFor();
+    await page.getByText("Waiting for a person to join").waitFor();
+    await form.getByRole("textbox", { name: "E-mail address" }).fill("nonsense");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByText("Please enter a valid e-mail address.").waitFor();
+    await form.getByRole("textbox", { name: "E-mail address" }).fill("ada@example.com");
+    await form.getByRole("textbox", { name: "Name (optional)" }).fill("Ada");
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Thank you, we have your address.").waitFor();
+    expect(await form.isVisible()).toBe(false);
+    expect(host.events.at(-1)).toMatchObject({ kind: "contact", contact: { name: "Ada", email: "ada@example.com" } });
+    host.set(host.thread1(), { handledBy: "agent", agentName: "Anna Berg" });
+    await page.getByText("Anna Berg is helping you").waitFor();
+    host.signal(host.thread1(), { kind: "typing", who: { role: "agent", name: "Anna Berg" } });
+    await log(page).getByText("Anna Berg is typing…").waitFor();
+    host.say(host.thread1(), { role: "agent", authorName: "Anna Berg", markdown: "Hello." });
+    await log(page).locator(".agent").getByText("Hello.").waitFor();
+    await expect.poll(() => log(page).getByText("Anna Berg is typing…").isVisible()).toBe(false);
+    await composer(page).pressSequentially("thanks");
+    await expect.poll(() => host.typed.length).toBeGreaterThan(0);
+  });
+
+  it("counts what came while it was closed", async () => {
+    const { host, origin } = await site();
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "Are you there?");
+    await expect.poll(() => host.events.length).toBe(1);
+    await page.getByRole("button", { name: "Close chat" }).first().click();
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: "Yes." });
+    host.say(host.thread1(), { role: "agent", authorName: "Anna", markdown: "What is it?" });
+    await page.getByRole("button", { name: "Open chat (2 unread)" }).click();
+    await log(page).getByText("What is it?").waitFor();
+    await expect.poll(() => host.events.filter((event) => event.kind === "delivery").length).toBe(2);
+    await page.reload();
+    await expect.poll(() => page.getByText("What is it?").isVisible()).toBe(true);
+    expect(host.events.filter((event) => event.kind === "delivery")).toHaveLength(2);
+  });
+
+  it("keeps a signed-in user's thread to that user, on the same browser too", async () => {
+    const { host, origin, pages } = await site();
+    const signed = (user: string) =>
+      embedding(
+        origin,
+        `data-user-id="${user}" data-user-hash="${createHmac("sha256", host.secret).update(user).digest("hex")}"`,
+      );
+    pages.set("/ada", signed("ada")).set("/bob", signed("bob"));
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "before signing in");
+    await expect.poll(() => host.events.length).toBe(1);
+    await page.goto(`${origin}/ada`);
+    await launcher(page).click();
+    await own(page, "before signing in").waitFor();
+    await ask(page, "as Ada");
+    await expect
+      .poll(() => host.events.at(-1))
+      .toMatchObject({ text: "as Ada", sender: { verified: { userId: "ada" } } });
+    for (const other of ["/bob", "/"]) {
+      await page.goto(origin + other);
+      await page.getByRole("button", { name: /chat/u }).first().waitFor();
+      if (await launcher(page).isVisible()) await launcher(page).click();
+      await page.getByText("Answers from our documentation").waitFor();
+      await ask(page, `hello from ${other}`);
+      await own(page, `hello from ${other}`).waitFor();
+      expect(await own(page, "as Ada").count()).toBe(0);
+      expect(await own(page, "before signing in").count()).toBe(0);
+    }
+    await page.goto(`${origin}/ada`);
+    await page.getByRole("button", { name: /chat/u }).first().waitFor();
+    if (await launcher(page).isVisible()) await launcher(page).click();
+    await own(page, "as Ada").waitFor();
+  });
+
+  it("runs nothing and loads nothing of hostile texts, names, titles and colours", async () => {
+    const { host, origin } = await site({
+      host: createTestHost(realClock, {
+        title: "<img src=x onerror=alert(1)>",
+        greeting: "<svg onload=alert(1)>",
+        color: "red;background:url(https://evil.test/)",
+      }),
+    });
+    const { page, dialogs, requested, errors } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "<script>alert(1)</script>");
+    await expect.poll(() => host.events.length).toBe(1);
+    for (const [index, text] of hostileTexts.entries()) {
+      host.say(host.thread1(), {
+        role: index % 2 === 0 ? "assistant" : "agent",
+        authorName: text.slice(0, 190),
+        markdown: text,
+        sources: [{ title: text, url: text, chunk: text, score: 1 }],
+      });
+    }
+    host.say(host.thread1(), { role: "assistant", markdown: "the last one" });
+    await log(page).getByText("the last one").waitFor();
+    const found = await page.evaluate(() => {
+      const shadow = document.querySelector("parley-chat")?.shadowRoot;
+      const inside = [...(shadow?.querySelectorAll("*") ?? [])];
+      return {
+        tags: [...new Set(inside.map((element) => element.localName))],
+        handlers: inside.flatMap((element) => element.getAttributeNames().filter((name) => name.startsWith("on"))),
+        schemes: [
+          ...new Set(inside.filter((element) => element instanceof HTMLAnchorElement).map((link) => link.protocol)),
+        ],
+        rels: [...new Set(inside.filter((element) => element instanceof HTMLAnchorElement).map((link) => link.rel))],
+      };
+    });
+    expect(found.handlers).toEqual([]);
+    expect(found.schemes.filter((scheme) => !["http:", "https:", "mailto:"].includes(scheme))).toEqual([]);
+    expect(found.rels).toEqual(["noopener noreferrer nofollow"]);
+    for (const tag of [
+      "script",
+      "img",
+      "iframe",
+      "style",
+      "base",
+      "form-action",
+      "object",
+      "embed",
+      "video",
+      "math",
+      "meta",
+      "link",
+    ]) {
+      expect(found.tags).not.toContain(tag);
+    }
+    expect(dialogs).toEqual([]);
+    expect(requested.filter((address) => new URL(address).origin !== origin && !address.startsWith("data:"))).toEqual(
+      [],
+    );
+    expect(errors).toEqual([]);
+    expect(await page.getByText("<script>alert(1)</script>").first().isVisible()).toBe(true);
+  });
+
+  it.each([
+    [320, 568],
+    [390, 844],
+  ])("fills a phone of %i by %i without scrolling sideways, and keeps the focus in", async (width, height) => {
+    const { host, origin } = await site();
+    host.answer = (thread) =>
+      host.say(thread, {
+        role: "assistant",
+        markdown: `${"unbreakable".repeat(40)}\n\n| a | b | c |\n|---|---|---|\n| ${"wide ".repeat(20)} | ${"x".repeat(80)} | c |\n\n\`\`\`\n${"code ".repeat(60)}\n\`\`\``,
+        sources: [{ title: "t".repeat(300), url: "https://docs.test/", chunk: "", score: 1 }],
+      });
+    const { page } = await openPage(
+      await context({ viewport: { width, height }, isMobile: true, hasTouch: true, reducedMotion: "reduce" }),
+      origin,
+    );
+    await launcher(page).tap();
+    await ask(page, "word ".repeat(60));
+    await page.getByRole("group", { name: "Sources" }).waitFor();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width, height });
+    expect(await dialog.getAttribute("aria-modal")).toBe("true");
+    const overflow = await page.evaluate(() => {
+      const list = document.querySelector("parley-chat")?.shadowRoot?.querySelector(".log");
+      return [document.documentElement.scrollWidth - innerWidth, (list?.scrollWidth ?? 0) - (list?.clientWidth ?? 0)];
+    });
+    expect(overflow).toEqual([0, 0]);
+    for (let index = 0; index < 12; index += 1) {
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate(() => document.activeElement?.localName)).toBe("parley-chat");
+    }
+  });
+
+  it.each(["#1f6feb", "#ffeb3b", "#ffffff", "#000000", "#ff5a5f"])(
+    "can be read in light and dark with the accent %s",
+    async (color) => {
+      const { host, origin } = await site({ host: createTestHost(realClock, { color }) });
+      host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "[a link](https://docs.test/)" });
+      for (const colorScheme of ["light", "dark"] as const) {
+        const { page } = await openPage(await context({ colorScheme }), origin);
+        await launcher(page).click();
+        await ask(page, "Question");
+        await log(page)
+          .getByRole("link", { name: /a link/u })
+          .waitFor();
+        const ratios = await page.evaluate(contrastsInPage);
+        for (const [what, ratio] of Object.entries(ratios))
+          expect(ratio, `${what} in ${colorScheme}`).toBeGreaterThanOrEqual(4.5);
+      }
+    },
+  );
+
+  it("speaks the language of the page, with the page's own words above", async () => {
+    const { origin } = await site({}, `data-lang="de-AT" data-strings='{"placeholder":"Grüß Gott …"}'`);
+    const { page } = await openPage(await context(), origin);
+    await page.getByRole("button", { name: "Chat öffnen" }).click();
+    await page.getByRole("textbox", { name: "Grüß Gott …" }).waitFor();
+    await page.getByText("Antwortet aus unserer Dokumentation").waitFor();
+  });
+
+  it("does not appear on a page that may not use it", async () => {
+    const { origin } = await site({ host: createTestHost(realClock, { allowedOrigins: ["https://shop.example"] }) });
+    const elsewhere = await site();
+    elsewhere.pages.set("/", embedding(origin));
+    const used = await context();
+    const refused = used.waitForEvent("response", (response) => response.url().includes("/face"));
+    const { page } = await openPage(used, elsewhere.origin);
+    expect((await refused).status()).toBe(403);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => resolve(undefined))));
+    expect(await launcher(page).isVisible()).toBe(false);
+  });
+
+  it("fills the hosted page, under a policy that allows no inline script", async () => {
+    const { host, origin } = await site({ channel: "hosted" });
+    host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "An answer." });
+    const { page, errors } = await openPage(await context(), `${origin}/chat/${workspaceId}`);
+    expect(await page.title()).toBe("Acme Help");
+    await ask(page, "A question");
+    await log(page).getByText("An answer.").waitFor();
+    expect(errors).toEqual([]);
+    const policy = (await fetch(`${origin}/chat/${workspaceId}`)).headers.get("content-security-policy");
+    expect(policy).toContain("script-src 'self';");
+    const alias = await fetch(`${origin}/chat/${workspaceId.replace("wt_", "ws_")}`);
+    expect(alias.status).toBe(200);
+    const unknown = await fetch(`${origin}/chat/wt_zzzzzz_0123456789abcdef`);
+    expect(unknown.status).toBe(404);
+    expect(await unknown.text()).toContain("There is no chat at this address");
+  });
+
+  it("is asked by the example page's own questions", async () => {
+    const { host, origin, pages } = await site();
+    pages.set("/demo", demoPage({ workspaceId, questions: ["What's <new>?"] }));
+    const { page, errors } = await openPage(await context(), `${origin}/demo`);
+    await launcher(page).waitFor();
+    await page.getByRole("button", { name: "What's <new>?" }).click();
+    await own(page, "What's <new>?").waitFor();
+    await expect.poll(() => host.events).toMatchObject([{ text: "What's <new>?" }]);
+    expect(errors).toEqual([]);
+  });
+}
+
+/** Runs in the page: how well each text can be told from what is behind it. */
+function contrastsInPage(): Record<string, number> {
+  const shadow = document.querySelector("parley-chat")?.shadowRoot;
+  const numbers = (color: string): number[] => (color.match(/[\d.]+/gu) ?? []).map(Number);
+  const luminance = (color: string): number => {
+    const [red = 0, green = 0, blue = 0] = numbers(color).map((value) => {
+      const share = value / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const behind = (element: Element | null): string => {
+    for (let each = element; each !== null; each = each.parentElement) {
+      const color = getComputedStyle(each).backgroundColor;
+      if ((numbers(color)[3] ?? 1) > 0) return color;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const result: Record<string, number> = {};
+  for (const selector of [
+    ".user .bubble",
+    ".bot .bubble",
+    ".bubble a",
+    ".launcher",
+    ".standing",
+    ".title",
+    ".row .meta",
+    ".day",
+    "header .avatar",
+  ]) {
+    const element = shadow?.querySelector(selector) ?? null;
+    if (element === null) continue;
+    const [one, other] = [luminance(getComputedStyle(element).color), luminance(behind(element))];
+    result[selector] = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+  }
+  return result;
+}

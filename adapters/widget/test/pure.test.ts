@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { contrast, parseColor, readableOn, textOn } from "../browser/color.ts";
+import { backoffMs } from "../browser/connection.ts";
+import { fill, languages, stringsFor } from "../browser/strings.ts";
+import { addressKey } from "../limits.ts";
+
+describe("colours", () => {
+  it("reads #rgb and #rrggbb and nothing else", () => {
+    expect(parseColor("#1f6feb")).toEqual([31, 111, 235]);
+    expect(parseColor("#0aF")).toEqual([0, 170, 255]);
+    for (const text of [undefined, "", "red", "#12345", "#1f6feb;background:red", "rgb(0 0 0)"])
+      expect(parseColor(text)).toBeUndefined();
+  });
+
+  it("gives every accent a text that can be read on it, and a link that can be read on the surface", () => {
+    for (let red = 0; red < 256; red += 51) {
+      for (let green = 0; green < 256; green += 51) {
+        for (let blue = 0; blue < 256; blue += 51) {
+          const accent = [red, green, blue] as const;
+          expect(contrast(accent, textOn(accent))).toBeGreaterThanOrEqual(4.5);
+          for (const surface of [
+            [255, 255, 255],
+            [23, 25, 31],
+          ] as const) {
+            expect(contrast(readableOn(accent, surface), surface)).toBeGreaterThanOrEqual(4.5);
+          }
+        }
+      }
+    }
+  });
+});
+
+describe("texts", () => {
+  it.each(languages)("of %s are all there, with the same places to fill in", (lang) => {
+    const english = new Map(Object.entries(stringsFor("en", {})));
+    const places = (text: string): string => [...text.matchAll(/\{\w+\}/gu)].join();
+    for (const [key, text] of Object.entries(stringsFor(lang, {}))) {
+      expect(text, key).not.toBe("");
+      expect(places(text), `${lang}.${key}`).toBe(places(english.get(key) ?? ""));
+    }
+    if (lang !== "en") expect(stringsFor(lang, {}).placeholder).not.toBe(english.get("placeholder"));
+  });
+
+  it("fall back from a region to its language and then to English, below the page's own", () => {
+    expect(stringsFor("pt-BR", {}).save).toBe("Salvar");
+    expect(stringsFor("tlh", {}).save).toBe("Save");
+    expect(stringsFor("de", { save: "Ab damit" }).save).toBe("Ab damit");
+  });
+
+  it("are filled in as they are", () => {
+    expect(fill("{name} writes", "$& <b>")).toBe("$& <b> writes");
+  });
+});
+
+describe("reconnecting", () => {
+  it("waits from a quarter of a second to half a minute, never the same for a crowd", () => {
+    expect(backoffMs(0, 0)).toBe(250);
+    expect(backoffMs(0, 1)).toBe(500);
+    expect(backoffMs(4, 0.5)).toBe(6_000);
+    expect(backoffMs(1_000, 1)).toBe(30_000);
+  });
+});
+
+describe("limits by address", () => {
+  it.each([
+    ["203.0.113.7", "203.0.113.7"],
+    ["::ffff:203.0.113.7", "203.0.113.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:0DB8:0001:0002::9", "2001:db8:1:2::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ])("counts %s as %s", (address, key) => {
+    expect(addressKey(address)).toBe(key);
+  });
+});

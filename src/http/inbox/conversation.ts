@@ -1,0 +1,186 @@
+import { plainBlocks, safeTree } from "#channel/markdown.ts";
+import type { Source } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { Reader } from "#engine/ports.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import { customerLabel, peopleOf, personOf, slaOf, tagsOf } from "./list.ts";
+import type { AuditView, ConversationView, EarlierMessages, MessageView, NoteView, Person } from "./wire.ts";
+
+const messagesPerPage = 100;
+const notesMax = 500;
+const auditMax = 500;
+const othersMax = 8;
+
+export async function requireRow(db: Reader, workspaceId: string, id: string): Promise<ConversationRow> {
+  const row = await db
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", id)
+    .where("workspace_id", "=", workspaceId)
+    .executeTakeFirst();
+  if (row === undefined) throw new Problem("conversation_not_found", "This conversation does not exist any more.");
+  return row;
+}
+
+export async function conversationView(
+  db: Reader,
+  workspaceId: string,
+  id: string,
+  settings: WorkspaceSettings,
+  now: number,
+): Promise<ConversationView> {
+  const row = await requireRow(db, workspaceId, id);
+  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people] = await Promise.all([
+    messagesBefore(db, id, undefined),
+    db.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id", "desc").limit(notesMax).execute(),
+    db.selectFrom("audit").selectAll().where("conversation_id", "=", id).orderBy("id", "desc").limit(auditMax).execute(),
+    tagsOf(db, [id]),
+    db
+      .selectFrom("conversations")
+      .select(["id", "status", "channel", "started_at"])
+      .where("contact_id", "=", row.contact_id)
+      .where("workspace_id", "=", workspaceId)
+      .where("id", "!=", id)
+      .orderBy("started_at", "desc")
+      .limit(othersMax)
+      .execute(),
+    lastPage(db, id),
+    peopleOf(db, workspaceId),
+  ]);
+  return {
+    id,
+    channel: row.channel,
+    status: row.status,
+    snoozedFrom: row.snoozed_from,
+    snoozedUntil: row.snoozed_until,
+    priority: row.priority,
+    assignee: personOf(people, row.assigned_to),
+    customer: {
+      label: customerLabel(row),
+      name: row.customer_name,
+      email: row.customer_email,
+      phone: row.customer_phone,
+      verified: row.customer_verified === 1,
+      page,
+    },
+    sla: slaOf(row, settings, now),
+    tags: tags.get(id) ?? [],
+    startedAt: row.started_at,
+    lastMessageAt: row.last_message_at,
+    resolvedAt: row.resolved_at,
+    lastSeq: row.last_seq,
+    messages,
+    hasEarlier,
+    notes: notes.reverse().map((note): NoteView => {
+      const author = note.author === "system" ? "Parley" : (people.get(note.author)?.name ?? note.author.replace(/^api_key:/u, "API: "));
+      return { id: note.id, author, content: safeTree(note.content), createdAt: note.created_at };
+    }),
+    audit: audit.reverse().flatMap((entry): AuditView[] => {
+      if (entry.action === "note_added") return [];
+      const { id: entryId, action, from_value: from, to_value: to, created_at: createdAt } = entry;
+      const named = action === "assigned" ? (personOf(people, to)?.name ?? to) : to;
+      return [{ id: entryId, action, actor: actorName(entry, people), from, to: named, createdAt }];
+    }),
+    others: others.map(({ started_at: startedAt, ...other }) => ({ ...other, startedAt })),
+    now,
+  };
+}
+
+function actorName(
+  entry: { readonly actor_type: string; readonly actor_id: string | null; readonly actor_name: string | null },
+  people: ReadonlyMap<string, Person>,
+): string {
+  const { actor_type: type, actor_id: id, actor_name: name } = entry;
+  switch (type) {
+    case "agent":
+      return people.get(id ?? "")?.name ?? name ?? id ?? "An agent";
+    case "api_key":
+      return name === null ? "The API" : `API: ${name}`;
+    case "customer":
+      return name ?? "The customer";
+    case "assistant":
+      return "The assistant";
+    default:
+      return id ?? "The system";
+  }
+}
+
+/** The last messages before `seq`, in order. */
+export async function messagesBefore(db: Reader, conversationId: string, seq: number | undefined): Promise<EarlierMessages> {
+  let query = db.selectFrom("messages").selectAll().where("conversation_id", "=", conversationId);
+  if (seq !== undefined) query = query.where("seq", "<", seq);
+  const rows = await query
+    .orderBy("seq", "desc")
+    .limit(messagesPerPage + 1)
+    .execute();
+  const shown = rows.slice(0, messagesPerPage).toReversed();
+  return { messages: await messageViews(db, shown), hasEarlier: rows.length > messagesPerPage };
+}
+
+/** What others than this agent have written since `seq`: customers and colleagues, not the bot. */
+export async function writtenSince(db: Reader, conversationId: string, seq: number, agent: string): Promise<readonly MessageView[]> {
+  const rows = await db
+    .selectFrom("messages")
+    .selectAll()
+    .where("conversation_id", "=", conversationId)
+    .where("seq", ">", seq)
+    .where((eb) => eb.or([eb("role", "=", "user"), eb.and([eb("role", "=", "agent"), eb("author_id", "!=", agent)])]))
+    .orderBy("seq")
+    .limit(20)
+    .execute();
+  return messageViews(db, rows);
+}
+
+async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise<MessageView[]> {
+  const sent = rows.filter(({ role }) => role !== "user").map(({ id }) => id);
+  const deliveries =
+    sent.length === 0
+      ? []
+      : await db.selectFrom("deliveries").select(["message_id", "state", "error"]).where("message_id", "in", sent).execute();
+  const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
+  return rows.map((row) => ({
+    id: row.id,
+    seq: row.seq,
+    role: row.role,
+    author: row.author_name,
+    // Customers write plain text: a star is a star.
+    content: row.role === "user" ? plainBlocks(row.content) : safeTree(row.content),
+    createdAt: row.created_at,
+    edited: row.edited_at !== null,
+    deleted: row.deleted_at !== null,
+    confidence: row.confidence,
+    sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
+    delivery: worst(byMessage.get(row.id) ?? []),
+  }));
+}
+
+const badness: Readonly<Record<DeliveryState, number>> = {
+  failed: 6,
+  unknown: 5,
+  queued: 4,
+  sending: 3,
+  sent: 2,
+  delivered: 1,
+  read: 0,
+};
+
+function worst(parts: readonly { readonly state: DeliveryState; readonly error: string | null }[]): MessageView["delivery"] {
+  const [part] = parts.toSorted((a, b) => badness[b.state] - badness[a.state]);
+  return part === undefined ? null : { state: part.state, error: part.error };
+}
+
+async function lastPage(db: Reader, conversationId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom("messages")
+    .select("metadata")
+    .where("conversation_id", "=", conversationId)
+    .where("metadata", "is not", null)
+    .orderBy("seq", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const metadata: unknown = JSON.parse(row?.metadata ?? "null");
+  const page = typeof metadata === "object" && metadata !== null && "page" in metadata ? metadata.page : undefined;
+  return typeof page === "string" && /^https?:/iu.test(page) && URL.canParse(page) ? page : null;
+}

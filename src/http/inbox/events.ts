@@ -1,0 +1,100 @@
+import type { FastifyReply } from "fastify";
+import { workspaceTopic } from "#engine/create-engine.ts";
+import type { Clock, Fanout, Log, Reader } from "#engine/ports.ts";
+import { conversationOfContext } from "#store/conversations.ts";
+import type { LiveEvent } from "./wire.ts";
+
+const heartbeatMs = 20_000;
+/** A reader that is this far behind is let go; it comes back and fetches what it missed. */
+const unsentBytesMax = 256 * 1_024;
+const streamsPerAgentMax = 20;
+
+export interface LiveEvents {
+  /** Keeps the response open and tells of every change in the workspace until `stillSignedIn` says no. */
+  open(
+    reply: FastifyReply,
+    agent: { readonly id: string; readonly workspace_id: string },
+    stillSignedIn: () => Promise<boolean>,
+  ): void;
+  close(): void;
+}
+
+type Signal =
+  | { readonly kind: "changed"; readonly conversationId: string }
+  | { readonly kind: "typing"; readonly accountId: string; readonly thread: string };
+
+export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: Log): LiveEvents {
+  const streams = new Map<string, Set<() => void>>();
+
+  return {
+    open(reply, agent, stillSignedIn) {
+      reply.hijack();
+      const { raw } = reply;
+      raw.writeHead(200, {
+        "content-type": "text/event-stream; charset=utf-8",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        // Proxies that gather answers would hold the events back.
+        "x-accel-buffering": "no",
+      });
+      raw.write("retry: 2000\n\n: connected\n\n");
+
+      const own = streams.get(agent.id) ?? new Set();
+      streams.set(agent.id, own);
+      // More than anybody has windows: the oldest goes.
+      if (own.size >= streamsPerAgentMax) [...own][0]?.();
+
+      let ended = false;
+      let stopBeating = (): void => undefined;
+      const end = (): void => {
+        if (ended) return;
+        ended = true;
+        stopBeating();
+        unsubscribe();
+        own.delete(end);
+        if (own.size === 0) streams.delete(agent.id);
+        raw.end();
+      };
+      const write = (text: string): void => {
+        if (ended) return;
+        if (raw.writableLength > unsentBytesMax) {
+          end();
+          raw.destroy();
+        } else raw.write(text);
+      };
+      const tell = (event: LiveEvent): void => write(`data: ${JSON.stringify(event)}\n\n`);
+      const failed = (error: unknown): void => {
+        log.warn({ err: error }, "a live connection of the inbox ended");
+        end();
+      };
+
+      const unsubscribe = fanout.subscribe(workspaceTopic(agent.workspace_id), (message) => {
+        const signal = JSON.parse(message) as Signal;
+        if (signal.kind === "changed") {
+          tell({ kind: "changed", conversationId: signal.conversationId });
+          return;
+        }
+        conversationOfContext(db, { accountId: signal.accountId, contextKey: signal.thread }).then((row) => {
+          if (row?.workspace_id === agent.workspace_id) tell({ kind: "typing", conversationId: row.id });
+        }, failed);
+      });
+      const beat = (): void => {
+        stopBeating = clock.timer(heartbeatMs, () => {
+          stillSignedIn().then((still) => {
+            if (!still) end();
+            if (ended) return;
+            write(": \n\n");
+            beat();
+          }, failed);
+        });
+      };
+      own.add(end);
+      raw.on("close", end);
+      raw.on("error", end);
+      beat();
+    },
+    close() {
+      for (const own of streams.values()) for (const end of own) end();
+    },
+  };
+}

@@ -1,0 +1,308 @@
+import { Type } from "typebox";
+import cookie from "@fastify/cookie";
+import type { FastifyRequest } from "fastify";
+import { priorities } from "#domain/sla.ts";
+import type { Actor } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { wakeTarget } from "#domain/lifecycle.ts";
+import type { ConversationChange } from "#engine/engine.ts";
+import type { Fanout } from "#engine/ports.ts";
+import { createWorkspaces } from "#engine/workspaces.ts";
+import { checkPassword, createSession, endSession, redeemLogin } from "../../operator/agents.ts";
+import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
+import type { App } from "../server.ts";
+import { conversationView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
+import { createLiveEvents } from "./events.ts";
+import { countViews, listPage, peopleOf, personOf } from "./list.ts";
+import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentLinkPage } from "./pages.ts";
+import { answerError, InboxRefusal } from "./refusal.ts";
+import type { SignedIn } from "./session.ts";
+import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession, signedIn } from "./session.ts";
+import type { Counts, EarlierMessages, Me, ConversationView, ListPage } from "./wire.ts";
+import { views } from "./wire.ts";
+
+export interface InboxDependencies
+  extends Pick<HttpDependencies, "store" | "engine" | "listConversations" | "clock" | "log"> {
+  readonly fanout: Fanout;
+  readonly options: Pick<HttpOptions, "publicUrl">;
+  /** The folder of the browser build; `dist/` unless a test says otherwise. */
+  readonly assets?: URL;
+}
+
+const contentCharsMax = 10_000;
+const formBytesMax = 4_096;
+
+const conversationPath = Type.Object({ id: Type.String({ pattern: "^conv_[0-9a-z]{26}$", allowed: "a conversation's id" }) });
+const text = Type.String({ minLength: 1, maxLength: contentCharsMax, pattern: "\\S", allowed: `a text of 1 to ${contentCharsMax} characters` });
+
+const listQuery = Type.Object({
+  view: Type.Enum(views),
+  q: Type.Optional(Type.String({ maxLength: 500 })),
+  cursor: Type.Optional(Type.String({ maxLength: 100 })),
+});
+const claimBody = Type.Object({ takeOver: Type.Optional(Type.Boolean()) });
+const snoozeBody = Type.Object({ until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })) });
+const replyBody = Type.Object({
+  content: text,
+  clientId: Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" }),
+  lastSeq: Type.Integer({ minimum: 0 }),
+  force: Type.Optional(Type.Boolean()),
+});
+const noteBody = Type.Object({ content: text });
+const changeBody = Type.Object({
+  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 })),
+  priority: Type.Optional(Type.Enum(priorities)),
+});
+
+/** Adds the agents' inbox below `/inbox`: its pages, and the JSON and events that they live on. */
+export async function registerInbox(app: App, dependencies: InboxDependencies): Promise<void> {
+  await app.register(async (scope: App) => inbox(scope, dependencies), { prefix: "/inbox" });
+}
+
+async function inbox(scope: App, dependencies: InboxDependencies): Promise<void> {
+  const { store, engine, clock, log, fanout, options } = dependencies;
+  const assets = dependencies.assets ?? new URL("../../../dist/", import.meta.url);
+  const hidden = { schema: { hide: true } };
+  await scope.register(cookie);
+  scope.setErrorHandler(answerError);
+  scope.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "string", bodyLimit: formBytesMax },
+    (_request, body, done) => done(null, new URLSearchParams(body.toString())),
+  );
+  scope.addHook("onRequest", async (request) => {
+    if (request.method !== "GET" && request.method !== "HEAD") requireSameOrigin(request, options.publicUrl);
+  });
+
+  scope.get("/app.js", hidden, createAsset(new URL("inbox.js", assets), "text/javascript; charset=utf-8"));
+  scope.get("/app.css", hidden, createAsset(new URL("inbox.css", assets), "text/css; charset=utf-8"));
+  scope.get("/", hidden, async (request, reply) =>
+    (await signedIn(store, clock, request)) === undefined
+      ? reply.redirect("/inbox/login", 303)
+      : sendPage(reply, 200, shell),
+  );
+  signIn(scope, dependencies);
+
+  await scope.register(async (api: App) => {
+    const events = createLiveEvents(store.read, fanout, clock, log);
+    const workspaces = createWorkspaces(store, clock);
+    const agents = new WeakMap<FastifyRequest, SignedIn>();
+    api.addHook("preClose", async () => events.close());
+    api.addHook("onRequest", async (request, reply) => {
+      void reply.header("cache-control", "no-store");
+      const agent = await signedIn(store, clock, request);
+      if (agent === undefined) throw new InboxRefusal("signed_out", "Your session has ended. Please sign in again.");
+      agents.set(request, agent);
+    });
+
+    const agentOf = (request: FastifyRequest): SignedIn => {
+      const agent = agents.get(request);
+      if (agent === undefined) throw new Error("a request came past the session check");
+      return agent;
+    };
+    const actorOf = ({ email, name }: SignedIn): Actor => ({ type: "agent", id: email, name });
+    const workspaceOf = async (agent: SignedIn) => {
+      const workspace = await workspaces.get(agent.workspace_id);
+      if (workspace === undefined) throw new InboxRefusal("signed_out", "This workspace does not exist any more.");
+      return workspace;
+    };
+    const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
+      conversationView(store.read, agent.workspace_id, id, (await workspaceOf(agent)).settings, clock.now());
+    const update = async (request: FastifyRequest, id: string, change: ConversationChange): Promise<ConversationView> => {
+      const agent = agentOf(request);
+      await engine.update(agent.workspace_id, id, change, actorOf(agent));
+      return view(agent, id);
+    };
+
+    api.get("/me", hidden, async (request): Promise<Me> => {
+      const agent = agentOf(request);
+      const { id, name } = await workspaceOf(agent);
+      return {
+        agent: { email: agent.email, name: agent.name, role: agent.role },
+        workspace: { id, name },
+        now: clock.now(),
+      };
+    });
+
+    api.get("/counts", hidden, async (request): Promise<Counts> => {
+      const agent = agentOf(request);
+      return countViews(store.read, agent.workspace_id, agent.email);
+    });
+
+    api.get("/conversations", { schema: { hide: true, querystring: listQuery } }, async (request): Promise<ListPage> => {
+      const agent = agentOf(request);
+      const { q = "", cursor } = request.query;
+      const { settings } = await workspaceOf(agent);
+      return listPage(
+        dependencies,
+        settings,
+        {
+          workspaceId: agent.workspace_id,
+          me: agent.email,
+          view: request.query.view,
+          text: q.trim() === "" ? undefined : q.trim(),
+          cursor,
+        },
+        clock.now(),
+      );
+    });
+
+    const one = { schema: { hide: true, params: conversationPath } };
+    api.get("/conversations/:id", one, async (request) => view(agentOf(request), request.params.id));
+
+    api.get(
+      "/conversations/:id/messages",
+      { schema: { ...one.schema, querystring: Type.Object({ before: Type.Integer({ minimum: 1 }) }) } },
+      async (request): Promise<EarlierMessages> => {
+        const { id } = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
+        return messagesBefore(store.read, id, request.query.before);
+      },
+    );
+
+    api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) => {
+      const agent = agentOf(request);
+      const { id } = request.params;
+      const change: ConversationChange =
+        request.body.takeOver === true ? { assignedTo: agent.email } : { status: "claimed", assignedTo: agent.email };
+      try {
+        return await update(request, id, change);
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== "invalid_transition") throw error;
+        const row = await requireRow(store.read, agent.workspace_id, id);
+        const people = await peopleOf(store.read, agent.workspace_id);
+        const assignee = personOf(people, row.assigned_to);
+        if (row.status !== "claimed" || assignee === null) throw error;
+        throw new InboxRefusal("claimed_by_other", `${assignee.name} has claimed this conversation.`, { assignee });
+      }
+    });
+
+    api.post("/conversations/:id/release", one, async (request) => update(request, request.params.id, { status: "open" }));
+    api.post("/conversations/:id/resolve", one, async (request) => update(request, request.params.id, { status: "resolved" }));
+    api.post("/conversations/:id/archive", one, async (request) => update(request, request.params.id, { status: "archived" }));
+    api.post("/conversations/:id/reopen", one, async (request) => {
+      const row = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
+      const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
+      // Whoever had it before the snooze has it again.
+      const assignee = status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {};
+      return update(request, row.id, { status, ...assignee });
+    });
+    api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
+      const { until } = request.body;
+      return update(request, request.params.id, {
+        status: "snoozed",
+        snooze: until === undefined ? { kind: "until_reply" } : { kind: "until", at: until },
+      });
+    });
+
+    api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
+      const { tags, priority } = request.body;
+      const clean = tags?.map((tag) => tag.trim().toLowerCase()).filter((tag) => tag !== "");
+      return update(request, request.params.id, {
+        ...(clean === undefined ? {} : { tags: [...new Set(clean)] }),
+        ...(priority === undefined ? {} : { priority }),
+      });
+    });
+
+    api.post("/conversations/:id/reply", { schema: { ...one.schema, body: replyBody } }, async (request) => {
+      const agent = agentOf(request);
+      const { content, clientId, lastSeq, force } = request.body;
+      const { id } = await requireRow(store.read, agent.workspace_id, request.params.id);
+      const ownId = `${agent.id}:${clientId}`;
+      const sent = await store.read
+        .selectFrom("messages")
+        .select("id")
+        .where("conversation_id", "=", id)
+        .where("external_id", "=", ownId)
+        .executeTakeFirst();
+      // A reply that has arrived already is not stale, whatever came after it.
+      if (force !== true && sent === undefined) {
+        const newer = await writtenSince(store.read, id, lastSeq, agent.email);
+        if (newer.length > 0) {
+          throw new InboxRefusal("stale_view", "There are newer messages, which you may want to read before you send this.", { newer });
+        }
+      }
+      await engine.reply({
+        workspaceId: agent.workspace_id,
+        conversationId: id,
+        content: content.trim(),
+        authorEmail: agent.email,
+        clientId: ownId,
+        actor: actorOf(agent),
+      });
+      return view(agent, id);
+    });
+
+    api.post("/conversations/:id/notes", { schema: { ...one.schema, body: noteBody } }, async (request) => {
+      const agent = agentOf(request);
+      const note = { content: request.body.content.trim(), authorEmail: agent.email };
+      await engine.addNote(agent.workspace_id, request.params.id, note, actorOf(agent));
+      return view(agent, request.params.id);
+    });
+
+    api.post("/conversations/:id/typing", one, async (request, reply) => {
+      const agent = agentOf(request);
+      await engine.typing(agent.workspace_id, request.params.id, { role: "agent", name: agent.name });
+      return reply.code(204).send();
+    });
+
+    api.get("/events", hidden, (request, reply) => {
+      events.open(reply, agentOf(request), async () => (await signedIn(store, clock, request)) !== undefined);
+    });
+  }, { prefix: "/api" });
+}
+
+/** Signing in and out. Works without a script. */
+function signIn(scope: App, { store, clock, options }: InboxDependencies): void {
+  const hidden = { schema: { hide: true } };
+  const refused = (error: unknown): InboxRefusal => {
+    if (error instanceof InboxRefusal) return error;
+    throw error;
+  };
+
+  scope.get("/login", hidden, async (_request, reply) => sendPage(reply, 200, signInPage()));
+
+  scope.post("/login", hidden, async (request, reply) => {
+    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const email = (form.get("email") ?? "").slice(0, 200);
+    const password = (form.get("password") ?? "").slice(0, 500);
+    let giveBack: () => Promise<void>;
+    try {
+      giveBack = await countAttempt(store, clock, request.remoteAddress, email);
+    } catch (error) {
+      const { message, status } = refused(error);
+      return sendPage(reply, status, signInPage({ problem: message, email }));
+    }
+    const agent = await checkPassword(store, email, password);
+    if (agent === undefined) {
+      return sendPage(reply, 401, signInPage({ problem: "E-mail address or password are not right.", email }));
+    }
+    await giveBack();
+    setSession(reply, await createSession(store, clock, agent.id), options.publicUrl);
+    return reply.redirect("/inbox", 303);
+  });
+
+  const tokenPath = { schema: { hide: true, params: Type.Object({ token: Type.String() }) } };
+  scope.get("/login/:token", tokenPath, async (_request, reply) => sendPage(reply, 200, linkPage));
+
+  scope.post("/login/:token", tokenPath, async (request, reply) => {
+    let giveBack: () => Promise<void>;
+    try {
+      giveBack = await countAttempt(store, clock, request.remoteAddress, undefined);
+    } catch (error) {
+      const { message, status } = refused(error);
+      return sendPage(reply, status, refusedPage(message));
+    }
+    const session = await redeemLogin(store, clock, request.params.token);
+    if (session === undefined) return sendPage(reply, 401, spentLinkPage);
+    await giveBack();
+    setSession(reply, session, options.publicUrl);
+    return reply.redirect("/inbox", 303);
+  });
+
+  scope.post("/logout", hidden, async (request, reply) => {
+    const token = sessionToken(request);
+    if (token !== undefined) await endSession(store, token);
+    clearSession(reply);
+    return reply.redirect("/inbox/login", 303);
+  });
+}

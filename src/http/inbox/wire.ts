@@ -1,0 +1,141 @@
+import type { Block } from "#channel/markdown.ts";
+import type { Status } from "#domain/lifecycle.ts";
+import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
+import type { Priority, SlaState } from "#domain/sla.ts";
+
+/** What the inbox's server and its browser code say to each other. Times are epoch milliseconds. */
+
+export const views = ["unassigned", "mine", "escalated", "open", "snoozed", "resolved", "all"] as const;
+export type View = (typeof views)[number];
+
+export interface Person {
+  readonly email: string;
+  readonly name: string;
+}
+
+export interface Me {
+  readonly agent: Person & { readonly role: "agent" | "admin" };
+  readonly workspace: { readonly id: string; readonly name: string };
+  /** The server's time, so that countdowns do not depend on the agent's clock. */
+  readonly now: number;
+}
+
+/** The state's own clock, so that the browser can count it down. */
+export interface SlaView {
+  readonly state: SlaState;
+  readonly elapsedMs: number;
+  /** Null while it is paused or stopped. */
+  readonly runningSince: number | null;
+  readonly targetMs: number;
+}
+
+export interface ListItem {
+  readonly id: string;
+  readonly channel: Channel;
+  readonly status: Status;
+  readonly priority: Priority;
+  readonly customer: string;
+  readonly assignee: Person | null;
+  readonly preview: { readonly role: Role; readonly text: string } | null;
+  readonly lastMessageAt: number;
+  readonly startedAt: number;
+  readonly snoozedUntil: number | null;
+  readonly sla: SlaView;
+  readonly tags: readonly string[];
+}
+
+/** Conversations of a view, 100 meaning "100 or more". */
+export type Counts = Readonly<Record<"unassigned" | "mine" | "escalated" | "open" | "snoozed", number>>;
+
+export interface ListPage {
+  readonly items: readonly ListItem[];
+  readonly nextCursor: string | null;
+  readonly now: number;
+}
+
+/** What is known of a message's way to the customer; of several parts, the one that is worst off. */
+export type Delivery = "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown";
+
+export interface MessageView {
+  readonly id: string;
+  readonly seq: number;
+  readonly role: Role;
+  readonly author: string | null;
+  readonly content: readonly Block[];
+  readonly createdAt: number;
+  readonly edited: boolean;
+  readonly deleted: boolean;
+  readonly confidence: Confidence | null;
+  readonly sources: readonly Source[];
+  /** Null for what needs no sending: the customer's own messages, and those that are fetched over the API. */
+  readonly delivery: { readonly state: Delivery; readonly error: string | null } | null;
+}
+
+export interface NoteView {
+  readonly id: string;
+  readonly author: string;
+  readonly content: readonly Block[];
+  readonly createdAt: number;
+}
+
+export interface AuditView {
+  readonly id: string;
+  readonly action: string;
+  readonly actor: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly createdAt: number;
+}
+
+export interface ConversationView {
+  readonly id: string;
+  readonly channel: Channel;
+  readonly status: Status;
+  readonly snoozedFrom: Status | null;
+  readonly snoozedUntil: number | null;
+  readonly priority: Priority;
+  readonly assignee: Person | null;
+  readonly customer: {
+    readonly label: string;
+    readonly name: string | null;
+    readonly email: string | null;
+    readonly phone: string | null;
+    readonly verified: boolean;
+    /** The page that they last wrote from. */
+    readonly page: string | null;
+  };
+  readonly sla: SlaView;
+  readonly tags: readonly string[];
+  readonly startedAt: number;
+  readonly lastMessageAt: number;
+  readonly resolvedAt: number | null;
+  readonly lastSeq: number;
+  readonly messages: readonly MessageView[];
+  /** There are messages before the first of `messages`. */
+  readonly hasEarlier: boolean;
+  readonly notes: readonly NoteView[];
+  readonly audit: readonly AuditView[];
+  /** The customer's other conversations, newest first. */
+  readonly others: readonly { readonly id: string; readonly status: Status; readonly channel: Channel; readonly startedAt: number }[];
+  readonly now: number;
+}
+
+export interface EarlierMessages {
+  readonly messages: readonly MessageView[];
+  readonly hasEarlier: boolean;
+}
+
+export type LiveEvent =
+  | { readonly kind: "changed"; readonly conversationId: string }
+  | { readonly kind: "typing"; readonly conversationId: string };
+
+/** The body of every answer that is not a 2xx. */
+export interface Refusal {
+  readonly detail: string;
+  readonly code: string;
+  readonly request_id: string;
+  /** `claimed_by_other`: who has it. */
+  readonly assignee?: Person;
+  /** `stale_view`: what was written since. */
+  readonly newer?: readonly MessageView[];
+}

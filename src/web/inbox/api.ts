@@ -1,0 +1,96 @@
+import type {
+  ConversationView,
+  Counts,
+  EarlierMessages,
+  ListPage,
+  LiveEvent,
+  Me,
+  Refusal,
+  View,
+} from "../../http/inbox/wire.ts";
+
+/** An answer that says no; `refusal` is null when the answer was not ours, or there was none. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly refusal: Refusal | null;
+
+  constructor(status: number, message: string, refusal: Refusal | null, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "Refused";
+    this.status = status;
+    this.refusal = refusal;
+  }
+}
+
+export type Action = "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
+
+const timeoutMs = 20_000;
+
+async function ask(method: string, path: string, body?: unknown): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(`/inbox/api/${path}`, {
+      method,
+      credentials: "same-origin",
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    throw new Refused(0, "The server cannot be reached. Check the connection and try again.", null, { cause: error });
+  }
+  if (response.status === 204) return undefined;
+  const type = response.headers.get("content-type") ?? "";
+  const answer: unknown = type.startsWith("application/json") ? await response.json() : undefined;
+  if (response.ok) return answer;
+  if (response.status === 401) {
+    location.assign("/inbox/login");
+  }
+  const refusal = isRefusal(answer) ? answer : null;
+  throw new Refused(response.status, refusal?.detail ?? `The server answered with an error (${response.status}).`, refusal);
+}
+
+function isRefusal(answer: unknown): answer is Refusal {
+  return typeof answer === "object" && answer !== null && "detail" in answer && "code" in answer;
+}
+
+// The server is of the same build as this code: what it answers is what wire.ts says.
+export const api = {
+  me: async () => (await ask("GET", "me")) as Me,
+  counts: async () => (await ask("GET", "counts")) as Counts,
+  list: async (view: View, q: string, cursor?: string) => {
+    const query = new URLSearchParams({ view, ...(q === "" ? {} : { q }), ...(cursor === undefined ? {} : { cursor }) });
+    return (await ask("GET", `conversations?${query}`)) as ListPage;
+  },
+  conversation: async (id: string) => (await ask("GET", `conversations/${id}`)) as ConversationView,
+  earlier: async (id: string, before: number) =>
+    (await ask("GET", `conversations/${id}/messages?before=${before}`)) as EarlierMessages,
+  act: async (id: string, action: Action, body: object = {}) =>
+    (await ask("POST", `conversations/${id}/${action}`, body)) as ConversationView,
+  change: async (id: string, body: object) => (await ask("PATCH", `conversations/${id}`, body)) as ConversationView,
+  typing: async (id: string) => ask("POST", `conversations/${id}/typing`, {}),
+};
+
+/**
+ * Listens for changes. The browser connects again by itself; `connected` is called each time, for whatever happened in
+ * between was not told.
+ */
+export function listen(on: {
+  readonly event: (event: LiveEvent) => void;
+  readonly connected: () => void;
+  readonly lost: () => void;
+}): void {
+  let source: EventSource | undefined;
+  const connect = (): void => {
+    source?.close();
+    source = new EventSource("/inbox/api/events");
+    source.addEventListener("open", on.connected);
+    source.addEventListener("message", (message: MessageEvent<string>) => on.event(JSON.parse(message.data) as LiveEvent));
+    source.addEventListener("error", () => {
+      on.lost();
+      // After an answer that is no event stream the browser gives up.
+      if (source?.readyState === EventSource.CLOSED) setTimeout(connect, 5_000);
+    });
+  };
+  connect();
+  addEventListener("online", connect);
+}

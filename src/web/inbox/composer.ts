@@ -1,0 +1,138 @@
+import type { Desk } from "./desk.ts";
+import { button, el, icon, place } from "./dom.ts";
+import type { Drafts, Mode } from "./drafts.ts";
+import { newClientId } from "./drafts.ts";
+
+export interface Composer {
+  readonly element: HTMLElement;
+  render(): void;
+  focus(mode: Mode): void;
+}
+
+const contentCharsMax = 10_000;
+const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
+
+/** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
+export function createComposer(desk: Desk, drafts: Drafts): Composer {
+  const tab = (mode: Mode, label: string, key: string): HTMLButtonElement => {
+    const element = button(label, () => choose(mode), { kind: "tab", key, ...(mode === "note" ? { shape: "lock" as const } : {}) });
+    element.setAttribute("aria-pressed", "false");
+    return element;
+  };
+  const replyTab = tab("reply", "Reply", "r");
+  const noteTab = tab("note", "Note", "n");
+  const hint = el("span", { class: "composer-hint", id: "composer-hint" });
+  const field = el("textarea", { rows: "1", "aria-describedby": "composer-hint", maxlength: String(contentCharsMax), dir: "auto" });
+  const sendLabel = el("span");
+  const sendButton = el("button", { type: "submit", class: "primary send" }, icon("send"), sendLabel);
+  const banner = el("div", { class: "stale", role: "alert" });
+  const form = el(
+    "form",
+    { class: "composer" },
+    banner,
+    el("div", { class: "composer-bar" }, el("div", { class: "tabs", role: "group", "aria-label": "What to write" }, replyTab, noteTab), hint),
+    field,
+    el("div", { class: "composer-foot" }, el("span", { class: "keys-hint" }, el("kbd", {}, isMac ? "⌘" : "Ctrl"), " ", el("kbd", {}, "Enter")), sendButton),
+  );
+  let shown: string | undefined;
+
+  const fit = (): void => {
+    field.style.height = "auto";
+    field.style.height = `${Math.min(field.scrollHeight + 2, 260)}px`;
+  };
+
+  function choose(mode: Mode): void {
+    const id = desk.state().selected;
+    if (id === undefined) return;
+    drafts.write(id, { mode });
+    shown = undefined;
+    desk.dismissNewer();
+    field.focus();
+  }
+
+  field.addEventListener("input", () => {
+    const id = desk.state().selected;
+    if (id === undefined) return;
+    const { mode } = drafts.read(id);
+    // Another text is another reply.
+    drafts.write(id, mode === "reply" ? { reply: field.value, clientId: newClientId() } : { note: field.value });
+    fit();
+    sendButton.disabled = field.value.trim() === "";
+    if (mode === "reply" && field.value.trim() !== "") desk.typing();
+  });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      if (desk.state().newer === undefined) submit(false);
+    } else if (event.key === "Escape") field.blur();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(false);
+  });
+
+  function submit(force: boolean): void {
+    void desk.send(force).then((done) => {
+      if (!done) return;
+      shown = undefined;
+      render();
+      field.focus();
+    });
+  }
+
+  const anyway = button("Send anyway", () => submit(true), { kind: "secondary" });
+  const review = button("Keep editing", () => {
+    desk.dismissNewer();
+    field.focus();
+  }, { kind: "plain" });
+
+  function render(): void {
+    const { conversation, busy, newer, me } = desk.state();
+    if (conversation === undefined) {
+      shown = undefined;
+      return;
+    }
+    const draft = drafts.read(conversation.id);
+    const key = `${conversation.id} ${draft.mode}`;
+    if (shown !== key) {
+      shown = key;
+      field.value = draft[draft.mode];
+      requestAnimationFrame(fit);
+    }
+    const note = draft.mode === "note";
+    form.classList.toggle("note-mode", note);
+    replyTab.setAttribute("aria-pressed", String(!note));
+    noteTab.setAttribute("aria-pressed", String(note));
+    const other = conversation.status === "claimed" && conversation.assignee !== null && conversation.assignee.email !== me.agent.email;
+    const claims = conversation.status === "open" || conversation.status === "escalated";
+    hint.textContent = note
+      ? "Only your team sees notes."
+      : other
+        ? `${conversation.assignee.name} has this conversation.`
+        : claims
+          ? "Replying claims the conversation."
+          : "";
+    const label = note ? "Add note" : "Send reply";
+    sendLabel.textContent = label;
+    field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);
+    field.placeholder = note ? "Write a note for your team…" : `Reply to ${conversation.customer.label}…`;
+    sendButton.disabled = busy || field.value.trim() === "";
+    place(banner, newer === undefined || note ? [] : [staleText(newer.length, newer.at(-1)?.role === "agent" ? (newer.at(-1)?.author ?? "A colleague") : conversation.customer.label), anyway, review]);
+  }
+
+  const stale = el("p", {});
+  function staleText(count: number, name: string): Node {
+    const text = count === 1 ? `${name} wrote while you were writing. Read it before you send?` : `${count} messages came in while you were writing, the last by ${name}. Read them before you send?`;
+    if (stale.textContent !== text) stale.textContent = text;
+    return stale;
+  }
+
+  return {
+    element: form,
+    render,
+    focus(mode) {
+      choose(mode);
+      render();
+    },
+  };
+}

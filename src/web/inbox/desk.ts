@@ -1,0 +1,332 @@
+import type { ConversationView, Counts, ListItem, Me, MessageView, View } from "../../http/inbox/wire.ts";
+import { views } from "../../http/inbox/wire.ts";
+import type { Action } from "./api.ts";
+import { api, listen, Refused } from "./api.ts";
+import type { Drafts } from "./drafts.ts";
+import { newClientId } from "./drafts.ts";
+import { setServerTime } from "./time.ts";
+
+/** What the inbox shows. Panes draw it; only {@link Desk} changes it. */
+export interface DeskState {
+  readonly me: Me;
+  readonly view: View;
+  readonly query: string;
+  readonly items: readonly ListItem[];
+  readonly nextCursor: string | null;
+  readonly list: "loading" | "ready" | "failed";
+  readonly counts: Counts | undefined;
+  readonly selected: string | undefined;
+  readonly conversation: ConversationView | undefined;
+  /** Messages before those of `conversation`, fetched on demand. */
+  readonly earlier: readonly MessageView[];
+  readonly hasEarlier: boolean;
+  readonly failure: string | undefined;
+  readonly customerTyping: boolean;
+  readonly connected: boolean;
+  /** What a reply was held back for. */
+  readonly newer: readonly MessageView[] | undefined;
+  readonly busy: boolean;
+}
+
+export interface Desk {
+  state(): DeskState;
+  /** Shows what the address names: `#/<view>/<conversation>`. */
+  follow(hash: string): void;
+  search(query: string): void;
+  more(): Promise<void>;
+  earlier(): Promise<void>;
+  act(action: Action, body?: object): Promise<boolean>;
+  change(body: object): Promise<boolean>;
+  /** Sends what is in the composer; false when it did not go, and stays there. */
+  send(force: boolean): Promise<boolean>;
+  dismissNewer(): void;
+  typing(): void;
+  start(): void;
+}
+
+export interface DeskListener {
+  changed(): void;
+  /** Something to tell in passing. */
+  notice(text: string, kind: "done" | "problem"): void;
+  /** Messages that came in while the conversation was open. */
+  arrived(messages: readonly MessageView[], conversation: ConversationView): void;
+  claimedByOther(name: string): void;
+}
+
+const refreshDelayMs = 120;
+const typingShownMs = 6_000;
+const typingToldMs = 3_000;
+const deliveryPollMs = 2_500;
+const searchDelayMs = 250;
+
+const doneTexts: Readonly<Partial<Record<Action, string>>> = {
+  claim: "The conversation is yours.",
+  release: "Released: the assistant answers again from the next message.",
+  resolve: "Resolved.",
+  archive: "Archived.",
+  reopen: "Open again.",
+  snooze: "Snoozed.",
+};
+
+export const hashOf = (view: View, id?: string): string => (id === undefined ? `#/${view}` : `#/${view}/${id}`);
+
+export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk {
+  let state: DeskState = {
+    me,
+    view: "unassigned",
+    query: "",
+    items: [],
+    nextCursor: null,
+    list: "loading",
+    counts: undefined,
+    selected: undefined,
+    conversation: undefined,
+    earlier: [],
+    hasEarlier: false,
+    failure: undefined,
+    customerTyping: false,
+    connected: true,
+    newer: undefined,
+    busy: false,
+  };
+  let listRun = 0;
+  let pages = 1;
+  let refreshTimer: ReturnType<typeof setTimeout> | undefined;
+  let searchTimer: ReturnType<typeof setTimeout> | undefined;
+  let typingTimer: ReturnType<typeof setTimeout> | undefined;
+  let pollTimer: ReturnType<typeof setTimeout> | undefined;
+  let refreshConversation = false;
+  let typingToldAt = 0;
+
+  const set = (change: Partial<DeskState>): void => {
+    state = { ...state, ...change };
+    listener.changed();
+  };
+
+  const messageOf = (error: unknown): string =>
+    error instanceof Refused ? error.message : "Something went wrong in this page. Please load it again.";
+
+  const report = (error: unknown): void => {
+    if (!(error instanceof Refused)) console.error(error);
+    listener.notice(messageOf(error), "problem");
+  };
+
+  /** Fetches as many pages as are shown. A later call makes an earlier one void. */
+  async function loadList(): Promise<void> {
+    listRun += 1;
+    const run = listRun;
+    const { view, query } = state;
+    try {
+      const items: ListItem[] = [];
+      let cursor: string | undefined;
+      let nextCursor: string | null = null;
+      for (let page = 0; page < pages; page += 1) {
+        const got = await api.list(view, query, cursor);
+        if (run !== listRun) return;
+        setServerTime(got.now);
+        items.push(...got.items);
+        nextCursor = got.nextCursor;
+        if (nextCursor === null) break;
+        cursor = nextCursor;
+      }
+      set({ items: distinct(items), nextCursor, list: "ready" });
+    } catch (error) {
+      if (run === listRun) set({ list: "failed", failure: messageOf(error) });
+    }
+  }
+
+  async function loadCounts(): Promise<void> {
+    try {
+      set({ counts: await api.counts() });
+    } catch {
+      // The list says that the server cannot be reached; counts are not worth a second word.
+    }
+  }
+
+  async function loadConversation(): Promise<void> {
+    const { selected } = state;
+    if (selected === undefined) return;
+    try {
+      show(await api.conversation(selected));
+    } catch (error) {
+      if (state.selected === selected && state.conversation === undefined) set({ failure: messageOf(error) });
+      else if (error instanceof Refused && error.status === 404) set({ conversation: undefined, failure: error.message });
+    }
+  }
+
+  function show(conversation: ConversationView): void {
+    if (conversation.id !== state.selected) return;
+    setServerTime(conversation.now);
+    const before = state.conversation;
+    const known = before?.id === conversation.id ? before.lastSeq : undefined;
+    const first = conversation.messages[0]?.seq ?? 0;
+    // A long thread has moved on: what was the page is now before it.
+    const earlier =
+      known === undefined ? [] : [...state.earlier, ...(before?.messages ?? [])].filter(({ seq }) => seq < first);
+    const keepsEarlier = state.earlier.length > 0;
+    set({
+      conversation,
+      failure: undefined,
+      earlier: keepsEarlier ? earlier : [],
+      hasEarlier: keepsEarlier ? state.hasEarlier : conversation.hasEarlier,
+      ...(known !== undefined && conversation.lastSeq > known ? { customerTyping: false } : {}),
+    });
+    if (known !== undefined) {
+      const arrived = conversation.messages.filter(({ seq }) => seq > known);
+      if (arrived.length > 0) listener.arrived(arrived, conversation);
+    }
+    clearTimeout(pollTimer);
+    if (conversation.messages.some(({ delivery }) => delivery?.state === "queued" || delivery?.state === "sending")) {
+      pollTimer = setTimeout(() => {
+        if (document.visibilityState === "visible") void loadConversation();
+      }, deliveryPollMs);
+    }
+  }
+
+  function refresh(withConversation: boolean): void {
+    refreshConversation ||= withConversation;
+    refreshTimer ??= setTimeout(() => {
+      refreshTimer = undefined;
+      if (refreshConversation) void loadConversation();
+      refreshConversation = false;
+      void loadList();
+      void loadCounts();
+    }, refreshDelayMs);
+  }
+
+  async function during(work: () => Promise<ConversationView>): Promise<boolean> {
+    if (state.busy) return false;
+    set({ busy: true });
+    try {
+      show(await work());
+      refresh(false);
+      return true;
+    } catch (error) {
+      if (error instanceof Refused && error.refusal?.newer !== undefined) {
+        set({ newer: error.refusal.newer });
+        void loadConversation();
+      } else if (error instanceof Refused && error.refusal?.assignee !== undefined) {
+        listener.claimedByOther(error.refusal.assignee.name);
+        refresh(true);
+      } else {
+        report(error);
+        if (error instanceof Refused && error.status === 409) refresh(true);
+      }
+      return false;
+    } finally {
+      set({ busy: false });
+    }
+  }
+
+  return {
+    state: () => state,
+    follow(hash) {
+      const [, viewName, id] = /^#\/([a-z]+)(?:\/(conv_[0-9a-z]{26}))?$/.exec(hash) ?? [];
+      const view = views.find((name) => name === viewName) ?? state.view;
+      const viewChanged = view !== state.view;
+      const idChanged = id !== state.selected;
+      if (viewChanged) pages = 1;
+      set({
+        view,
+        ...(viewChanged ? { items: [], nextCursor: null, list: "loading" as const } : {}),
+        ...(idChanged
+          ? { selected: id, conversation: undefined, earlier: [], hasEarlier: false, failure: undefined, customerTyping: false, newer: undefined }
+          : {}),
+      });
+      if (viewChanged) void loadList();
+      if (idChanged) void loadConversation();
+    },
+    search(query) {
+      clearTimeout(searchTimer);
+      searchTimer = setTimeout(() => {
+        if (query === state.query) return;
+        pages = 1;
+        set({ query, items: [], nextCursor: null, list: "loading" });
+        void loadList();
+      }, searchDelayMs);
+    },
+    async more() {
+      if (state.nextCursor !== null) pages += 1;
+      await loadList();
+    },
+    async earlier() {
+      const { conversation } = state;
+      const first = state.earlier[0] ?? conversation?.messages[0];
+      if (conversation === undefined || first === undefined) return;
+      try {
+        const got = await api.earlier(conversation.id, first.seq);
+        if (state.selected === conversation.id) set({ earlier: [...got.messages, ...state.earlier], hasEarlier: got.hasEarlier });
+      } catch (error) {
+        report(error);
+      }
+    },
+    async act(action, body) {
+      const id = state.selected;
+      if (id === undefined) return false;
+      const done = await during(() => api.act(id, action, body));
+      const text = doneTexts[action];
+      if (done && text !== undefined) listener.notice(text, "done");
+      return done;
+    },
+    async change(body) {
+      const id = state.selected;
+      return id === undefined ? false : during(() => api.change(id, body));
+    },
+    async send(force) {
+      const id = state.selected;
+      const { conversation } = state;
+      if (id === undefined || conversation === undefined) return false;
+      const draft = drafts.read(id);
+      const content = draft[draft.mode].trim();
+      if (content === "") return false;
+      const done = await during(() =>
+        draft.mode === "note"
+          ? api.act(id, "notes", { content })
+          : api.act(id, "reply", { content, clientId: draft.clientId, lastSeq: conversation.lastSeq, force }),
+      );
+      if (done) {
+        // Only what was sent is gone: who went on typing keeps that.
+        if (drafts.read(id)[draft.mode].trim() === content) drafts.write(id, { [draft.mode]: "" });
+        if (draft.mode === "reply") drafts.write(id, { clientId: newClientId() });
+        set({ newer: undefined });
+      }
+      return done;
+    },
+    dismissNewer: () => set({ newer: undefined }),
+    typing() {
+      const { selected } = state;
+      if (selected === undefined || Date.now() - typingToldAt < typingToldMs) return;
+      typingToldAt = Date.now();
+      // Best effort: nobody misses it.
+      api.typing(selected).catch(() => undefined);
+    },
+    start() {
+      void loadList();
+      void loadCounts();
+      listen({
+        connected() {
+          if (!state.connected) set({ connected: true });
+          refresh(true);
+        },
+        lost() {
+          if (state.connected) set({ connected: false });
+        },
+        event(event) {
+          const here = event.conversationId === state.selected;
+          if (event.kind === "changed") {
+            refresh(here);
+          } else if (here) {
+            set({ customerTyping: true });
+            clearTimeout(typingTimer);
+            typingTimer = setTimeout(() => set({ customerTyping: false }), typingShownMs);
+          }
+        },
+      });
+    },
+  };
+}
+
+/** Between two pages a conversation can move to the top: it is shown once. */
+function distinct(items: readonly ListItem[]): ListItem[] {
+  return [...new Map(items.map((item) => [item.id, item])).values()];
+}

@@ -1,0 +1,136 @@
+import { priorities } from "#domain/sla.ts";
+import type { ConversationView } from "../../http/inbox/wire.ts";
+import { link } from "./content.ts";
+import type { Desk } from "./desk.ts";
+import { hashOf } from "./desk.ts";
+import { avatar, button, createKept, el, icon, place } from "./dom.ts";
+import { ago, dateAndTime, slaBadge, timeLeft } from "./time.ts";
+import { channelNames, snoozeText, statusNames } from "./words.ts";
+
+export interface DetailsPane {
+  readonly element: HTMLElement;
+  render(): void;
+}
+
+const tagsMax = 50;
+
+export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
+  const element = el("aside", { class: "details-pane", "aria-label": "Details" });
+  const kept = createKept();
+  const head = el("header", { class: "details-head" }, el("h2", {}, "Details"), button("Close details", close, { kind: "icon", shape: "close", iconOnly: true }));
+
+  const tagInput = el("input", { type: "text", placeholder: "Add a tag", "aria-label": "Add a tag", maxlength: "64", autocomplete: "off", enterkeyhint: "done" });
+  const tagForm = el("form", { class: "tag-form" }, tagInput);
+  tagForm.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const tag = tagInput.value.trim().toLowerCase();
+    const tags = desk.state().conversation?.tags ?? [];
+    if (tag === "" || tags.length >= tagsMax) return;
+    tagInput.value = "";
+    if (!tags.includes(tag)) void desk.change({ tags: [...tags, tag] });
+  });
+
+  const select = el("select", { id: "priority" }, ...priorities.toReversed().map((priority) => el("option", { value: priority }, priority.charAt(0).toUpperCase() + priority.slice(1))));
+  select.addEventListener("change", () => void desk.change({ priority: select.value }));
+
+  const tagList = el("ul", { class: "tags", "aria-label": "Tags" });
+  const customer = el("div", { class: "card-place" });
+  const facts = el("div", { class: "card-place" });
+  const others = el("div", { class: "card-place" });
+  const inside = el(
+    "div",
+    { class: "details-scroll" },
+    customer,
+    el("section", { class: "group" }, el("label", { class: "label", for: "priority" }, "Priority"), select),
+    facts,
+    el("section", { class: "group" }, el("h3", { class: "label" }, "Tags"), tagList, tagForm),
+    others,
+  );
+  place(element, [head, inside]);
+
+  function render(): void {
+    const { conversation, view, me } = desk.state();
+    inside.hidden = conversation === undefined;
+    if (conversation === undefined) return;
+    if (document.activeElement !== select) select.value = conversation.priority;
+    place(customer, [kept("customer", [conversation.id, conversation.customer], () => drawCustomer(conversation))]);
+    place(facts, [kept("facts", [conversation.status, conversation.assignee, conversation.sla, conversation.snoozedUntil, conversation.channel, conversation.startedAt, conversation.resolvedAt], () => drawFacts(conversation, me.agent.email))]);
+    tagList.hidden = conversation.tags.length === 0;
+    place(tagList, conversation.tags.map((tag) => kept(`tag ${tag}`, tag, () => drawTag(tag))));
+    place(
+      others,
+      conversation.others.length === 0
+        ? []
+        : [
+            kept("others", [conversation.others, view, conversation.others.map(({ startedAt }) => ago(startedAt))], () =>
+              el(
+                "section",
+                { class: "group" },
+                el("h3", { class: "label" }, "Other conversations"),
+                el(
+                  "ul",
+                  { class: "others" },
+                  ...conversation.others.map((other) =>
+                    el("li", {}, el("a", { href: hashOf(view, other.id) }, el("span", {}, channelNames[other.channel]), el("span", { class: `status ${other.status}` }, statusNames[other.status]), el("time", {}, ago(other.startedAt)))),
+                  ),
+                ),
+              ),
+            ),
+          ],
+    );
+  }
+
+  const drawTag = (tag: string): HTMLElement => {
+    const remove = el("button", { type: "button", "aria-label": `Remove the tag ${tag}`, title: "Remove" }, icon("close"));
+    remove.addEventListener("click", () => void desk.change({ tags: (desk.state().conversation?.tags ?? []).filter((each) => each !== tag) }));
+    return el("li", {}, el("span", { dir: "auto" }, tag), remove);
+  };
+
+  return { element, render };
+}
+
+function drawCustomer({ customer }: ConversationView): HTMLElement {
+  const { label, email, phone, verified, page } = customer;
+  return el(
+    "section",
+    { class: "group who" },
+    avatar(label),
+    el("p", { class: "who-name", dir: "auto" }, label),
+    verified ? el("p", { class: "verified" }, icon("check"), "Identity verified") : el("p", { class: "soft" }, "Identity not verified"),
+    el(
+      "dl",
+      {},
+      ...fact("E-mail", email === null ? null : link(`mailto:${email}`, {}, email)),
+      ...fact("Phone", phone),
+      ...fact("Page", page === null ? null : link(page, { title: page }, shortPage(page))),
+    ),
+  );
+}
+
+function drawFacts({ status, assignee, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView, me: string): HTMLElement {
+  const paused = timeLeft(sla);
+  const over = status === "resolved" || status === "archived";
+  return el(
+    "section",
+    { class: "group" },
+    el(
+      "dl",
+      {},
+      ...fact("Status", status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status]),
+      ...fact("Assigned to", assignee === null ? "Nobody" : assignee.email === me ? `${assignee.name} (you)` : assignee.name),
+      ...fact("SLA", sla.runningSince !== null ? slaBadge(sla) : over ? (sla.state === "breached" ? "Breached" : "Kept") : `Paused, ${paused.text}`),
+      ...fact("Channel", channelNames[channel]),
+      ...fact("Started", dateAndTime(startedAt)),
+      ...fact("Resolved", resolvedAt === null ? null : dateAndTime(resolvedAt)),
+    ),
+  );
+}
+
+function fact(name: string, value: Node | string | null): Node[] {
+  return value === null ? [] : [el("dt", {}, name), el("dd", { dir: "auto" }, value)];
+}
+
+function shortPage(page: string): string {
+  const { host, pathname } = new URL(page);
+  return host + (pathname === "/" ? "" : pathname);
+}

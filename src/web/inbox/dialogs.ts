@@ -1,0 +1,69 @@
+import { button, el } from "./dom.ts";
+
+const shortcuts: readonly (readonly [readonly string[], string])[] = [
+  [["j", "k"], "Next and previous conversation"],
+  [["Enter"], "Open it"],
+  [["/"], "Search"],
+  [["r"], "Write a reply"],
+  [["n"], "Write an internal note"],
+  [["Ctrl", "Enter"], "Send (⌘ Enter on a Mac)"],
+  [["c"], "Claim"],
+  [["s"], "Snooze"],
+  [["e"], "Resolve"],
+  [["Esc"], "Leave the field, or go back to the list"],
+  [["?"], "These shortcuts"],
+];
+
+export interface Dialogs {
+  readonly elements: readonly HTMLElement[];
+  help(): void;
+  /** Asks before a conversation is taken from a colleague. */
+  takeOver(name: string, take: () => void): void;
+}
+
+export function createDialogs(): Dialogs {
+  const help = dialog("Keyboard shortcuts");
+  help.append(
+    el(
+      "dl",
+      { class: "shortcuts" },
+      ...shortcuts.map(([keys, what]) => el("div", {}, el("dt", {}, ...keys.flatMap((key, index) => [index > 0 && " ", el("kbd", {}, key)])), el("dd", {}, what))),
+    ),
+    el("div", { class: "dialog-actions" }, button("Close", () => help.close(), { kind: "primary" })),
+  );
+
+  const taking = dialog("Take this conversation over?");
+  const who = el("p");
+  let take = (): void => undefined;
+  taking.append(
+    who,
+    el(
+      "div",
+      { class: "dialog-actions" },
+      button("Leave it", () => taking.close(), { kind: "secondary" }),
+      button("Take over", () => {
+        taking.close();
+        take();
+      }, { kind: "primary" }),
+    ),
+  );
+
+  return {
+    elements: [help, taking],
+    help: () => help.showModal(),
+    takeOver(name, next) {
+      who.textContent = `${name} has claimed it. They will see that you took it over.`;
+      take = next;
+      taking.showModal();
+    },
+  };
+}
+
+function dialog(title: string): HTMLDialogElement {
+  const element = el("dialog", { "aria-label": title }, el("h2", {}, title));
+  // A click on the backdrop is a click on the dialog itself.
+  element.addEventListener("click", (event) => {
+    if (event.target === element) element.close();
+  });
+  return element;
+}

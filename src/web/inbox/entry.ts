@@ -1,0 +1,149 @@
+import { api } from "./api.ts";
+import { createComposer } from "./composer.ts";
+import type { Desk, DeskListener } from "./desk.ts";
+import { createDesk, hashOf } from "./desk.ts";
+import { createDetailsPane } from "./details-pane.ts";
+import { createDialogs } from "./dialogs.ts";
+import { el } from "./dom.ts";
+import { createDrafts } from "./drafts.ts";
+import { createListPane } from "./list-pane.ts";
+import { createThreadPane } from "./thread-pane.ts";
+import { setServerTime, tickBadges } from "./time.ts";
+
+const noticeMs = 4_500;
+const relativeTimesMs = 30_000;
+
+async function start(root: HTMLElement): Promise<void> {
+  const me = await api.me();
+  setServerTime(me.now);
+  const drafts = createDrafts(me.agent.email);
+  const notices = el("div", { class: "notices", role: "status", "aria-live": "polite" });
+  const heard = el("div", { class: "unseen", role: "log", "aria-live": "polite" });
+  const dialogs = createDialogs();
+  const layout = el("div", { class: "inbox" });
+  let drawing = false;
+
+  const notice = (text: string, kind: "done" | "problem"): void => {
+    const node = el("p", { class: `notice ${kind}` }, text);
+    notices.replaceChildren(node);
+    setTimeout(() => node.remove(), kind === "problem" ? noticeMs * 2 : noticeMs);
+  };
+  const listener: DeskListener = {
+    changed() {
+      if (drawing) return;
+      drawing = true;
+      requestAnimationFrame(draw);
+    },
+    notice,
+    arrived(messages, conversation) {
+      for (const { role, author } of messages) {
+        if (role === "agent" && author === me.agent.name) continue;
+        const name = role === "user" ? conversation.customer.label : (author ?? "Assistant");
+        heard.replaceChildren(el("p", {}, `New message from ${name}`));
+      }
+    },
+    claimedByOther(name) {
+      notice(`${name} was quicker: the conversation is theirs.`, "problem");
+    },
+  };
+  const desk: Desk = createDesk(me, drafts, listener);
+
+  const toggleDetails = (shown?: boolean): void => {
+    layout.classList.toggle("with-details", shown);
+  };
+  const composer = createComposer(desk, drafts);
+  const list = createListPane(desk, drafts, () => dialogs.help());
+  const thread = createThreadPane(desk, composer.element, {
+    takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
+    details: () => toggleDetails(),
+  });
+  const details = createDetailsPane(desk, () => toggleDetails(false));
+  layout.append(list.element, thread.element, details.element);
+  root.replaceChildren(layout, notices, heard, ...dialogs.elements);
+
+  let shown: string | undefined;
+  function draw(): void {
+    drawing = false;
+    const { selected, counts, conversation } = desk.state();
+    layout.classList.toggle("with-thread", selected !== undefined);
+    list.render();
+    thread.render();
+    composer.render();
+    details.render();
+    const waiting = (counts?.escalated ?? 0) + (counts?.mine ?? 0);
+    document.title = `${waiting > 0 ? `(${waiting >= 100 ? "99+" : waiting}) ` : ""}${conversation?.customer.label ?? "Inbox"} · ${me.workspace.name}`;
+    if (conversation !== undefined && shown !== conversation.id) {
+      shown = conversation.id;
+      // On a phone the list is gone now: the focus goes where reading goes on.
+      if (document.activeElement === document.body || list.element.contains(document.activeElement)) {
+        document.querySelector<HTMLElement>("#thread-title")?.focus({ preventScroll: true });
+      }
+    }
+    if (selected === undefined) shown = undefined;
+  }
+
+  addEventListener("hashchange", () => {
+    toggleDetails(false);
+    desk.follow(location.hash);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest("input, textarea, select, dialog, [role=menu]") !== null) {
+      if (event.key === "Escape" && event.target instanceof HTMLInputElement) event.target.blur();
+      return;
+    }
+    const run = keys(event.key);
+    if (run === undefined) return;
+    event.preventDefault();
+    run();
+  });
+
+  function keys(key: string): (() => void) | undefined {
+    const { conversation, view, selected } = desk.state();
+    switch (key) {
+      case "j":
+        return () => list.step(1);
+      case "k":
+        return () => list.step(-1);
+      case "/":
+        return () => list.focusSearch();
+      case "?":
+        return () => dialogs.help();
+      case "Escape":
+        if (layout.classList.contains("with-details")) return () => toggleDetails(false);
+        return selected === undefined ? undefined : () => void (location.hash = hashOf(view));
+      default:
+        break;
+    }
+    if (conversation === undefined) return undefined;
+    switch (key) {
+      case "r":
+        return () => composer.focus("reply");
+      case "n":
+        return () => composer.focus("note");
+      case "c":
+      case "e":
+      case "s":
+        // The same buttons that can be pressed: what is not offered cannot be done by its key either.
+        return () => thread.element.querySelector<HTMLButtonElement>(`.actions [aria-keyshortcuts="${key}"]`)?.click();
+      default:
+        return undefined;
+    }
+  }
+
+  setInterval(tickBadges, 1_000);
+  setInterval(() => listener.changed(), relativeTimesMs);
+  desk.start();
+  desk.follow(location.hash);
+  listener.changed();
+}
+
+const root = document.querySelector<HTMLElement>("#inbox");
+if (root !== null) {
+  start(root).catch((error: unknown) => {
+    console.error(error);
+    const again = el("a", { class: "primary", href: "/inbox" }, "Load again");
+    const text = error instanceof Error ? error.message : "The inbox could not be started.";
+    root.replaceChildren(el("main", { class: "door" }, el("div", { class: "card", role: "alert" }, el("h1", {}, "The inbox could not be loaded"), el("p", {}, text), again)));
+  });
+}

@@ -1,0 +1,163 @@
+import type { ListItem, View } from "../../http/inbox/wire.ts";
+import { views } from "../../http/inbox/wire.ts";
+import type { Desk } from "./desk.ts";
+import { hashOf } from "./desk.ts";
+import { avatar, button, createKept, el, icon, place } from "./dom.ts";
+import type { Drafts } from "./drafts.ts";
+import { ago, slaBadge } from "./time.ts";
+import { channelNames, emptyViews, snoozeText, statusNames, viewIcons, viewNames } from "./words.ts";
+
+export interface ListPane {
+  readonly element: HTMLElement;
+  render(): void;
+  focusSearch(): void;
+  /** The conversation after (1) or before (-1) the one that has the focus or is open gets the focus. */
+  step(by: 1 | -1): void;
+}
+
+export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void): ListPane {
+  const { me } = desk.state();
+  const nav = el("nav", { class: "views", "aria-label": "Views" });
+  const search = el("input", {
+    type: "search",
+    id: "search",
+    placeholder: "Search messages",
+    "aria-label": "Search messages in this view",
+    "aria-keyshortcuts": "/",
+    autocomplete: "off",
+    maxlength: "200",
+  });
+  search.addEventListener("input", () => desk.search(search.value.trim()));
+  const list = el("ul", { class: "conversations", "aria-label": "Conversations" });
+  const foot = el("div", { class: "list-foot" });
+  const scroller = el("div", { class: "list-scroll" }, list, foot);
+  const connection = el("p", { class: "connection", role: "status" });
+  const signOut = el("form", { method: "post", action: "/inbox/logout" });
+  signOut.append(el("button", { class: "icon", type: "submit", "aria-label": "Sign out", title: "Sign out" }, icon("leave")));
+  const element = el(
+    "section",
+    { class: "list-pane", "aria-label": "Conversations" },
+    el(
+      "header",
+      { class: "brand" },
+      el("span", { class: "mark", "aria-hidden": "true" }),
+      el("h1", {}, me.workspace.name),
+      button("Keyboard shortcuts", openHelp, { kind: "icon", shape: "keys", iconOnly: true, key: "?" }),
+      el("span", { title: `${me.agent.name} · ${me.agent.email}` }, avatar(me.agent.name)),
+      signOut,
+    ),
+    nav,
+    el("div", { class: "search" }, icon("search"), search),
+    connection,
+    scroller,
+  );
+  const kept = createKept();
+
+  const viewLink = (view: View, count: number | undefined, current: boolean): HTMLElement =>
+    el(
+      "a",
+      { href: hashOf(view), "aria-current": current ? "page" : undefined, "data-view": view },
+      icon(viewIcons[view]),
+      el("span", { class: "view-name" }, viewNames[view]),
+      count !== undefined &&
+        count > 0 &&
+        el("span", { class: "count", "aria-label": `${count >= 100 ? "100 or more" : count} conversations` }, count >= 100 ? "99+" : String(count)),
+    );
+
+  const entry = (item: ListItem, view: View, selected: boolean, draft: boolean): HTMLElement => {
+    const live = item.status === "open" || item.status === "escalated" || item.status === "claimed";
+    const waiting = live && item.preview?.role === "user";
+    const who = item.preview === null ? "" : item.preview.role === "user" ? "" : item.preview.role === "assistant" ? "Assistant: " : "Agent: ";
+    const link = el(
+      "a",
+      { href: hashOf(view, item.id), class: waiting ? "item waiting" : "item", "aria-current": selected ? "true" : undefined },
+      avatar(item.customer),
+      el(
+        "span",
+        { class: "item-text" },
+        el(
+          "span",
+          { class: "item-top" },
+          el("span", { class: "customer", dir: "auto" }, item.customer),
+          el("time", { datetime: new Date(item.lastMessageAt).toISOString() }, ago(item.lastMessageAt)),
+        ),
+        el(
+          "span",
+          { class: "preview", dir: "auto" },
+          draft && el("span", { class: "draft-mark" }, "Draft · "),
+          who !== "" && el("span", { class: "preview-who" }, who),
+          item.preview === null ? "No messages" : item.preview.text === "" ? "(no text)" : item.preview.text,
+        ),
+        el(
+          "span",
+          { class: "marks" },
+          el("span", { class: `status ${item.status}`, title: item.status === "snoozed" ? snoozeText(item.snoozedUntil) : "" }, statusNames[item.status]),
+          (item.priority === "urgent" || item.priority === "high") && el("span", { class: `priority ${item.priority}` }, item.priority === "urgent" ? "Urgent" : "High"),
+          item.sla.runningSince !== null && slaBadge(item.sla),
+          item.assignee !== null && view !== "mine" && el("span", { class: "assignee" }, item.assignee.name),
+          el("span", { class: "channel" }, channelNames[item.channel]),
+        ),
+      ),
+      waiting && el("span", { class: "unseen" }, ", the customer waits for a reply"),
+    );
+    return el("li", {}, link);
+  };
+
+  function render(): void {
+    const state = desk.state();
+    const { view, counts, items, selected, query } = state;
+    place(
+      nav,
+      views.map((name) => {
+        const count = name === "resolved" || name === "all" ? undefined : counts?.[name];
+        return kept(`view:${name}`, [count, name === view], () => viewLink(name, count, name === view));
+      }),
+    );
+    place(
+      list,
+      items.map((item) => {
+        const isSelected = item.id === selected;
+        const draft = drafts.has(item.id);
+        return kept(item.id, [item, view, isSelected, draft, ago(item.lastMessageAt)], () => entry(item, view, isSelected, draft));
+      }),
+    );
+    list.hidden = items.length === 0;
+    connection.textContent = state.connected ? "" : "Not connected. Trying again…";
+    place(foot, footOf(state.list, query, view, items.length, state.nextCursor !== null));
+  }
+
+  function footOf(load: "loading" | "ready" | "failed", query: string, view: View, count: number, more: boolean): Node[] {
+    if (load === "failed") {
+      return [
+        kept("failed", [], () =>
+          el("div", { class: "empty", role: "alert" }, el("p", { class: "empty-title" }, "The list could not be loaded"), button("Try again", () => void desk.more(), { kind: "secondary" })),
+        ),
+      ];
+    }
+    if (load === "loading") return [kept("loading", [], () => el("div", { class: "skeleton", "aria-label": "Loading" }, el("i"), el("i"), el("i"), el("i")))];
+    if (count === 0) {
+      const [title, text] = query === "" ? emptyViews[view] : ["Nothing found", `No conversation in this view has every word of “${query}”.`];
+      return [
+        kept("empty", [title, text], () => el("div", { class: "empty" }, icon(query === "" ? viewIcons[view] : "search"), el("p", { class: "empty-title" }, title), el("p", {}, text))),
+      ];
+    }
+    return more ? [kept("more", [], () => button("Show more", () => void desk.more(), { kind: "secondary" }))] : [];
+  }
+
+  return {
+    element,
+    render,
+    focusSearch() {
+      search.focus();
+      search.select();
+    },
+    step(by) {
+      const links = [...list.querySelectorAll<HTMLAnchorElement>("a.item")];
+      const at = links.findIndex((link) => link === document.activeElement);
+      const open = links.findIndex((link) => link.getAttribute("aria-current") === "true");
+      const from = at === -1 ? open : at;
+      const next = from === -1 ? (by === 1 ? 0 : links.length - 1) : from + by;
+      links[Math.min(links.length - 1, Math.max(0, next))]?.focus();
+    },
+  };
+}

@@ -1,0 +1,272 @@
+import type { ConversationView, MessageView, NoteView, AuditView } from "../../http/inbox/wire.ts";
+import { blocks, sources } from "./content.ts";
+import type { Desk, DeskState } from "./desk.ts";
+import { hashOf } from "./desk.ts";
+import { avatar, button, createKept, el, icon, place } from "./dom.ts";
+import { createMenu } from "./menu.ts";
+import { dateAndTime, dayName, sameDay, slaBadge, timeOfDay, tomorrowAtNine, when } from "./time.ts";
+import { auditText, channelNames, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
+
+export interface ThreadPane {
+  readonly element: HTMLElement;
+  render(): void;
+  toEnd(): void;
+}
+
+type Entry =
+  | { readonly kind: "message"; readonly at: number; readonly message: MessageView }
+  | { readonly kind: "note"; readonly at: number; readonly note: NoteView }
+  | { readonly kind: "audit"; readonly at: number; readonly audit: AuditView };
+
+const nearEndPx = 90;
+/** Messages this close together, of the same author, are one group. */
+const groupMs = 5 * 60_000;
+
+export function createThreadPane(
+  desk: Desk,
+  composer: HTMLElement,
+  on: { readonly takeOver: (name: string) => void; readonly details: () => void },
+): ThreadPane {
+  const head = el("header", { class: "thread-head" });
+  const list = el("div", { class: "entries" });
+  const log = el("div", { class: "log", role: "log", "aria-live": "off", "aria-label": "Messages, notes and events", tabindex: "0" }, list);
+  const newer = button("New messages", () => toEnd(), { kind: "newer", shape: "down" });
+  const middle = el("div", { class: "middle" }, log, newer);
+  const blank = el("div", { class: "blank" });
+  const element = el("section", { class: "thread-pane", "aria-label": "Conversation" }, head, middle, composer, blank);
+  const kept = createKept();
+  let pinned = true;
+  let shown: string | undefined;
+  let newestSeq = 0;
+
+  const atEnd = (): boolean => log.scrollHeight - log.scrollTop - log.clientHeight < nearEndPx;
+  const toEnd = (): void => {
+    log.scrollTop = log.scrollHeight;
+    pinned = true;
+    newer.hidden = true;
+  };
+  newer.hidden = true;
+  log.addEventListener("scroll", () => {
+    pinned = atEnd();
+    if (pinned) newer.hidden = true;
+  });
+  new ResizeObserver(() => {
+    if (pinned) toEnd();
+  }).observe(log);
+
+  const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, [
+    { label: "For an hour", choose: () => void desk.act("snooze", { until: Date.now() + 3_600_000 }) },
+    { label: "Until tomorrow, 9:00", choose: () => void desk.act("snooze", { until: tomorrowAtNine() }) },
+    { label: "Until the customer replies", choose: () => void desk.act("snooze") },
+  ]);
+
+  const actions = (conversation: ConversationView, me: string): Node[] => {
+    const { status, assignee } = conversation;
+    const claim = kept("claim", [], () => button("Claim", () => void desk.act("claim"), { kind: "primary", key: "c" }));
+    const resolve = (kind: string) => kept(`resolve ${kind}`, [], () => button("Resolve", () => void desk.act("resolve"), { kind, shape: "check", key: "e" }));
+    const reopen = (label: string) => kept(`reopen ${label}`, [], () => button(label, () => void desk.act("reopen"), { kind: "primary" }));
+    switch (status) {
+      case "open":
+      case "escalated":
+        return [claim, snooze.element, resolve("secondary")];
+      case "claimed":
+        return assignee?.email === me
+          ? [resolve("primary"), snooze.element, kept("release", [], () => button("Release", () => void desk.act("release"), { kind: "secondary" }))]
+          : [
+              kept("take", assignee, () => button("Take over", () => on.takeOver(assignee?.name ?? "somebody"), { kind: "secondary" })),
+              snooze.element,
+              resolve("secondary"),
+            ];
+      case "snoozed":
+        return [reopen("Wake"), resolve("secondary")];
+      case "resolved":
+        return [reopen("Reopen"), kept("archive", [], () => button("Archive", () => void desk.act("archive"), { kind: "secondary" }))];
+      case "archived":
+        return [reopen("Reopen")];
+    }
+  };
+
+  const back = button("Back to the list", () => void (location.hash = hashOf(desk.state().view)), { kind: "icon back", shape: "back", iconOnly: true });
+  const details = button("Details", on.details, { kind: "icon details-button", shape: "panel", iconOnly: true });
+  const title = el("div", { class: "thread-title" });
+  const bar = el("div", { class: "actions" });
+  place(head, [back, title, bar, details]);
+
+  const drawTitle = (conversation: ConversationView): Node[] => {
+    const { customer, status, assignee, channel, sla, snoozedUntil } = conversation;
+    return [
+      kept("title", [conversation.id, customer, status, assignee, channel, sla, snoozedUntil], () =>
+        el(
+          "div",
+          { class: "thread-name" },
+          avatar(customer.label),
+          el(
+            "div",
+            {},
+            el("h2", { dir: "auto", tabindex: "-1", id: "thread-title" }, customer.label),
+            el(
+              "p",
+              { class: "marks" },
+              el("span", { class: `status ${status}` }, status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status]),
+              assignee !== null && status === "claimed" && el("span", { class: "assignee" }, assignee.name),
+              sla.runningSince !== null && slaBadge(sla, "SLA "),
+              el("span", { class: "channel" }, channelNames[channel]),
+            ),
+          ),
+        ),
+      ),
+    ];
+  };
+
+  function render(): void {
+    const state = desk.state();
+    const { conversation, selected } = state;
+    const present = conversation !== undefined;
+    head.hidden = !present;
+    middle.hidden = !present;
+    composer.hidden = !present || conversation.status === "archived";
+    blank.hidden = present;
+    element.classList.toggle("busy", state.busy);
+    if (conversation === undefined) {
+      shown = undefined;
+      newer.hidden = true;
+      place(blank, [kept("blank", [selected, state.failure, state.view], () => drawBlank(state))]);
+      return;
+    }
+    place(title, drawTitle(conversation));
+    place(bar, actions(conversation, state.me.agent.email));
+    const first = shown !== conversation.id;
+    const bottom = log.scrollHeight - log.scrollTop;
+    const lastSeq = conversation.lastSeq;
+    const earliest = state.earlier[0]?.seq;
+    place(list, drawEntries(state, conversation));
+    if (first) {
+      shown = conversation.id;
+      newestSeq = lastSeq;
+      log.dataset["earliest"] = "";
+      toEnd();
+    } else if (String(earliest ?? "") !== log.dataset["earliest"]) {
+      // What is read stays where it is when earlier messages come in above it.
+      log.scrollTop = log.scrollHeight - bottom;
+    } else if (pinned) {
+      toEnd();
+    } else if (lastSeq > newestSeq) {
+      newer.hidden = false;
+    }
+    log.dataset["earliest"] = String(earliest ?? "");
+    newestSeq = lastSeq;
+  }
+
+  function drawEntries(state: DeskState, conversation: ConversationView): Node[] {
+    const messages = [...state.earlier, ...conversation.messages];
+    const from = state.hasEarlier ? (messages[0]?.createdAt ?? 0) : 0;
+    const entries: Entry[] = [
+      ...messages.map((message) => ({ kind: "message", at: message.createdAt, message }) as const),
+      ...conversation.notes.map((note) => ({ kind: "note", at: note.createdAt, note }) as const),
+      ...conversation.audit.map((audit) => ({ kind: "audit", at: audit.createdAt, audit }) as const),
+    ]
+      .filter(({ at }) => at >= from)
+      .toSorted((a, b) => a.at - b.at);
+    const nodes: Node[] = [];
+    if (state.hasEarlier) nodes.push(kept("earlier", [], () => button("Earlier messages", () => void desk.earlier(), { kind: "secondary earlier" })));
+    entries.forEach((entry, index) => {
+      const before = entries[index - 1];
+      const after = entries[index + 1];
+      if (before === undefined || !sameDay(before.at, entry.at)) {
+        const name = dayName(entry.at);
+        nodes.push(kept(`day ${new Date(entry.at).toDateString()}`, name, () => el("p", { class: "day" }, name)));
+      }
+      switch (entry.kind) {
+        case "message": {
+          const { message } = entry;
+          const starts = !(before?.kind === "message" && together(before.message, message));
+          const ends = !(after?.kind === "message" && together(message, after.message));
+          nodes.push(kept(message.id, [message, starts, ends], () => drawMessage(message, conversation.customer.label, starts, ends)));
+          break;
+        }
+        case "note":
+          nodes.push(kept(entry.note.id, entry.note, () => drawNote(entry.note)));
+          break;
+        case "audit":
+          nodes.push(kept(entry.audit.id, entry.audit, () => drawAudit(entry.audit)));
+          break;
+      }
+    });
+    if (entries.length === 0) nodes.push(kept("none", [], () => el("p", { class: "audit" }, "There are no messages yet.")));
+    if (state.customerTyping) {
+      const name = conversation.customer.label;
+      nodes.push(
+        kept("typing", name, () =>
+          el("div", { class: "row user typing", role: "status" }, avatar(name), el("div", { class: "bubble dots" }, el("i"), el("i"), el("i"), el("span", { class: "unseen" }, `${name} is writing`))),
+        ),
+      );
+    }
+    return nodes;
+  }
+
+  return { element, render, toEnd };
+}
+
+function drawBlank({ selected, failure, view }: DeskState): HTMLElement {
+  if (failure !== undefined && selected !== undefined) {
+    return el("div", { class: "empty", role: "alert" }, icon("alert"), el("p", { class: "empty-title" }, "This conversation cannot be shown"), el("p", {}, failure), el("a", { class: "secondary", href: hashOf(view) }, "Back to the list"));
+  }
+  if (selected !== undefined) return el("div", { class: "skeleton wide", "aria-label": "Loading" }, el("i"), el("i"), el("i"));
+  return el("div", { class: "empty" }, icon("chat"), el("p", { class: "empty-title" }, "Choose a conversation"), el("p", {}, emptyViews[view][1]), el("p", { class: "keys-hint" }, el("kbd", {}, "j"), " ", el("kbd", {}, "k"), " to move, ", el("kbd", {}, "Enter"), " to open, ", el("kbd", {}, "?"), " for all shortcuts"));
+}
+
+function drawMessage(message: MessageView, customer: string, starts: boolean, ends: boolean): HTMLElement {
+  const { role, author, createdAt, confidence, delivery } = message;
+  const name = role === "user" ? customer : (author ?? (role === "assistant" ? "Assistant" : "Agent"));
+  const bubble = message.deleted
+    ? el("div", { class: "bubble gone" }, el("p", {}, "The customer deleted this message."))
+    : el("div", { class: "bubble", dir: "auto" }, ...blocks(message.content));
+  const trouble = delivery?.state === "failed" || delivery?.state === "unknown";
+  const facts = el(
+    "div",
+    { class: "meta" },
+    el("bdi", {}, name),
+    role === "assistant" && el("span", { class: "tag-bot" }, "bot"),
+    el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt)),
+    message.edited && !message.deleted && el("span", {}, "edited"),
+    confidence !== null && el("span", { class: `confidence ${confidence}`, title: "How sure the assistant was of this answer" }, el("span", { class: "bars", "aria-hidden": "true" }, el("i"), el("i"), el("i")), `${confidence} confidence`),
+    delivery !== null && !trouble && el("span", { class: `delivery ${delivery.state}` }, deliveryNames[delivery.state]),
+  );
+  return el(
+    "article",
+    { class: `row ${role === "user" ? "user" : role === "agent" ? "agent" : "bot"}${starts ? " first" : ""}${ends || trouble || confidence !== null ? " last" : ""}` },
+    role === "assistant" ? el("span", { class: "avatar bot", "aria-hidden": "true" }, icon("spark", true)) : avatar(name),
+    el(
+      "div",
+      { class: "body" },
+      el("span", { class: "unseen" }, `${name}: `),
+      bubble,
+      role === "assistant" && sources(message.sources),
+      trouble &&
+        el(
+          "p",
+          { class: `trouble ${delivery.state}` },
+          icon("alert"),
+          el("span", {}, el("strong", {}, deliveryNames[delivery.state]), delivery.error === null ? "" : ` · ${delivery.error}`),
+        ),
+      facts,
+    ),
+  );
+}
+
+function drawNote({ author, content, createdAt }: NoteView): HTMLElement {
+  return el(
+    "article",
+    { class: "note" },
+    el("p", { class: "note-head" }, icon("lock"), el("strong", {}, "Internal note"), el("bdi", {}, author), el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt))),
+    el("div", { class: "note-text", dir: "auto" }, ...blocks(content)),
+  );
+}
+
+function drawAudit(audit: AuditView): HTMLElement {
+  return el("p", { class: "audit" }, el("span", { dir: "auto" }, auditText(audit)), " ", el("time", { datetime: new Date(audit.createdAt).toISOString(), title: dateAndTime(audit.createdAt) }, when(audit.createdAt)));
+}
+
+function together(one: MessageView, next: MessageView): boolean {
+  return one.role === next.role && one.author === next.author && next.createdAt - one.createdAt < groupMs && sameDay(one.createdAt, next.createdAt);
+}

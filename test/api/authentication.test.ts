@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { revokeKey } from "#src/operator/keys.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import { eachDatabase } from "../support/databases.ts";
+
+eachDatabase("authentication", (open) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp(open);
+  });
+  afterAll(() => app.close());
+
+  const list = (key?: string | null, headers: Readonly<Record<string, string>> = {}) =>
+    app.get(`/v1/conversations?workspace_id=${app.workspace.id}`, { ...(key === undefined ? {} : { key }), headers });
+
+  it("accepts a key of the workspace", async () => {
+    expect((await list()).status).toBe(200);
+  });
+
+  it("refuses a request without the header", async () => {
+    expect(await list(null)).toMatchObject({ status: 401, body: { code: "missing_auth" } });
+  });
+
+  it.each([
+    ["another scheme", "Basic abc"],
+    ["the scheme in lower case", "bearer ak_abcdef_0123456789abcdefghjkmnpqrstvwxyz"],
+    ["two spaces", "Bearer  ak_abcdef_0123456789abcdefghjkmnpqrstvwxyz"],
+    ["a key in quotes", 'Bearer "ak_abcdef_0123456789abcdefghjkmnpqrstvwxyz"'],
+    ["a key without its prefix", "Bearer abcdef_0123456789abcdefghjkmnpqrstvwxyz"],
+    ["a key that is too short", "Bearer ak_abcdef_0123"],
+    ["nothing after the scheme", "Bearer"],
+    ["a second word", "Bearer ak_abcdef_0123456789abcdefghjkmnpqrstvwxyz x"],
+  ])("calls %s malformed", async (_name, authorization) => {
+    expect(await list(null, { authorization })).toMatchObject({ status: 401, body: { code: "malformed_auth" } });
+  });
+
+  it("refuses a well-formed key that never existed", async () => {
+    expect(await list(`ak_live_${"a".repeat(32)}`)).toMatchObject({ status: 401, body: { code: "invalid_key" } });
+  });
+
+  it("refuses a key that differs in case only", async () => {
+    const wrong = app.workspace.key.slice(0, 10) + app.workspace.key.slice(10).toUpperCase();
+    expect(await list(wrong)).toMatchObject({ status: 401, body: { code: "invalid_key" } });
+  });
+
+  it("refuses a revoked key from the next request on", async () => {
+    const { id, key } = await app.createKey();
+    expect((await list(key)).status).toBe(200);
+    await revokeKey(app.store, app.clock, id);
+    expect(await list(key)).toMatchObject({ status: 401, body: { code: "invalid_key" } });
+  });
+
+  it("refuses a key past its expiry", async () => {
+    const { key } = await app.createKey({ expiresAt: app.clock.now() + 1_000 });
+    expect((await list(key)).status).toBe(200);
+    app.clock.advance(1_000);
+    expect(await list(key)).toMatchObject({ status: 401, body: { code: "expired_key" } });
+  });
+
+  it("asks for a key on unknown paths as well", async () => {
+    expect(await app.get("/v1/nothing", { key: null })).toMatchObject({ status: 401, body: { code: "missing_auth" } });
+  });
+
+  it("answers 404 to the key of a deleted workspace", async () => {
+    const workspace = await app.createWorkspace();
+    await app.store.write((tx) =>
+      tx.updateTable("workspaces").set({ deleted_at: app.clock.now() }).where("id", "=", workspace.id).execute(),
+    );
+    const answered = await app.get(`/v1/conversations?workspace_id=${workspace.id}`, { key: workspace.key });
+    expect(answered).toMatchObject({ status: 404, body: { code: "workspace_not_found" } });
+  });
+
+  it("never logs a key", async () => {
+    await list(`ak_live_${"b".repeat(32)}`);
+    await list();
+    expect(app.logged.join("")).not.toContain(app.workspace.key);
+    expect(app.logged.join("")).not.toContain("b".repeat(32));
+    expect(app.logged.join("")).not.toContain("workspace_id=");
+  });
+});

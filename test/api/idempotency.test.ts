@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Engine, QueryResult } from "#engine/engine.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { TestHttp } from "../support/http-server.ts";
+import { startHttp } from "../support/http-server.ts";
+
+const hourMs = 3_600_000;
+
+eachDatabase("idempotency", (open) => {
+  let http: TestHttp;
+  let calls = 0;
+  let query: Engine["query"];
+  const answer = (text: string): QueryResult => ({
+    answer: text,
+    sources: [],
+    conversationId: `conv_${text}`,
+    messageId: null,
+    skillsFired: [],
+    tokensUsed: 0,
+    confidence: null,
+  });
+  beforeAll(async () => {
+    http = await startHttp(open, { query: (given, signal) => query(given, signal) });
+  });
+  afterAll(() => http.close());
+  beforeEach(() => {
+    calls = 0;
+    query = async () => {
+      calls += 1;
+      return answer(String(calls));
+    };
+  });
+
+  const ask = (key: string, text = "Hello?") =>
+    http.post("/v1/query", { workspace_id: http.workspaceId, query: text }, { "idempotency-key": key });
+  const used = async () => {
+    const row = await http.store.read
+      .selectFrom("counters")
+      .select("value")
+      .where("name", "like", "queries:%")
+      .executeTakeFirst();
+    return row?.value ?? 0;
+  };
+
+  it("gives the stored response to the same request, and takes no query for it", async () => {
+    const first = await ask("a");
+    const before = await used();
+    const second = await ask("a");
+    expect(second.body).toEqual(first.body);
+    expect([first.headers.get("idempotency-replayed"), second.headers.get("idempotency-replayed")]).toEqual([
+      null,
+      "true",
+    ]);
+    expect([calls, await used()]).toEqual([1, before]);
+  });
+
+  it("refuses the key with another body", async () => {
+    await ask("b");
+    expect(await ask("b", "Other")).toMatchObject({ status: 409, body: { code: "duplicate_request_id" } });
+  });
+
+  it("answers one of many that come at once, and refuses the others until it is done", async () => {
+    const release = Promise.withResolvers<void>();
+    query = async () => {
+      calls += 1;
+      await release.promise;
+      return answer("late");
+    };
+    const all = Array.from({ length: 10 }, () => ask("c"));
+    const firsts = await Promise.race(all);
+    expect(firsts).toMatchObject({ status: 409, body: { code: "duplicate_request_id" } });
+    await expect.poll(() => calls).toBe(1);
+    release.resolve();
+    const statuses = (await Promise.all(all)).map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+    expect((await ask("c")).headers.get("idempotency-replayed")).toBe("true");
+  });
+
+  it("keeps no failure", async () => {
+    query = async () => {
+      throw new Error("once");
+    };
+    expect((await ask("d")).status).toBe(500);
+    query = async () => answer("fine");
+    expect((await ask("d")).body.answer).toBe("fine");
+  });
+
+  it("forgets after 24 hours", async () => {
+    await ask("e");
+    http.clock.advance(24 * hourMs - 1);
+    expect((await ask("e")).headers.get("idempotency-replayed")).toBe("true");
+    http.clock.advance(1);
+    expect((await ask("e")).headers.get("idempotency-replayed")).toBeNull();
+    expect(calls).toBe(2);
+  });
+
+  it("takes over from a process that died with the request", async () => {
+    await ask("f");
+    await http.store.write((tx) =>
+      tx
+        .updateTable("idempotency")
+        .set({ status: null, response: null })
+        .where("created_at", "=", http.clock.now())
+        .execute(),
+    );
+    expect((await ask("f")).status).toBe(409);
+    http.clock.advance(90_000);
+    expect((await ask("f")).status).toBe(200);
+    expect(calls).toBe(2);
+  });
+
+  it("keeps keys apart by path and by API key", async () => {
+    await ask("g");
+    const streamed = await http.post(
+      "/v1/query/stream",
+      { workspace_id: http.workspaceId, query: "Hello?" },
+      { "idempotency-key": "g" },
+    );
+    expect([streamed.status, streamed.headers.get("idempotency-replayed")]).toEqual([200, null]);
+  });
+
+  it.each(["", " ", "x".repeat(256), "with space", "grüße"])("refuses the key %j", async (key) => {
+    const encoded = Buffer.from(key).toString("latin1");
+    const answered = await ask(encoded);
+    // An empty header is one that was sent.
+    expect(answered).toMatchObject({ status: 422, body: { code: "invalid_parameter" } });
+  });
+
+  it("accepts a key of 255 characters", async () => {
+    expect((await ask("~".repeat(255))).status).toBe(200);
+  });
+});

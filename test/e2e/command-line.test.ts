@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TestDatabase } from "../support/databases.ts";
+import { eachDatabase } from "../support/databases.ts";
+import { parley, startGateway } from "../support/program.ts";
+
+eachDatabase("the command line", (open) => {
+  let database: TestDatabase;
+  let folder: string;
+  let env: Record<string, string>;
+  let workspaceId: string;
+
+  beforeAll(async () => {
+    database = await open();
+    folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
+    env = { PARLEY_DATA_DIR: join(folder, "data"), DATABASE_URL: database.url };
+    workspaceId = (await json(["workspace", "create", "--name", "Acme"])).id;
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true });
+    await database.remove();
+  });
+
+  /** The one JSON value on stdout of a command that succeeds. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- what a test reads of an output, its expectations check.
+  async function json(args: readonly string[], status = 0): Promise<any> {
+    const ran = await parley([...args, "--json"], env);
+    expect(ran.stderr).toBe("");
+    expect(ran.status).toBe(status);
+    return JSON.parse(ran.stdout);
+  }
+
+  it("makes a workspace with its identity secret, and lists it", async () => {
+    const made = await json(["workspace", "create", "--name", "Second", "--plan", "growth"]);
+    expect(made).toMatchObject({ name: "Second", plan: "growth" });
+    expect(made.id).toMatch(/^wt_[a-z0-9]{6}_[a-z0-9]{10,}$/);
+    expect(made.identity_secret).toMatch(/^[0-9a-f]{64}$/);
+    const names = (await json(["workspace", "list"])).map(({ name }: { name: string }) => name);
+    expect(names).toEqual(["Acme", "Second"]);
+  });
+
+  it("changes settings of a workspace, and says what is wrong with those that do not exist", async () => {
+    const { settings } = await json(["workspace", "set", workspaceId, "bot_name=Ada", "widget.color=#aa3300", "auto_resolve_days=false"]);
+    expect(settings).toMatchObject({ botName: "Ada", widgetColor: "#aa3300", autoResolveDays: null });
+    const wrong = await parley(["workspace", "set", workspaceId, "colour=red"], env);
+    expect(wrong.status).toBe(1);
+    expect(wrong.stderr).toContain("colour is not a setting; allowed here: name, plan");
+  });
+
+  it("makes, lists and revokes a key, whose text is shown once", async () => {
+    const made = await json(["key", "create", "--workspace", workspaceId, "--name", "server", "--limit-minute", "5"]);
+    expect(made.key).toMatch(/^ak_[a-z0-9]{6}_[a-z0-9]{32}$/);
+    const listed = await parley(["key", "list", "--workspace", workspaceId, "--json"], env);
+    expect(listed.stdout).not.toContain(made.key);
+    await json(["key", "revoke", made.id]);
+    const [row] = await json(["key", "list", "--workspace", workspaceId]);
+    expect(row).toMatchObject({ id: made.id, limit_minute: 5, revoked_at: expect.stringMatching(/Z$/) });
+  });
+
+  it("refuses a key limit above the plan's", async () => {
+    const ran = await parley(["key", "create", "--workspace", workspaceId, "--name", "n", "--limit-minute", "1001"], env);
+    expect(ran).toMatchObject({ status: 1, stdout: "" });
+    expect(ran.stderr).toContain("1 to the plan's 1000");
+  });
+
+  it("makes an agent once, and a link that signs in", async () => {
+    const email = "Ann@Example.com";
+    const made = await json(["agent", "create", "--workspace", workspaceId, "--email", email, "--name", "Ann"]);
+    expect(made).toMatchObject({ email: "ann@example.com", name: "Ann", role: "agent" });
+    const again = await parley(["agent", "create", "--workspace", workspaceId, "--email", email, "--name", "Ann"], env);
+    expect(again.status).toBe(1);
+    expect(again.stderr).toContain("is an agent of this workspace already");
+    const { link } = await json(["agent", "login", "--workspace", workspaceId, "--email", email]);
+    expect(link).toMatch(/\/inbox\/login\/[\w-]{43}$/);
+  });
+
+  it("adds documents, tells the outcome of each, answers from them, and removes them", async () => {
+    const good = join(folder, "returns.md");
+    const bad = join(folder, "photo.md");
+    await writeFile(good, "# Returns\n\n## How long can I return an order?\n\nYou can return an order within 45 days of delivery.\n");
+    await writeFile(bad, Buffer.from([0, 1, 2, 3, 255, 254, 0, 0, 9]));
+    const outcomes = await json(["documents", "add", "--workspace", workspaceId, good, bad, join(folder, "absent.md")], 1);
+    expect(outcomes.map(({ status }: { status: string }) => status)).toEqual(["indexed", "failed", "failed"]);
+
+    const asked = await json(["ask", "--workspace", workspaceId, "How long can I return an order?"]);
+    expect(asked.answer).toContain("within 45 days");
+    expect(asked.sources[0]).toMatchObject({ title: expect.stringContaining("Returns"), chunk: expect.stringContaining("45 days") });
+    const readable = await parley(["ask", "--workspace", workspaceId, "How long can I return an order?"], env);
+    expect(readable.stdout).toMatch(/within 45 days[^]*\[1\] Returns/);
+
+    await json(["documents", "remove", "--workspace", workspaceId, outcomes[0].id]);
+    expect((await json(["ask", "--workspace", workspaceId, "How long can I return an order?"])).confidence).toBe("low");
+    expect(await json(["documents", "list", "--workspace", workspaceId, "--status", "indexed"])).toEqual([]);
+  });
+
+  it.each([
+    [["frobnicate"], 'no command "frobnicate"'],
+    [["workspace", "create"], "--name is missing"],
+    [["workspace", "create", "--name", "x", "--plan", "gold"], "--plan is one of free"],
+    [["key", "create", "--workspace", "w", "--name", "n", "--limit-day", "many"], "--limit-day takes a whole number"],
+    [["ask", "--workspace", "w"], 'use: parley ask --workspace W "question"'],
+    [["documents", "list", "--workspace", "w", "--status", "lost"], "--status is one of pending"],
+  ])("ends with status 2 and says how, called wrongly: %s", async (args, reason) => {
+    const ran = await parley(args, env);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(reason);
+  });
+
+  it("ends with status 1 for what does not exist", async () => {
+    const ran = await parley(["key", "list", "--workspace", "wt_aaaaaa_bbbbbbbbbbbb"], env);
+    expect(ran).toMatchObject({ status: 1, stdout: "" });
+    expect(ran.stderr).toContain("there is no workspace wt_aaaaaa_bbbbbbbbbbbb");
+  });
+
+  it("is told by doctor that all is well", async () => {
+    expect(await json(["doctor"])).toMatchObject({ ok: true });
+  });
+
+  it("greets once, on the first start, with what a person needs next", async () => {
+    const own = await open();
+    const start = { PARLEY_DATA_DIR: join(folder, "first"), DATABASE_URL: own.url };
+    try {
+      const first = await startGateway(start);
+      await expect.poll(() => first.printed(), { timeout: 10_000 }).toContain("documents add");
+      const printed = first.printed();
+      const key = /ak_\w+/.exec(printed)?.[0] ?? "";
+      const workspace = /wt_\w+/.exec(printed)?.[0] ?? "";
+      expect(printed).toMatch(/\/demo\n[^]*\/inbox\/login\/[\w-]{43}\n[^]*\/docs\n/);
+      const asked = await fetch(`${first.url}/v1/query`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ workspace_id: workspace, query: "How do I add the widget to my website?" }),
+      });
+      expect(asked.status).toBe(200);
+      const { sources } = (await asked.json()) as { readonly sources: readonly unknown[] };
+      expect(sources.length).toBeGreaterThan(0);
+      // Works while the server runs.
+      expect((await parley(["workspace", "list", "--json"], start)).status).toBe(0);
+      expect(await first.stop()).toBe(0);
+
+      const second = await startGateway(start);
+      expect(await second.stop()).toBe(0);
+      expect(second.printed()).not.toMatch(/ak_\w{10}/);
+    } finally {
+      await own.remove();
+    }
+  });
+
+  it.each([
+    [{ PORT: "eighty" }, 'PORT is "eighty": use a number'],
+    [{ DATABASE_URL: "postgres://x" }, "DATABASE_URL: use sqlite:PATH or mysql://"],
+    [{ PARLEY_SECRET: "short" }, "PARLEY_SECRET is too short"],
+    [{ PARLEY_ROLE: "boss" }, 'PARLEY_ROLE is "boss": use all, web, worker'],
+    [{ PARLEY_ROLE: "web" }, "set REDIS_URL"],
+    [{ PARLEY_CONFIG: "nowhere.yaml" }, "there is no such file"],
+    [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
+    [{ TYPESENSE_URL: "http://localhost:8108" }, "this version cannot use it"],
+  ])("does not start with %o, and says what is allowed", async (setting, reason) => {
+    const ran = await parley(["start"], { ...env, ...setting } as Record<string, string>);
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain(reason);
+  });
+
+  it("does not start with a mistake in the configuration file, and names file, line and what is allowed", async () => {
+    const file = join(folder, "parley.yaml");
+    await writeFile(file, "workspaces:\n  - name: Acme\n    strictness: careless\n");
+    const ran = await parley(["start"], { ...env, PARLEY_CONFIG: file });
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain(`${file}, line 3: workspaces.0.strictness`);
+    await writeFile(file, "workspaces:\n  - name: Acme\n    colour: red\n");
+    const unknown = await parley(["start"], { ...env, PARLEY_CONFIG: file });
+    expect(unknown.stderr).toContain(`${file}, line 3: workspaces.0.colour is not a setting; allowed here: name, plan, bot_name`);
+    await writeFile(file, "workspaces:\n  - name: ${NO_SUCH_VARIABLE}\n");
+    const missing = await parley(["start"], { ...env, PARLEY_CONFIG: file });
+    expect(missing.stderr).toContain(`${file}, line 2: the environment has no variable NO_SUCH_VARIABLE`);
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
+import type { Engine } from "#engine/engine.ts";
+import type { App } from "#src/app.ts";
+import { createApp } from "#src/app.ts";
+import type { NewKey } from "#src/operator/keys.ts";
+import { createKey } from "#src/operator/keys.ts";
+import { createWorkspace } from "#src/operator/workspaces.ts";
+import type { OpenStore } from "#store/open.ts";
+import { createDocumentedCheck } from "./documented.ts";
+import type { TestDatabase } from "./databases.ts";
+import type { HandMovedClock } from "./hand-moved-clock.ts";
+import { createHandMovedClock } from "./hand-moved-clock.ts";
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as JSON where it is that, else as text. */
+  readonly body: Body;
+}
+
+/** All that a response of the API can hold; a test reads what it expects. */
+export interface Body {
+  readonly detail: string;
+  readonly code: string;
+  readonly request_id: string;
+  readonly pagination: { readonly next_cursor: string; readonly has_more: boolean };
+  readonly id: string;
+  readonly status: string;
+  readonly content: string;
+  readonly author: string;
+  readonly tags: readonly string[];
+  readonly conversations: readonly { readonly id: string; readonly status: string; readonly sla_state: string }[];
+  readonly conversation_id: string;
+  readonly messages: readonly { readonly id: string; readonly role: string; readonly content: string }[];
+  readonly internal_notes: readonly { readonly content: string; readonly author: string }[];
+  readonly audit_log: readonly { readonly action: string; readonly actor: { readonly type: string } }[];
+  readonly results: readonly { readonly conversation_id: string; readonly ok: boolean }[];
+  readonly document: { readonly id: string; readonly status: string };
+  readonly documents: readonly { readonly id: string; readonly status: string }[];
+  readonly answer: string;
+  readonly sources: readonly { readonly title: string }[];
+}
+
+export interface CallOptions {
+  readonly key?: string | null;
+  /** Sent as JSON; a string or bytes as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface TestWorkspace {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  readonly identitySecret: string;
+}
+
+export interface TestApp {
+  readonly url: string;
+  readonly app: App;
+  readonly store: OpenStore;
+  readonly engine: Engine;
+  readonly clock: HandMovedClock;
+  readonly workspace: TestWorkspace;
+  /** The lines that were logged. */
+  readonly logged: readonly string[];
+  call(method: string, path: string, options?: CallOptions): Promise<Answered>;
+  get(path: string, options?: CallOptions): Promise<Answered>;
+  post(path: string, body: unknown, options?: CallOptions): Promise<Answered>;
+  createWorkspace(options?: {
+    readonly plan?: Plan;
+    readonly settings?: Partial<WorkspaceSettings>;
+  }): Promise<TestWorkspace>;
+  createKey(options?: Partial<NewKey>): Promise<{ readonly id: string; readonly key: string }>;
+  /** Adds a document and waits until it answers. */
+  learn(fileName: string, text: string, audience?: readonly string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** In the middle of a minute, a day and a month, so that no window ends by itself. */
+export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
+
+export interface StartOptions {
+  readonly trustedProxies?: readonly string[];
+  /** Another process on a database that is there already. */
+  readonly databaseUrl?: string;
+  readonly clock?: HandMovedClock;
+  readonly dataDir?: string;
+}
+
+/** The whole program on a database of its own and a free port, with one workspace on the business plan. */
+export async function startApp(open: () => Promise<TestDatabase>, options: StartOptions = {}): Promise<TestApp> {
+  const database = options.databaseUrl === undefined ? await open() : undefined;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-data-")));
+  const clock = options.clock ?? createHandMovedClock(testStart);
+  const logged: string[] = [];
+  const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
+  const app = await createApp(
+    {
+      host: "127.0.0.1",
+      port: 0,
+      publicUrl: "http://parley.test",
+      dataDir,
+      secret: "a secret for tests, of more than thirty-two characters",
+      databaseUrl: options.databaseUrl ?? database?.url ?? "",
+      redisUrl: undefined,
+      role: "all",
+      logLevel: "debug",
+      trustedProxies: options.trustedProxies ?? [],
+      file: { workspaces: [] },
+      killAt: undefined,
+    },
+    { clock, log },
+  );
+  const url = await app.listen();
+  const { store, secrets, documents } = app.core;
+
+  async function newWorkspace({
+    plan,
+    settings = {},
+  }: Parameters<TestApp["createWorkspace"]>[0] = {}): Promise<TestWorkspace> {
+    const made = await createWorkspace({ store, clock, secrets }, { name: "Test", plan, settings });
+    const { id: keyId, key } = await createKey(store, clock, { workspaceId: made.id, name: "Test key" });
+    return { id: made.id, key, keyId, identitySecret: made.identity_secret };
+  }
+
+  const workspace = await newWorkspace();
+  const documented = createDocumentedCheck(await (await fetch(`${url}/openapi.json`)).text());
+
+  async function call(
+    method: string,
+    path: string,
+    { key = workspace.key, body, headers, signal }: CallOptions = {},
+  ): Promise<Answered> {
+    const raw =
+      body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof FormData;
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: (raw ? body : JSON.stringify(body)) as BodyInit }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await response.text();
+    const json = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
+    const answered = json ? (JSON.parse(text) as unknown) : text;
+    documented(method, path, response.status, answered);
+    return { status: response.status, headers: response.headers, body: answered as Body };
+  }
+
+  return {
+    url,
+    app,
+    store,
+    engine: app.engine,
+    clock,
+    workspace,
+    logged,
+    call,
+    get: (path, given) => call("GET", path, given),
+    post: (path, body, given) => call("POST", path, { ...given, body }),
+    createWorkspace: newWorkspace,
+    createKey: (given) => createKey(store, clock, { workspaceId: workspace.id, name: "Another key", ...given }),
+    async learn(fileName, text, audience = []) {
+      const { id } = await documents.add({ workspaceId: workspace.id, fileName, bytes: Buffer.from(text), audience });
+      await documents.process(id);
+      return id;
+    },
+    async close() {
+      await app.close();
+      await database?.remove();
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,300 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import Type from "typebox";
+import type {
+  Accepted,
+  AdapterModule,
+  InboundEvent,
+  Part,
+  Receipt,
+  SendContext,
+  Sender,
+} from "#channel/contract.ts";
+import { newId } from "#domain/ids.ts";
+import type { Actor } from "#domain/message.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { Checkpoint } from "#engine/checkpoint.ts";
+import type { Answer, Question } from "#engine/ports.ts";
+import type { App } from "#src/app.ts";
+import { createApp } from "#src/app.ts";
+import { createWorkspace } from "#src/operator/workspaces.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { OpenStore } from "#store/open.ts";
+import type { MessagesTable } from "#store/schema.ts";
+import type { TestDatabase } from "./databases.ts";
+import type { HandMovedClock } from "./hand-moved-clock.ts";
+import { createHandMovedClock } from "./hand-moved-clock.ts";
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+export const anna: Actor = { type: "agent", id: "anna@test.example", name: "Anna" };
+
+/** What the program does with its one made-up platform, and how it makes answers: a test sets both as it goes. */
+export interface Script {
+  answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
+  send: (part: Part, context: SendContext) => Promise<Receipt>;
+  reconcile: ((key: string) => Promise<Receipt | null>) | undefined;
+  idempotentSend: boolean;
+}
+
+export interface Sent {
+  readonly thread: string;
+  readonly text: string;
+  readonly key: string;
+}
+
+export interface BenchOptions {
+  readonly settings?: Partial<WorkspaceSettings>;
+  readonly checkpoint?: Checkpoint;
+  /** The database of another bench: a second process of the same installation. */
+  readonly beside?: EngineBench;
+  readonly clock?: HandMovedClock;
+}
+
+/** The program on a database of its own, with one workspace and an account on a platform that a script plays. */
+export interface EngineBench {
+  readonly app: App;
+  readonly store: OpenStore;
+  readonly engine: App["engine"];
+  readonly clock: HandMovedClock;
+  readonly url: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly script: Script;
+  /** Every question that was put to the answerer. */
+  readonly asked: Question[];
+  /** Every platform call that succeeded. */
+  readonly sent: Sent[];
+  readonly logged: string[];
+  accept(event: InboundEvent): Promise<Accepted>;
+  /** A customer's message; its id is made up when none is given. */
+  say(thread: string, text: string, given?: { readonly id?: string; readonly sender?: Sender }): Promise<Accepted>;
+  /** The same, and the id of the conversation. */
+  begin(thread: string, text: string): Promise<string>;
+  row(conversationId: string): Promise<ConversationRow>;
+  messages(conversationId: string): Promise<readonly MessagesTable[]>;
+  /** `role: content` of every message. */
+  talk(conversationId: string): Promise<readonly string[]>;
+  notes(conversationId: string): Promise<readonly string[]>;
+  /** Waits for what happens by itself; the clock stands still. */
+  until(what: string, reached: () => Promise<boolean> | boolean): Promise<void>;
+  /** Waits until nothing that is due is left to do. */
+  settle(): Promise<void>;
+  /** Moves the clock, and stops wherever something falls due until it is done. */
+  advance(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const answerOf = (text: string, given: Partial<Answer> = {}): Answer => ({
+  text,
+  sources: [],
+  confidence: "high",
+  answered: true,
+  skillsFired: [],
+  tokensUsed: 0,
+  ...given,
+});
+
+/** Answers that a test gives when it is ready to. */
+export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
+  const held: { readonly question: Question; readonly release: (answer: Answer) => void }[] = [];
+  bench.script.answer = (question) =>
+    new Promise((resolve) => {
+      held.push({ question, release: resolve });
+    });
+  return {
+    held,
+    /** The n-th question, counted from 0, once it is asked. */
+    async question(index: number) {
+      await bench.until(`question ${index} is asked`, () => held[index] !== undefined);
+      const found = held[index];
+      if (found === undefined) throw new Error("there is no such question");
+      return found;
+    },
+  };
+}
+
+const begun = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
+
+export async function openBench(open: () => Promise<TestDatabase>, options: BenchOptions = {}): Promise<EngineBench> {
+  const { beside } = options;
+  const database = beside === undefined ? await open() : { url: beside.url, remove: async () => undefined };
+  const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
+  const clock = options.clock ?? createHandMovedClock(begun);
+  const logged: string[] = [];
+  const asked: Question[] = [];
+  const sent: Sent[] = [];
+  let numbered = 0;
+  const script: Script = {
+    answer: async (question) => answerOf(`You asked: ${question.text}`),
+    send: async (_part, { key }) => ({ externalId: `platform-${key}`, state: "sent" }),
+    reconcile: undefined,
+    idempotentSend: false,
+  };
+  const app = await createApp(
+    {
+      host: "127.0.0.1",
+      port: 0,
+      publicUrl: "http://parley.test",
+      dataDir: folder,
+      secret: "a secret for tests, of more than thirty-two characters",
+      databaseUrl: database.url,
+      redisUrl: undefined,
+      role: "all",
+      logLevel: "debug",
+      trustedProxies: [],
+      file: { workspaces: [] },
+      killAt: undefined,
+    },
+    {
+      clock,
+      log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
+      loadAdapter: (channel) => (channel === "telegram" ? Promise.resolve(scripted(script, sent)) : undefined),
+      answerer: {
+        answer(question, signal) {
+          asked.push(question);
+          return script.answer(question, signal);
+        },
+      },
+      ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
+    },
+  );
+  const { engine } = app;
+  const { store, secrets } = app.core;
+  const workspaceId =
+    beside?.workspaceId ?? (await createWorkspace({ store, clock, secrets }, { name: "Test", settings: options.settings ?? {} })).id;
+  const accountId = beside?.accountId ?? (await addAccount(store, workspaceId, clock.now()));
+
+  const bench: EngineBench = {
+    app,
+    store,
+    engine,
+    clock,
+    url: database.url,
+    workspaceId,
+    accountId,
+    script,
+    asked,
+    sent,
+    logged,
+    accept: (event) => engine.accept(accountId, event),
+    say(thread, text, { id, sender } = {}) {
+      numbered += 1;
+      return engine.accept(accountId, {
+        kind: "message",
+        externalId: id ?? `event-${process.pid}-${numbered}`,
+        thread,
+        sender: sender ?? { key: `customer of ${thread}` },
+        sentAt: clock.now(),
+        text,
+      });
+    },
+    async begin(thread, text) {
+      const { conversationId } = await bench.say(thread, text);
+      if (conversationId === null) throw new Error("a message was stored without a conversation");
+      return conversationId;
+    },
+    row: (id) => store.read.selectFrom("conversations").selectAll().where("id", "=", id).executeTakeFirstOrThrow(),
+    messages: (id) =>
+      store.read.selectFrom("messages").selectAll().where("conversation_id", "=", id).orderBy("seq").execute(),
+    talk: async (id) => (await bench.messages(id)).map(({ role, content }) => `${role}: ${content}`),
+    notes: async (id) =>
+      (await store.read.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id").execute()).map(
+        ({ content }) => content,
+      ),
+    async until(what, reached) {
+      const end = performance.now() + 10_000;
+      while (!(await reached())) {
+        if (performance.now() > end) {
+          const rows = await store.read.selectFrom("outbox").selectAll().execute();
+          throw new Error(`waited in vain until ${what}; now ${clock.now()}; outbox: ${JSON.stringify(rows)}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    },
+    settle: () =>
+      bench.until("nothing is left to do", async () => {
+        const due = await store.read
+          .selectFrom("outbox")
+          .select("id")
+          .where("dead_at", "is", null)
+          .where("due_at", "<=", clock.now())
+          .limit(1)
+          .execute();
+        return due.length === 0;
+      }),
+    async advance(ms) {
+      const end = clock.now() + ms;
+      for (;;) {
+        await bench.settle();
+        const next = await store.read
+          .selectFrom("outbox")
+          .select((eb) => eb.fn.min("due_at").as("at"))
+          .where("dead_at", "is", null)
+          .where("due_at", ">", clock.now())
+          .where("due_at", "<=", end)
+          .executeTakeFirst();
+        clock.advance((next?.at ?? end) - clock.now());
+        if (clock.now() >= end) break;
+      }
+      await bench.settle();
+    },
+    async close() {
+      await app.close();
+      await database.remove();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return bench;
+}
+
+async function addAccount(store: OpenStore, workspaceId: string, now: number): Promise<string> {
+  const id = newId("acc", now);
+  await store.write((tx) =>
+    tx
+      .insertInto("accounts")
+      .values({
+        id,
+        workspace_id: workspaceId,
+        channel: "telegram",
+        name: "scripted",
+        config: "{}",
+        credentials: null,
+        managed_by: "dashboard",
+        enabled: 1,
+        created_at: now,
+      })
+      .execute(),
+  );
+  return id;
+}
+
+/** A platform that shows each paragraph as a message of its own. */
+function scripted(script: Script, sent: Sent[]): AdapterModule {
+  return {
+    channels: ["telegram"],
+    config: Type.Object({}),
+    secrets: [],
+    create: () => ({
+      get capabilities() {
+        return { textMax: null, typing: false, receipts: true, idempotentSend: script.idempotentSend };
+      },
+      inbound: { kind: "webhook", receive: async () => ({ status: 200 }) },
+      render: ({ markdown }) => markdown.split("\n\n").map((text) => ({ text, payload: { text } })),
+      async send(part, context) {
+        const receipt = await script.send(part, context);
+        sent.push({ thread: context.thread, text: part.text, key: context.key });
+        return receipt;
+      },
+      get reconcile() {
+        const { reconcile } = script;
+        return reconcile === undefined ? undefined : (key: string) => reconcile(key);
+      },
+      close: async () => undefined,
+    }),
+  };
+}

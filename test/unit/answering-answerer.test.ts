@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+import type { Answer, Answerer, Question, Store } from "#engine/ports.ts";
+import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import { newSqlite, openTestStore } from "../support/databases.ts";
+import type { TestKnowledge } from "../support/knowledge.ts";
+import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";
+
+const faq = `# Blue Kettle help
+
+## How long does delivery take?
+
+Orders placed before 14:00 leave our warehouse the same day. Delivery within the country takes one to three working days; abroad it takes up to eight working days.
+
+## What does shipping cost?
+
+Shipping is free from 40 €. Below that it costs 4.90 €. Express delivery is 9.90 €.
+
+## How do I return an item?
+
+You can return any item within 30 days of receiving it, unused and in its box. The box can be opened. What was made to order for you, such as an engraved kettle, cannot be returned unless it is faulty, and neither can gift cards be.
+
+1. Open **My orders** and choose the order.
+2. Click **Return items** and select what goes back.
+3. Print the label with \`Ctrl+P\` and stick it on the parcel.
+4. Hand it in at any post office.
+
+The money is back on your account within five working days.
+
+## Warranty
+
+Every kettle has a warranty of three years. It covers faults in material and workmanship, but not limescale.
+
+## Gift cards
+
+Gift cards are worth 25, 50 or 100 €. They are valid for three years and cannot be paid out in cash.
+
+## Opening hours
+
+Our phone line is open Monday to Friday from 9:00 to 17:00.
+
+## Parts
+
+| Part | Number | Price |
+|---|---|---|
+| Lid | BK-100 | 7 € |
+| Filter | BK-101 | 4 € |
+| Base | BK-102 | 12 € |
+`;
+
+describe("answers from documents", () => {
+  let store: Store;
+  let closeStore: () => Promise<void>;
+  let index: KnowledgeIndex;
+  let knowledge: TestKnowledge;
+  let workspaceId: string;
+  let answerer: Answerer;
+
+  beforeAll(async () => {
+    ({ store, close: closeStore } = await openTestStore(newSqlite));
+    index = openEmbeddedIndex({ store, path: ":memory:", log: silentLog });
+    knowledge = testKnowledge(store);
+    workspaceId = await newWorkspace(store);
+    answerer = createExtractiveAnswerer({ index });
+    await knowledge.add(workspaceId, "faq.md", faq);
+  });
+  afterAll(async () => {
+    await index.close();
+    await closeStore();
+  });
+
+  const ask = (text: string, more: Partial<Question> = {}): Promise<Answer> =>
+    answerer.answer(
+      {
+        workspaceId,
+        text,
+        history: [],
+        strictness: "strict",
+        topK: 5,
+        audience: [],
+        settings: defaultSettings,
+        ...more,
+      },
+      new AbortController().signal,
+    );
+
+  it.each([
+    ["How long does shipping take?", "one to three working days"],
+    ["is shipping free?", "free from 40 €"],
+    ["How long is the warranty?", "three years"],
+    ["how long are gift cards valid?", "valid for three years"],
+    ["what are your opening hours", "Monday to Friday"],
+    ["warranty?", "three years"],
+  ])("%s", async (question, expected) => {
+    const answer = await ask(question);
+    expect(answer).toMatchObject({ answered: true, skillsFired: ["knowledge_search"], tokensUsed: 0 });
+    expect(answer.text).toContain(expected);
+  });
+
+  it.each([
+    "What is the capital of France?",
+    "Who is the CEO?",
+    "How do I install a dishwasher?",
+    "Do you sell coffee machines?",
+  ])("says that it does not know: %s", async (question) => {
+    expect(await ask(question)).toMatchObject({
+      answered: false,
+      confidence: "low",
+      text: defaultSettings.unknownMessage,
+    });
+  });
+
+  it("gives all steps where steps are asked for, with their numbers", async () => {
+    const { text } = await ask("how do I return my kettle?");
+    expect(text).toContain("1. Open My orders and choose the order.\n2. Click Return items");
+    expect(text).toContain("3. Print the label with `Ctrl+P`");
+    expect(text).toContain("4. Hand it in at any post office.");
+  });
+
+  it("gives the row of a table that was asked for", async () => {
+    const { text } = await ask("What is the price of the filter?");
+    expect(text).toContain("Filter");
+    expect(text).toContain("4 €");
+  });
+
+  it("says nothing that is not in its sources, and names no source that it does not use", async () => {
+    for (const question of ["how do I return my kettle?", "How long is the warranty?", "what does shipping cost?"]) {
+      const { text, sources } = await ask(question);
+      expect(sources.length).toBeGreaterThan(0);
+      const said = text.split("\n").filter((line) => line.trim() !== "");
+      for (const line of said)
+        expect(
+          sources.some((source) => source.chunk.includes(line)),
+          line,
+        ).toBe(true);
+      for (const source of sources) expect(said.some((line) => source.chunk.includes(line))).toBe(true);
+      expect(sources[0]).toEqual({
+        title: expect.stringContaining("Blue Kettle help › "),
+        url: "",
+        chunk: expect.any(String),
+        score: expect.any(Number),
+      });
+    }
+  });
+
+  it("answers a follow-up about what was asked before", async () => {
+    const history = [
+      { role: "user", content: "Do the kettles have a warranty?" },
+      { role: "assistant", content: "Every kettle has a warranty." },
+    ] as const;
+    const answer = await ask("and what does it cover?", { history });
+    expect(answer.text).toContain("It covers faults");
+    expect((await ask("and is there snow in Alaska?", { history })).answered).toBe(false);
+  });
+
+  it.each([
+    ["hello", /Hello/],
+    ["Hi there!", /Hello/],
+    ["thank you so much", /welcome/],
+    ["bye", /Goodbye/],
+    ["Are you a bot?", /automated assistant/],
+  ])("answers small talk without a search: %s", async (text, expected) => {
+    const answer = await ask(text);
+    expect(answer).toMatchObject({ answered: true, confidence: "high", sources: [], skillsFired: [] });
+    expect(answer.text).toMatch(expected);
+  });
+
+  it("looks up a question that begins with a greeting", async () => {
+    expect((await ask("Hello, how long is the warranty?")).text).toContain("three years");
+  });
+
+  it("hands over the text piece by piece, whole in the end", async () => {
+    const pieces: string[] = [];
+    const { text } = await ask("How long is the warranty?", { onToken: (piece) => pieces.push(piece) });
+    expect(pieces.length).toBeGreaterThan(5);
+    expect(pieces.join("")).toBe(text);
+  });
+
+  it("dares more where the workspace would rather be helped, and says so", async () => {
+    const question = "Do you ship to Mars?";
+    expect((await ask(question)).answered).toBe(false);
+    const answer = await ask(question, { strictness: "helpful" });
+    expect(answer).toMatchObject({ answered: true, confidence: "low" });
+    expect(answer.text).toMatch(/^I'm not certain/);
+  });
+
+  it("does not answer from documents that the asker may not see, or did not name", async () => {
+    const id = await knowledge.add(
+      workspaceId,
+      "discounts.md",
+      "# Partner discounts\n\nPartners get a discount of 20 percent.",
+      { audience: ["partner"] },
+    );
+    expect((await ask("Which discount do partners get?")).text).not.toContain("20 percent");
+    expect((await ask("Which discount do partners get?", { audience: ["partner"] })).text).toContain("20 percent");
+    expect((await ask("How long is the warranty?", { documentIds: [id], audience: ["partner"] })).answered).toBe(false);
+  });
+
+  it("names at most as many sources as it may", async () => {
+    for (const topK of [1, 10]) {
+      for (const question of ["how do I return my kettle?", "What is the capital of the kettle?"]) {
+        expect((await ask(question, { topK })).sources.length).toBeLessThanOrEqual(Math.min(5, topK));
+      }
+    }
+  });
+
+  it("shows markup in documents as the characters that they are", async () => {
+    await knowledge.add(
+      workspaceId,
+      "markup.txt",
+      "Zebra mode\n\nZebra mode is set by <script>alert(1)</script> and *stars* in [this](javascript:x) file.",
+    );
+    const { text } = await ask("What sets zebra mode?");
+    expect(text).toContain(String.raw`\<script>alert(1)\</script>`);
+    expect(text).toContain(String.raw`\*stars\* in \[this](javascript:x)`);
+  });
+
+  it("stops when the question is withdrawn", async () => {
+    const question = {
+      workspaceId,
+      text: "warranty",
+      history: [],
+      strictness: "strict",
+      topK: 5,
+      audience: [],
+      settings: defaultSettings,
+    } as const;
+    await expect(answerer.answer(question, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  });
+
+  it("survives any text as a question", async () => {
+    for (const text of [
+      "",
+      " ",
+      "?",
+      "😀",
+      "\"'`*\\",
+      "a OR b AND NEAR(",
+      "x".repeat(4_000),
+      "kettle ".repeat(500),
+      "\ud800",
+    ]) {
+      expect(await ask(text), text).toMatchObject({ text: expect.stringMatching(/./) });
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { wordCount } from "#answering/terms.ts";
+import { readUnits, writeUnits } from "#knowledge/chunk-text.ts";
+import { chunkDocument } from "#knowledge/chunk.ts";
+import { parseDocument } from "#knowledge/parse.ts";
+import { splitSentences } from "#knowledge/sentences.ts";
+
+const chunksOf = (markdown: string, title = "Guide") =>
+  chunkDocument(parseDocument(Buffer.from(markdown), "text/markdown"), title);
+const sentence = (n: number) => `Sentence number ${n} has exactly eight words here.`;
+const sentences = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => sentence(from + index)).join(" ");
+
+describe("sentences", () => {
+  it("do not end after abbreviations and initials", () => {
+    expect(splitSentences("Ask Dr. Smith, e.g. by mail. J. Doe knows too! Call 9 a.m. to 5 p.m. daily. Ok?")).toEqual([
+      "Ask Dr. Smith, e.g. by mail.",
+      "J. Doe knows too!",
+      "Call 9 a.m. to 5 p.m. daily.",
+      "Ok?",
+    ]);
+  });
+
+  it("keep version numbers whole", () => {
+    expect(splitSentences("Use version 2.0.1 now. Then go.")).toEqual(["Use version 2.0.1 now.", "Then go."]);
+  });
+});
+
+describe("chunks", () => {
+  it("hold about 120 words, end with a sentence, and begin with the last sentence of the one before", () => {
+    const chunks = chunksOf(sentences(1, 40));
+    expect(chunks.length).toBe(3);
+    for (const chunk of chunks) {
+      expect(wordCount(chunk.text)).toBeLessThanOrEqual(120);
+      expect(chunk.text).toMatch(/here\.$/);
+    }
+    expect(chunks[1]?.text.startsWith(sentence(15))).toBe(true);
+    const all = chunks.map((chunk) => chunk.text).join(" ");
+    for (let n = 1; n <= 40; n += 1) expect(all).toContain(sentence(n));
+  });
+
+  it("carry the document's title and the path of headings", () => {
+    const chunks = chunksOf(
+      `# Guide\n\n${sentences(1, 3)}\n\n## Setup\n\n${sentences(4, 6)}\n\n### Linux\n\n${sentences(7, 9)}`,
+    );
+    expect(chunks.map((chunk) => chunk.title)).toEqual(["Guide", "Guide › Setup", "Guide › Setup › Linux"]);
+  });
+
+  it("join neighbouring sections of a few words, but no questions", () => {
+    expect(chunksOf("## Phone\n\nCall 555.\n\n## Fax\n\nFax 556.").map((chunk) => chunk.text)).toEqual([
+      "## Phone\n\nCall 555.\n\n## Fax\n\nFax 556.",
+    ]);
+    expect(chunksOf("## Phone?\n\nCall 555.\n\n## Fax?\n\nFax 556.")).toHaveLength(2);
+  });
+
+  it("keep a list with the sentence that leads to it", () => {
+    const steps = Array.from(
+      { length: 12 },
+      (_, n) => `${n + 1}. Do the step that is called ${n} with great care.`,
+    ).join("\n");
+    const chunks = chunksOf(`${sentences(1, 12)}\n\nFollow these steps:\n\n${steps}`);
+    expect(chunks).toHaveLength(2);
+    expect(chunks[1]?.text).toContain("Follow these steps:\n\n1. Do the step");
+    expect(chunks[1]?.text).toContain("\n12. Do the step");
+  });
+
+  it("leave out sections that only name other pages", () => {
+    expect(
+      chunksOf("Text that says something.\n\n## More\n\n- [One](/1)\n- [Two](/2)").map((chunk) => chunk.title),
+    ).toEqual(["Guide"]);
+  });
+
+  it("are read back into the pieces they were written from", () => {
+    const word = fc.stringMatching(/^[A-Za-z]{1,9}$/);
+    const line = fc.array(word, { minLength: 2, maxLength: 8 }).map((words) => `X${words.join(" ")} end.`);
+    const unit = fc.oneof(
+      line.map((text) => ({ kind: "heading" as const, text })),
+      line.map((text) => ({ kind: "code" as const, text: `${text}\n  - ${text}` })),
+      fc
+        .array(line, { minLength: 1, maxLength: 3 })
+        .map((items) => items.map((text) => ({ kind: "sentence" as const, text }))),
+      fc
+        .array(line, { minLength: 1, maxLength: 3 })
+        .map((items) => items.map((text) => ({ kind: "row" as const, text: `${text} | ${text}` }))),
+      fc
+        .array(line, { minLength: 1, maxLength: 3 })
+        .map((items) => items.map((text, at) => ({ kind: "item" as const, text, number: at + 1, depth: at % 2 }))),
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { minLength: 1, maxLength: 6 }), (made) => {
+        const units = made.flatMap((each, group) =>
+          Array.isArray(each) ? each.map((one) => ({ ...one, group })) : [each],
+        );
+        const read = readUnits(writeUnits(units));
+        expect(read.map(({ kind, text }) => ({ kind, text }))).toEqual(units.map(({ kind, text }) => ({ kind, text })));
+        expect(writeUnits(read)).toBe(writeUnits(units));
+      }),
+    );
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import type { Block, Inline } from "#channel/markdown.ts";
+import { markdownBytesMax, marksMax, plainBlocks, safeHref, safeTree } from "#channel/markdown.ts";
+
+const only = (markdown: string): Block | undefined => safeTree(markdown)[0];
+
+describe("the safe tree", () => {
+  it("has a node for everything that answers are written in", () => {
+    expect(safeTree("# Title\n\n**b** *i* ~~s~~ `c`  \nnext\n\n---")).toEqual([
+      { t: "h", level: 1, c: ["Title"] },
+      {
+        t: "p",
+        c: [
+          { t: "b", c: ["b"] },
+          " ",
+          { t: "i", c: ["i"] },
+          " ",
+          { t: "s", c: ["s"] },
+          " ",
+          { t: "code", text: "c" },
+          { t: "br" },
+          "next",
+        ],
+      },
+      { t: "hr" },
+    ]);
+    expect(only("3. three\n4. four\n   - inner")).toEqual({
+      t: "ol",
+      start: 3,
+      items: [
+        [{ t: "p", c: ["three"] }],
+        [
+          { t: "p", c: ["four"] },
+          { t: "ul", items: [[{ t: "p", c: ["inner"] }]] },
+        ],
+      ],
+    });
+    expect(only("> quoted")).toEqual({ t: "quote", c: [{ t: "p", c: ["quoted"] }] });
+    expect(only("```ts\nlet a;\n```")).toEqual({ t: "pre", text: "let a;" });
+    expect(only("| a | b |\n|---|---|\n| 1 | **2** |")).toEqual({
+      t: "table",
+      head: [["a"], ["b"]],
+      rows: [[["1"], [{ t: "b", c: ["2"] }]]],
+    });
+    expect(only("- [x] done\n- [ ] open")).toEqual({
+      t: "ul",
+      items: [[{ t: "p", c: ["☑ ", "done"] }], [{ t: "p", c: ["☐ ", "open"] }]],
+    });
+  });
+
+  it("shows raw HTML as the text it is", () => {
+    expect(safeTree("<b>x</b> <script>alert(1)</script>")).toEqual([
+      { t: "p", c: ["<b>", "x", "</b>", " ", "<script>", "alert(1)", "</script>"] },
+    ]);
+    expect(only("<div onclick=x>\ny\n</div>")).toEqual({
+      t: "p",
+      c: ["<div onclick=x>", { t: "br" }, "y", { t: "br" }, "</div>"],
+    });
+  });
+
+  it("makes links of http, https and mailto, and text of every other address", () => {
+    const href = (markdown: string): string | undefined => {
+      const block = only(markdown);
+      const inline: Inline | undefined = block?.t === "p" ? block.c[0] : undefined;
+      return typeof inline === "object" && inline.t === "a" ? inline.href : undefined;
+    };
+    expect(href("[x](https://a.test/b?c#d)")).toBe("https://a.test/b?c#d");
+    expect(href("<mail@a.test>")).toBe("mailto:mail@a.test");
+    expect(href("www.a.test")).toBe("http://www.a.test/");
+    expect(href("[x][r]\n\n[r]: https://a.test/")).toBe("https://a.test/");
+    for (const address of [
+      "javascript:alert(1)",
+      "JaVaScRiPt:alert(1)",
+      "data:text/html,x",
+      "vbscript:x",
+      "/relative",
+      "//a.test",
+      "blob:x",
+      "&#106;avascript:x",
+    ]) {
+      expect(href(`[x](${address})`)).toBeUndefined();
+      expect(JSON.stringify(safeTree(`[x](${address})`))).toContain('"x"');
+    }
+  });
+
+  it("shows a picture as a link, so that nothing is loaded, and never a link in a link", () => {
+    expect(only("![a cat](https://a.test/cat.png)")).toEqual({
+      t: "p",
+      c: [{ t: "a", href: "https://a.test/cat.png", c: ["a cat"] }],
+    });
+    expect(only("[![a cat](https://a.test/cat.png)](https://b.test/)")).toEqual({
+      t: "p",
+      c: [{ t: "a", href: "https://b.test/", c: ["a cat"] }],
+    });
+  });
+
+  it("keeps every word however deep it is nested, and no deeper than a page can bear", () => {
+    for (const depth of [11, 20, 39, 41, 5_000]) {
+      const tree = safeTree(`${"> ".repeat(depth)}**the end**`);
+      expect(JSON.stringify(tree)).toContain("the end");
+      expect(depthOf(tree)).toBeLessThan(40);
+    }
+  });
+
+  it("shows more than it parses as plain text, whole", () => {
+    const long = `**bold** ${"word ".repeat(markdownBytesMax / 5)}end`;
+    expect(safeTree(long)).toEqual([{ t: "p", c: [long] }]);
+    expect(plainBlocks("one\ntwo\n\nthree")).toEqual([
+      { t: "p", c: ["one", { t: "br" }, "two"] },
+      { t: "p", c: ["three"] },
+    ]);
+  });
+
+  it.each([
+    ["brackets", "["],
+    ["closed brackets", "[]("],
+    ["emphasis", "*a "],
+    ["underscores", "_"],
+    ["quotes", ">"],
+    ["quotes with spaces", "> "],
+    ["lists", "- "],
+    ["numbered lists", "1. "],
+    ["backticks", "`a"],
+    ["angles", "<a "],
+    ["entities", "&#"],
+    ["tables", "|-"],
+    ["autolinks", "www.a."],
+    ["mail addresses", "a@"],
+    ["strikes", "~~a"],
+    ["footnotes", "[^a]"],
+    ["escapes", "\\"],
+    ["tabs", "\t> "],
+    ["mixed containers", "> - "],
+    ["lines of growing lists", "\n - x"],
+  ])("takes no more than a moment over 16 KB of %s", (_what, piece) => {
+    const marks = Math.max(1, piece.match(/[^\w\s.@]/gu)?.length ?? 0);
+    for (const count of [Math.floor(markdownBytesMax / piece.length), Math.floor(marksMax / marks)]) {
+      const text = piece.repeat(count).slice(0, markdownBytesMax);
+      const begun = performance.now();
+      safeTree(text);
+      expect(performance.now() - begun).toBeLessThan(2_000);
+    }
+  });
+});
+
+describe("addresses", () => {
+  it("are given as the browser will read them", () => {
+    expect(safeHref("HTTPS://A.test/ä")).toBe("https://a.test/%C3%A4");
+    expect(safeHref("java\nscript:alert(1)")).toBeUndefined();
+    expect(safeHref(" javascript:alert(1)")).toBeUndefined();
+    expect(safeHref("not an address")).toBeUndefined();
+  });
+});
+
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
