@@ -148,6 +148,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const server = await createServer({
     store,
     engine,
+    fanout,
     documents,
     listConversations: (filter, before, limit) =>
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),

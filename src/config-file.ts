@@ -101,14 +101,14 @@ export interface FileConfig {
 
 /** Parses and checks the file. Throws an Error that names file, line, what is wrong and what is allowed. */
 export function readConfigFile(
-  path: string,
+  file: string,
   content: string,
   env: Readonly<Record<string, string | undefined>>,
 ): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, uniqueKeys: true });
   const fail = (offset: number, message: string): never => {
-    throw new Error(`${path}, line ${lines.linePos(offset).line}: ${message}`);
+    throw new Error(`${file}, line ${lines.linePos(offset).line}: ${message}`);
   };
   const [error] = document.errors;
   if (error !== undefined) fail(error.pos[0], error.message.split("\n")[0] ?? "this is not YAML");
@@ -122,13 +122,20 @@ export function readConfigFile(
     },
   });
   const value: unknown = document.toJS() ?? {};
-  const [mistake] = Value.Errors(configFileSchema, value);
+  const mistakes = Value.Errors(configFileSchema, value);
+  // A key that does not exist comes with an error of its own value's, which says nothing.
+  const mistake = mistakes.find(({ keyword }) => keyword !== "boolean");
   if (mistake !== undefined) {
-    const unknownKey = (mistake.params as { readonly additionalProperties?: readonly string[] }).additionalProperties?.[0];
     const keys = mistake.instancePath.split("/").slice(1);
-    const path2 = unknownKey === undefined ? keys : [...keys, unknownKey];
-    const name = path2.join(".") || "the file";
-    fail(offsetOf(document, path2), unknownKey === undefined ? `${name} ${mistake.message}` : `${name} is not a setting; ${allowedAt(keys)}`);
+    const params = mistake.params as { readonly additionalProperties?: readonly string[]; readonly allowedValues?: readonly unknown[] };
+    const [unknownKey] = params.additionalProperties ?? [];
+    const path = unknownKey === undefined ? keys : [...keys, unknownKey];
+    const name = path.join(".") || "the file";
+    const allowed = params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
+    fail(
+      offsetOf(document, path),
+      unknownKey === undefined ? `${name} ${allowed}${describe(keys)}` : `${name} is not a setting; ${allowedAt(keys)}`,
+    );
   }
   return { workspaces: ((value as Static<typeof configFileSchema>).workspaces ?? []).map(workspaceOf) };
 }
@@ -150,13 +157,25 @@ function offsetOf(document: Document, path: readonly string[]): number {
   return offset;
 }
 
-function allowedAt(path: readonly string[]): string {
+function schemaAt(path: readonly string[]): unknown {
   let schema: unknown = configFileSchema;
   for (const key of path) {
-    const { properties, items } = schema as { readonly properties?: Record<string, unknown>; readonly items?: unknown };
+    const { properties, items } = (schema ?? {}) as {
+      readonly properties?: Record<string, unknown>;
+      readonly items?: unknown;
+    };
     schema = properties?.[key] ?? items;
   }
-  const { properties } = (schema ?? {}) as { readonly properties?: object };
+  return schema;
+}
+
+function describe(path: readonly string[]): string {
+  const { description } = (schemaAt(path) ?? {}) as { readonly description?: string };
+  return description === undefined ? "" : `. ${description}`;
+}
+
+function allowedAt(path: readonly string[]): string {
+  const { properties } = (schemaAt(path) ?? {}) as { readonly properties?: object };
   return `allowed here: ${Object.keys(properties ?? {}).join(", ")}`;
 }
 

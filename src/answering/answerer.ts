@@ -115,7 +115,9 @@ export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeI
         answered: false,
       };
     }
-    const confidence = bandOf(found.confidence);
+    // That an answer may be given is the best passage's doing; how good it is, that of the passages it is taken from.
+    const used = found.confidenceOfScore(Math.max(...composed.used.map(({ score }) => score)));
+    const confidence = bandOf(Math.max(used, answerFloor[question.strictness]));
     return {
       ...common,
       text: confidence === "low" ? `${uncertainPreface}${composed.text}` : composed.text,

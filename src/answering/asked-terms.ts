@@ -58,7 +58,7 @@ export function withSynonyms(terms: readonly string[]): string[] {
 }
 
 /** How much it says that a passage has this term: much when few of the passages have it. Never negative. */
-export function idf(frequency: number, chunkCount: number): number {
+function idf(frequency: number, chunkCount: number): number {
   return Math.log(1 + (chunkCount - frequency + 0.5) / (frequency + 0.5));
 }
 

@@ -18,7 +18,7 @@ export interface Composed {
 
 /** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
 const stepsTitledMin = 0.3;
-const stepsToldMin = 0.6;
+const stepsToldMin = 0.8;
 /**
  * Makes an answer of the passages' own sentences: the one that holds most of what was asked, with those around it that
  * it needs, in reading order; a list as a whole. Undefined when there is nothing that could be an answer.

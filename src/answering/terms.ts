@@ -56,10 +56,6 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word);
-}
-
 export function stem(word: string): string {
   return latin.test(word) ? stemmer(word) : word;
 }

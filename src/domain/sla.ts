@@ -22,9 +22,14 @@ export interface SlaClock {
 
 export const freshClock = (now: number): SlaClock => ({ elapsedMs: 0, runningSince: now });
 
-/** The clock after a change of status: it runs in `open` and `escalated`, and reopening starts a new one. */
+/**
+ * The clock after a change of status: it runs in `open` and `escalated`, and reopening starts a new one, also by way of
+ * a snooze.
+ */
 export function clockOnStatus(clock: SlaClock, from: Status, to: Status, now: number): SlaClock {
-  if ((from === "resolved" || from === "archived") && slaRuns(to)) return freshClock(now);
+  const closed = from === "resolved" || from === "archived";
+  if (closed && slaRuns(to)) return freshClock(now);
+  if (closed && to === "snoozed") return { elapsedMs: 0, runningSince: null };
   const elapsedMs = clock.runningSince === null ? clock.elapsedMs : clock.elapsedMs + Math.max(0, now - clock.runningSince);
   return { elapsedMs, runningSince: slaRuns(to) ? now : null };
 }

@@ -6,12 +6,13 @@ import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import type { ContactsTable, InboundEventsTable } from "#store/schema.ts";
+import type { ContactsTable, InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, thinkLane } from "./changes.ts";
 import type { Contacts } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
-import { applyDelivery, applyEdit } from "./inbound-changes.ts";
+import type { TextChange } from "./inbound-changes.ts";
+import { applyDelivery, applyEdit, changeText } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -68,6 +69,9 @@ export async function acceptAll(
     now,
   );
   const parked = await parkedChanges(tx, fresh);
+  const applied: Applied[] = [];
+  // Messages of this very group: the table does not have them yet.
+  const arrived = new Map<string, MessagesTable>();
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: Arrived[] = [];
   const newConversations: Draft[] = [];
@@ -89,6 +93,7 @@ export async function acceptAll(
   await contacts.flush(tx);
   const effects = await changes.flush(tx);
   if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
+  await linkApplied(tx, applied);
   return { results: await withWork(tx, results, arrivals), effects };
 
   async function acceptOne(arrival: Arrival): Promise<Arrived> {
@@ -117,9 +122,18 @@ export async function acceptAll(
       }
       case "edit":
       case "delete": {
-        if (row === undefined) return nothing;
-        const messageId = await applyEdit(tx, changes, changes.track(row, workspace.settings, false), event);
-        return { ...nothing, conversationId: row.id, messageId };
+        const target = targetOf(account.id, event.thread, event.messageExternalId);
+        const together = arrived.get(target);
+        if (row !== undefined && together !== undefined) {
+          changeText(together, event, now);
+          return { ...nothing, conversationId: row.id, messageId: together.id };
+        }
+        const messageId =
+          row === undefined
+            ? null
+            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), event);
+        if (messageId === null) park(parked, target, event);
+        return { ...nothing, conversationId: row?.id ?? null, messageId };
       }
     }
   }
@@ -176,15 +190,21 @@ export async function acceptAll(
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     const externalId = event.messageExternalId ?? event.externalId;
-    const change = parked.get(`${arrival.account.id}\n${externalId}`);
     const message = draft.addMessage({
       role: "user",
-      content: change === undefined ? event.text : change.kind === "edit" ? change.text : "",
+      content: event.text,
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
       ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
     });
+    const target = targetOf(arrival.account.id, event.thread, externalId);
+    const change = parked.get(target);
+    if (change !== undefined) {
+      changeText(message, change, now);
+      applied.push({ accountId: arrival.account.id, externalId, message });
+    }
+    arrived.set(target, message);
     row.last_customer_seq = message.seq;
     if (botMayAnswer(row.status)) {
       changes.addWork({
@@ -239,14 +259,29 @@ async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<st
   return known;
 }
 
+/** A change that waited for its message, and found it. */
+interface Applied {
+  readonly accountId: string;
+  readonly externalId: string;
+  readonly message: MessagesTable;
+}
+
+const targetOf = (accountId: string, thread: string, messageExternalId: string): string =>
+  `${accountId}\n${thread}\n${messageExternalId}`;
+
+/** What was deleted stays deleted, whatever comes after it. */
+function park(parked: Map<string, TextChange>, target: string, event: TextChange): void {
+  if (parked.get(target)?.kind !== "delete") parked.set(target, event);
+}
+
 /** Edits and deletions that came before the message that they change. */
-async function parkedChanges(tx: Tx, arrivals: readonly Arrival[]) {
-  const parked = new Map<string, { readonly kind: "edit"; readonly text: string } | { readonly kind: "delete" }>();
+async function parkedChanges(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, TextChange>> {
+  const parked = new Map<string, TextChange>();
   const messages = arrivals.filter(({ event }) => event.kind === "message");
   for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
     const rows = await tx
       .selectFrom("inbound_events")
-      .select(["target_external_id", "payload"])
+      .select("payload")
       .where("account_id", "=", accountId)
       .where(
         "target_external_id",
@@ -258,13 +293,27 @@ async function parkedChanges(tx: Tx, arrivals: readonly Arrival[]) {
       .orderBy("id")
       .execute();
     for (const row of rows) {
-      const event = JSON.parse(row.payload) as InboundEvent;
-      const key = `${accountId}\n${row.target_external_id}`;
-      if (event.kind === "edit") parked.set(key, { kind: "edit", text: event.text });
-      if (event.kind === "delete") parked.set(key, { kind: "delete" });
+      const event = JSON.parse(row.payload) as Partial<TextChange>;
+      // The text of a deleted conversation's events is gone.
+      if (event.kind === undefined) continue;
+      const change = event as TextChange;
+      park(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
     }
   }
   return parked;
+}
+
+/** So that what waited is deleted with the conversation that it was for. */
+async function linkApplied(tx: Tx, applied: readonly Applied[]): Promise<void> {
+  for (const { accountId, externalId, message } of applied) {
+    await tx
+      .updateTable("inbound_events")
+      .set({ conversation_id: message.conversation_id, message_id: message.id })
+      .where("account_id", "=", accountId)
+      .where("target_external_id", "=", externalId)
+      .where("message_id", "is", null)
+      .execute();
+  }
 }
 
 function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {

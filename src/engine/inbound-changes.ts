@@ -1,27 +1,36 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { systemActor } from "#domain/message.ts";
-import type { DeliveryState } from "#store/schema.ts";
+import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { Changes, Draft } from "./changes.ts";
 import { indexLane } from "./changes.ts";
 import type { Tx } from "./ports.ts";
+
+export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
+
+/** Changes the text of a message that is not stored yet. What was deleted stays so, whatever comes after it. */
+export function changeText(message: MessagesTable, event: TextChange, now: number): void {
+  if (message.deleted_at !== null) return;
+  if (event.kind === "edit") Object.assign(message, { content: event.text, edited_at: now });
+  else Object.assign(message, { content: "", deleted_at: now });
+}
 
 /** Changes the text of a message that is stored; null when it is not there yet, and the event waits for it. */
 export async function applyEdit(
   tx: Tx,
   changes: Changes,
   draft: Draft,
-  event: Extract<InboundEvent, { kind: "edit" | "delete" }>,
+  event: TextChange,
 ): Promise<string | null> {
   const message = await tx
     .selectFrom("messages")
-    .select(["id", "content"])
+    .select(["id", "content", "deleted_at"])
     .where("conversation_id", "=", draft.row.id)
     .where("external_id", "=", event.messageExternalId)
     .where("role", "=", "user")
     .executeTakeFirst();
   if (message === undefined) return null;
-  if (event.kind === "edit" && event.text === message.content) return message.id;
+  if (message.deleted_at !== null || (event.kind === "edit" && event.text === message.content)) return message.id;
   await tx
     .updateTable("messages")
     .set(event.kind === "edit" ? { content: event.text, edited_at: changes.now } : { content: "", deleted_at: changes.now })

@@ -151,7 +151,17 @@ export async function removeConversation(
   await tx.deleteFrom("outbox").where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id)]).execute();
   // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
+  await tx
+    .updateTable("conversations")
+    .set({ previous_conversation_id: null })
+    .where("contact_id", "=", row.contact_id)
+    .where("previous_conversation_id", "=", row.id)
+    .execute();
   await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
   const effects = await changes.flush(tx);
-  return { ...effects, threads: [{ accountId: row.account_id, contextKey: row.context_key }] };
+  return {
+    ...effects,
+    threads: [{ accountId: row.account_id, contextKey: row.context_key }],
+    workspaces: [{ workspaceId: workspace.id, conversationId: row.id }],
+  };
 }

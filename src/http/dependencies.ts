@@ -4,13 +4,14 @@ import type { Clock, SiteRoute, SiteSocket, WebRequest, WebResponse } from "#cha
 import type { Channel } from "#domain/message.ts";
 import type { Plan, PlanLimits } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
-import type { ConversationFilter, ListPosition, Store } from "#engine/ports.ts";
+import type { ConversationFilter, Fanout, ListPosition, Store } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 
 /** All that the HTTP side needs of the rest of the program. */
 export interface HttpDependencies {
   readonly store: Store;
   readonly engine: Engine;
+  readonly fanout: Fanout;
   readonly documents: DocumentShelf;
   /** Conversations after `before` in the list's order; full text is among the filters. */
   listConversations(

@@ -9,6 +9,7 @@ import { Problem } from "#domain/problem.ts";
 import { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { health } from "./health.ts";
+import { registerInbox } from "./inbox/routes.ts";
 import { observe } from "./observe.ts";
 import { describeApi } from "./openapi.ts";
 import { handleError, rawProblem, sendProblem } from "./problem.ts";
@@ -107,6 +108,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   await describeApi(app, dependencies);
   await app.register(async (scope: App) => v1(scope, dependencies, ending.signal), { prefix: "/v1" });
   health(app, dependencies, () => closing);
+  await registerInbox(app, dependencies);
   await site(app, dependencies, clientAddress);
   await app.ready();
 

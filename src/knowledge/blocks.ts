@@ -30,7 +30,7 @@ export class UnreadableDocument extends Error {
 
 export const documentBytesMax = 25 * 1024 * 1024;
 /** A document of more blocks than this is data, not something to read. */
-export const blocksMax = 200_000;
+const blocksMax = 200_000;
 export const titleCharactersMax = 300;
 
 /** Collects blocks within the limits; drops what is empty. */

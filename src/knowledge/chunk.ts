@@ -12,7 +12,7 @@ export interface Chunk {
 }
 
 /** Measured on four sets of questions: 60 to 120 words find best, 120 keep steps and their reasons together. */
-export const chunkWordsMax = 120;
+const chunkWordsMax = 120;
 /** A list of steps may be this long before it is cut. */
 const listWordsMax = 180;
 /** A section shorter than this is kept with its neighbour. */

@@ -411,7 +411,7 @@ function readCursor(cursor: string, workspaceId: string, status: DocumentStatus 
     throw new Problem("invalid_cursor", invalid.message, { cause });
   }
   if (!Array.isArray(data) || data.length !== 5) throw invalid;
-  const [kind, workspace, filter, at, id]: unknown[] = data;
+  const [kind, workspace, filter, at, id] = data as unknown[];
   if (kind !== "documents" || workspace !== workspaceId || filter !== (status ?? "")) throw invalid;
   if (typeof at !== "number" || !Number.isSafeInteger(at) || typeof id !== "string") throw invalid;
   return { at, id };

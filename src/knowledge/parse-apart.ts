@@ -30,7 +30,7 @@ export interface ParseLimits {
 }
 
 // Crafted Markdown takes time that grows with the square of its size, so only small files stay on the event loop.
-export const defaultParseLimits: ParseLimits = {
+const defaultParseLimits: ParseLimits = {
   inPlaceBytesMax: 8 * 1024,
   timeMs: 30_000,
   heapMb: 512,

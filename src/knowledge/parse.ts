@@ -48,7 +48,7 @@ export function titleFromFileName(fileName: string): string {
 }
 
 /** UTF-8, with or without a byte order mark; UTF-16 where the mark says so. Refuses what is not text. */
-export function decodeText(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   if (bytes.byteLength === 0) throw new UnreadableDocument("The file is empty.");
   if (bytes.byteLength > documentBytesMax) throw new UnreadableDocument("The file is larger than 25 MB.");
   const utf16 =

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import type { KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
 import { Kysely, MysqlDialect } from "kysely";
 import type { Migration } from "kysely/migration";
@@ -33,12 +34,20 @@ export async function openStore(url: string): Promise<OpenStore> {
 function openSqlite(path: string): OpenStore {
   mkdirSync(dirname(path), { recursive: true });
   // The writer comes first: it makes the file that the reader opens.
-  const writer = new Kysely<Database>({ dialect: sqliteDialect(openDatabase(path, { readOnly: false })) });
-  const reader = new Kysely<Database>({
-    dialect: sqliteDialect(openDatabase(path, { readOnly: true })),
-    plugins: [guard],
-  });
-  return assemble("sqlite", reader, writer, { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false });
+  const writable = openDatabase(path, { readOnly: false });
+  const readable = openDatabase(path, { readOnly: true });
+  const writer = new Kysely<Database>({ dialect: sqliteDialect(writable) });
+  const reader = new Kysely<Database>({ dialect: sqliteDialect(readable), plugins: [guard] });
+  return assemble(
+    "sqlite",
+    reader,
+    writer,
+    { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false },
+    async () => {
+      readable.close();
+      writable.close();
+    },
+  );
 }
 
 async function openMysql(url: string): Promise<OpenStore> {
@@ -56,12 +65,16 @@ async function openMysql(url: string): Promise<OpenStore> {
   // What a work reads after it waited for a row's lock must be what the lock's holder wrote.
   pool.on("connection", (connection: PoolConnection) => {
     connection.query("set session transaction isolation level read committed");
-    connection.query("set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'");
+    connection.query(
+      "set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+    );
   });
   const dialect = new MysqlDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
-  return assemble("mysql", reader, writer, { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention });
+  return assemble("mysql", reader, writer, { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention }, () =>
+    promisify(pool.end.bind(pool))(),
+  );
 }
 
 function isContention(error: unknown): boolean {
@@ -88,6 +101,7 @@ function assemble(
   reader: Kysely<Database>,
   writer: Kysely<Database>,
   options: Parameters<typeof createGroupCommit>[1],
+  release: () => Promise<void>,
 ): OpenStore {
   const group = createGroupCommit(writer, options);
   const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => ({ ...migrations }) } });
@@ -100,7 +114,8 @@ function assemble(
     },
     async migrate() {
       const { error, results } = await migrator.migrateToLatest();
-      if (error !== undefined) throw new Error("the database's schema could not be brought up to date", { cause: error });
+      if (error !== undefined)
+        throw new Error("the database's schema could not be brought up to date", { cause: error });
       return (results ?? []).map((result) => result.migrationName);
     },
     async pendingMigrations() {
@@ -108,8 +123,7 @@ function assemble(
     },
     async close() {
       await group.drained();
-      await reader.destroy();
-      if (dialect === "sqlite") await writer.destroy();
+      await release();
     },
   };
 }

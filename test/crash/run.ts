@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { checkpoints } from "#engine/checkpoint.ts";
 import { openStore } from "#store/open.ts";
 import { install } from "../support/installation.ts";
-import type { Program } from "../support/program.ts";
-import { freePort, startProgram } from "../support/program.ts";
+import type { Launched } from "../support/launch.ts";
+import { freePort, launch } from "../support/launch.ts";
 import { openApiClient } from "./api-client.ts";
 import { openCustomer } from "./customer.ts";
 import { createRandom } from "./random.ts";
@@ -64,11 +64,11 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
   );
   const kills: Kill[] = [];
   const complaints: string[] = [];
-  let running: Program | undefined;
+  let running: Launched | undefined;
   try {
     for (const plan of plansOf(options.kills, random)) {
       const env = plan.kind === "point" ? { PARLEY_TEST_KILL_AT: `${plan.point}:${plan.count}` } : {};
-      running = startProgram({ installation, port, env });
+      running = launch({ installation, port, env });
       const kill = await killAsPlanned(running, plan);
       complaints.push(...running.complaints);
       kills.push(kill);
@@ -76,7 +76,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashReport> 
       options.progress(`kill ${String(kills.length).padStart(3)}/${options.kills}  ${ready.padEnd(20)}  ${kill.at}`);
     }
 
-    running = startProgram({ installation, port });
+    running = launch({ installation, port });
     await running.ready;
     options.progress("the last start: waiting until everything is answered");
     await Promise.all([...customers.map((each) => each.finish(drainMs)), ...apiClients.map((each) => each.finish())]);
@@ -131,7 +131,7 @@ function plansOf(kills: number, random: () => number): readonly Plan[] {
   });
 }
 
-async function killAsPlanned(program: Program, plan: Plan): Promise<Kill> {
+async function killAsPlanned(program: Launched, plan: Plan): Promise<Kill> {
   switch (plan.kind) {
     case "start":
       await Promise.race([sleep(plan.afterMs), program.exited]);

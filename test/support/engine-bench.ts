@@ -6,6 +6,7 @@ import Type from "typebox";
 import type {
   Accepted,
   AdapterModule,
+  ChannelAdapter,
   InboundEvent,
   Part,
   Receipt,
@@ -37,7 +38,8 @@ export const anna: Actor = { type: "agent", id: "anna@test.example", name: "Anna
 export interface Script {
   answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
   send: (part: Part, context: SendContext) => Promise<Receipt>;
-  reconcile: ((key: string) => Promise<Receipt | null>) | undefined;
+  /** Absent: the platform cannot tell what it has. Whether it is there is read once, when the adapter is made. */
+  reconcile?: (key: string) => Promise<Receipt | null>;
   idempotentSend: boolean;
 }
 
@@ -53,6 +55,7 @@ export interface BenchOptions {
   /** The database of another bench: a second process of the same installation. */
   readonly beside?: EngineBench;
   readonly clock?: HandMovedClock;
+  readonly script?: Partial<Script>;
 }
 
 /** The program on a database of its own, with one workspace and an account on a platform that a script plays. */
@@ -132,8 +135,8 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   const script: Script = {
     answer: async (question) => answerOf(`You asked: ${question.text}`),
     send: async (_part, { key }) => ({ externalId: `platform-${key}`, state: "sent" }),
-    reconcile: undefined,
     idempotentSend: false,
+    ...options.script,
   };
   const app = await createApp(
     {
@@ -279,7 +282,7 @@ function scripted(script: Script, sent: Sent[]): AdapterModule {
     channels: ["telegram"],
     config: Type.Object({}),
     secrets: [],
-    create: () => ({
+    create: (): ChannelAdapter => ({
       get capabilities() {
         return { textMax: null, typing: false, receipts: true, idempotentSend: script.idempotentSend };
       },
@@ -290,10 +293,7 @@ function scripted(script: Script, sent: Sent[]): AdapterModule {
         sent.push({ thread: context.thread, text: part.text, key: context.key });
         return receipt;
       },
-      get reconcile() {
-        const { reconcile } = script;
-        return reconcile === undefined ? undefined : (key: string) => reconcile(key);
-      },
+      ...(script.reconcile === undefined ? {} : { reconcile: script.reconcile }),
       close: async () => undefined,
     }),
   };

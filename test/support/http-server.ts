@@ -7,6 +7,7 @@ import type { Engine } from "#engine/engine.ts";
 import type { HttpDependencies, HttpTimeouts } from "#http/dependencies.ts";
 import { defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
+import { createInProcessFanout } from "#jobs/in-process.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { Answered, Body } from "./app.ts";
 import { testStart } from "./app.ts";
@@ -47,6 +48,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
   const { store, close } = await openTestStore(open);
   const clock = createHandMovedClock(testStart);
   const logged: string[] = [];
+  const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
   const workspaceId = newWorkspaceId();
   const key = newApiKey(workspaceId);
   await store.write(async (tx) => {
@@ -94,6 +96,8 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       settleClocks: absent,
       typing: absent,
     },
+    fanout: { publish: absent, subscribe: absent, close: absent },
+    fanout: createInProcessFanout(log),
     documents: { add: absent, remove: absent },
     listConversations: absent,
     identitySecret: absent,
@@ -110,7 +114,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
     readiness: options.readiness ?? (async () => [{ name: "database", state: "ready", cause: null }]),
     metrics: new Registry(),
     clock,
-    log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
+    log,
     options: {
       publicUrl: options.publicUrl ?? "http://parley.test",
       version: "0.0.0",

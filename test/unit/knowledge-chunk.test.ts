@@ -1,6 +1,7 @@
-import fc from "fast-check";
+import { array, assert, oneof, property, stringMatching } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { wordCount } from "#answering/terms.ts";
+import type { Unit } from "#knowledge/chunk-text.ts";
 import { readUnits, writeUnits } from "#knowledge/chunk-text.ts";
 import { chunkDocument } from "#knowledge/chunk.ts";
 import { parseDocument } from "#knowledge/parse.ts";
@@ -72,26 +73,32 @@ describe("chunks", () => {
   });
 
   it("are read back into the pieces they were written from", () => {
-    const word = fc.stringMatching(/^[A-Za-z]{1,9}$/);
-    const line = fc.array(word, { minLength: 2, maxLength: 8 }).map((words) => `X${words.join(" ")} end.`);
-    const unit = fc.oneof(
-      line.map((text) => ({ kind: "heading" as const, text })),
-      line.map((text) => ({ kind: "code" as const, text: `${text}\n  - ${text}` })),
-      fc
-        .array(line, { minLength: 1, maxLength: 3 })
-        .map((items) => items.map((text) => ({ kind: "sentence" as const, text }))),
-      fc
-        .array(line, { minLength: 1, maxLength: 3 })
-        .map((items) => items.map((text) => ({ kind: "row" as const, text: `${text} | ${text}` }))),
-      fc
-        .array(line, { minLength: 1, maxLength: 3 })
-        .map((items) => items.map((text, at) => ({ kind: "item" as const, text, number: at + 1, depth: at % 2 }))),
+    const word = stringMatching(/^[A-Za-z]{1,9}$/);
+    const line = array(word, { minLength: 2, maxLength: 8 }).map((words) => `X${words.join(" ")} end.`);
+    const lines = array(line, { minLength: 1, maxLength: 3 });
+    type Made = (group: number) => Unit[];
+    const made = oneof(
+      line.map((text): Made => () => [{ kind: "heading", text }]),
+      line.map((text): Made => () => [{ kind: "code", text: `${text}\n  - ${text}` }]),
+      lines.map(
+        (texts): Made =>
+          (group) =>
+            texts.map((text) => ({ kind: "sentence", text, group })),
+      ),
+      lines.map(
+        (texts): Made =>
+          (group) =>
+            texts.map((text) => ({ kind: "row", text: `${text} | ${text}`, group })),
+      ),
+      lines.map(
+        (texts): Made =>
+          (group) =>
+            texts.map((text, at) => ({ kind: "item", text, number: at + 1, depth: at % 2, group })),
+      ),
     );
-    fc.assert(
-      fc.property(fc.array(unit, { minLength: 1, maxLength: 6 }), (made) => {
-        const units = made.flatMap((each, group) =>
-          Array.isArray(each) ? each.map((one) => ({ ...one, group })) : [each],
-        );
+    assert(
+      property(array(made, { minLength: 1, maxLength: 6 }), (makers) => {
+        const units = makers.flatMap((make, group) => make(group));
         const read = readUnits(writeUnits(units));
         expect(read.map(({ kind, text }) => ({ kind, text }))).toEqual(units.map(({ kind, text }) => ({ kind, text })));
         expect(writeUnits(read)).toBe(writeUnits(units));

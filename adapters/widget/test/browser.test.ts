@@ -422,6 +422,41 @@ function inBrowser(): void {
     expect(await launcher(page).isVisible()).toBe(false);
   });
 
+  it("works on a page whose own policy names nothing but where it is served from", async () => {
+    const { host, origin } = await site();
+    const elsewhere = await site();
+    const socketOrigin = origin.replace("http", "ws");
+    const policy = `default-src 'none'; script-src ${origin}; connect-src ${origin} ${socketOrigin}; require-trusted-types-for 'script'`;
+    elsewhere.pages.set(
+      "/",
+      embedding(origin).replace("<title>", `<meta http-equiv="Content-Security-Policy" content="${policy}"><title>`),
+    );
+    host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "**Yes.**" });
+    const { page, errors } = await openPage(await context(), elsewhere.origin);
+    await launcher(page).click();
+    await ask(page, "Does it?");
+    await log(page).getByText("Yes.").waitFor();
+    await expect.poll(async () => (await page.getByRole("dialog").boundingBox())?.width).toBe(400);
+    expect(errors.filter((error) => !error.includes("favicon"))).toEqual([]);
+  });
+
+  it("shows what could not be sent, and sends it on request", async () => {
+    const { host, origin } = await site({ config: { messages_per_minute: 1 } });
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "one");
+    await expect.poll(() => host.events.length).toBe(1);
+    await ask(page, "two");
+    await own(page, "two").getByText("Too many messages at once.", { exact: false }).waitFor();
+    host.allow = () => true;
+    await own(page, "two").getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => host.events.length).toBe(2);
+    await expect.poll(() => own(page, "two").getByRole("button").count()).toBe(0);
+    await composer(page).fill("x".repeat(4_001));
+    await page.getByText("Too long: please write at most 4000 characters.").waitFor();
+    expect(await page.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
+  });
+
   it("fills the hosted page, under a policy that allows no inline script", async () => {
     const { host, origin } = await site({ channel: "hosted" });
     host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "An answer." });

@@ -361,6 +361,34 @@ describe("hostile clients", () => {
     await expect.poll(() => refusal(held, {})).toBeUndefined();
   });
 
+  it("wait for their own reading, and are let go of when they stop", async () => {
+    const clock = handClock();
+    const shop = await site({ host: createTestHost(clock) });
+    const client = await greet(shop);
+    const thread = `web:${client.ready.session}`;
+    client.socket.pause();
+    shop.host.say(thread, { role: "user", markdown: "the first of many" });
+    const first = shop.host.threads.get(thread)?.messages[0];
+    if (first === undefined) throw new Error("it was just said");
+    const long = { ...first, markdown: "word ".repeat(4_000) };
+    const many = Array.from({ length: 1_000 }, (_, index) => ({ ...long, seq: index + 2 }));
+    shop.host.threads.get(thread)?.messages.push(...many);
+    shop.host.announce(thread);
+    let before = -1;
+    const settled = (): boolean => {
+      const still = shop.host.read === before && before > 0;
+      before = shop.host.read;
+      return still;
+    };
+    await expect.poll(settled, { timeout: 10_000, interval: 200 }).toBe(true);
+    // The history is read page by page, and no further than the browser reads.
+    expect(shop.host.read).toBeLessThan(900);
+    clock.advance(25_000);
+    clock.advance(25_000);
+    await expect.poll(() => shop.host.watchers()).toBe(0);
+    client.socket.terminate();
+  });
+
   it("are closed when they do not say hello, and let go of when they fall silent", async () => {
     const clock = handClock();
     const shop = await site({ host: createTestHost(clock) });

@@ -81,7 +81,8 @@ export async function conversationView(
       if (entry.action === "note_added") return [];
       const { id: entryId, action, from_value: from, to_value: to, created_at: createdAt } = entry;
       const named = action === "assigned" ? (personOf(people, to)?.name ?? to) : to;
-      return [{ id: entryId, action, actor: actorName(entry, people), from, to: named, createdAt }];
+      const automatic = entry.actor_type === "system" || entry.actor_type === "assistant";
+      return [{ id: entryId, action, actor: actorName(entry, people), automatic, from, to: named, createdAt }];
     }),
     others: others.map(({ started_at: startedAt, ...other }) => ({ ...other, startedAt })),
     now,

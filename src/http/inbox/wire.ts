@@ -82,6 +82,8 @@ export interface AuditView {
   readonly id: string;
   readonly action: string;
   readonly actor: string;
+  /** Nobody did it: the clock, or a rule. `actor` then says which. */
+  readonly automatic: boolean;
   readonly from: string | null;
   readonly to: string | null;
   readonly createdAt: number;

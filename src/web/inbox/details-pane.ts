@@ -50,6 +50,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
 
   function render(): void {
     const { conversation, view, me } = desk.state();
+    head.hidden = conversation === undefined;
     inside.hidden = conversation === undefined;
     if (conversation === undefined) return;
     if (document.activeElement !== select) select.value = conversation.priority;

@@ -66,7 +66,7 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
 
   const entry = (item: ListItem, view: View, selected: boolean, draft: boolean): HTMLElement => {
     const live = item.status === "open" || item.status === "escalated" || item.status === "claimed";
-    const waiting = live && item.preview?.role === "user";
+    const waiting = item.status === "escalated" || (live && item.preview?.role === "user");
     const who = item.preview === null ? "" : item.preview.role === "user" ? "" : item.preview.role === "assistant" ? "Assistant: " : "Agent: ";
     const link = el(
       "a",

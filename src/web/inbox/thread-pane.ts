@@ -4,7 +4,7 @@ import type { Desk, DeskState } from "./desk.ts";
 import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { createMenu } from "./menu.ts";
-import { dateAndTime, dayName, sameDay, slaBadge, timeOfDay, tomorrowAtNine, when } from "./time.ts";
+import { dateAndTime, dayName, sameDay, serverNow, slaBadge, timeOfDay, tomorrowAtNine } from "./time.ts";
 import { auditText, channelNames, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
 
 export interface ThreadPane {
@@ -16,7 +16,7 @@ export interface ThreadPane {
 type Entry =
   | { readonly kind: "message"; readonly at: number; readonly message: MessageView }
   | { readonly kind: "note"; readonly at: number; readonly note: NoteView }
-  | { readonly kind: "audit"; readonly at: number; readonly audit: AuditView };
+  | { readonly kind: "audit"; readonly at: number; readonly events: readonly AuditView[] };
 
 const nearEndPx = 90;
 /** Messages this close together, of the same author, are one group. */
@@ -55,7 +55,7 @@ export function createThreadPane(
   }).observe(log);
 
   const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, [
-    { label: "For an hour", choose: () => void desk.act("snooze", { until: Date.now() + 3_600_000 }) },
+    { label: "For an hour", choose: () => void desk.act("snooze", { until: serverNow() + 3_600_000 }) },
     { label: "Until tomorrow, 9:00", choose: () => void desk.act("snooze", { until: tomorrowAtNine() }) },
     { label: "Until the customer replies", choose: () => void desk.act("snooze") },
   ]);
@@ -161,12 +161,14 @@ export function createThreadPane(
     const messages = [...state.earlier, ...conversation.messages];
     const from = state.hasEarlier ? (messages[0]?.createdAt ?? 0) : 0;
     const entries: Entry[] = [
+      // What happens at the same moment is told before what is said.
+      ...conversation.audit.map((event) => ({ kind: "audit", at: event.createdAt, events: [event] }) as const),
       ...messages.map((message) => ({ kind: "message", at: message.createdAt, message }) as const),
       ...conversation.notes.map((note) => ({ kind: "note", at: note.createdAt, note }) as const),
-      ...conversation.audit.map((audit) => ({ kind: "audit", at: audit.createdAt, audit }) as const),
     ]
       .filter(({ at }) => at >= from)
-      .toSorted((a, b) => a.at - b.at);
+      .toSorted((a, b) => a.at - b.at)
+      .reduce<Entry[]>(gather, []);
     const nodes: Node[] = [];
     if (state.hasEarlier) nodes.push(kept("earlier", [], () => button("Earlier messages", () => void desk.earlier(), { kind: "secondary earlier" })));
     entries.forEach((entry, index) => {
@@ -187,9 +189,11 @@ export function createThreadPane(
         case "note":
           nodes.push(kept(entry.note.id, entry.note, () => drawNote(entry.note)));
           break;
-        case "audit":
-          nodes.push(kept(entry.audit.id, entry.audit, () => drawAudit(entry.audit)));
+        case "audit": {
+          const text = auditText(entry.events);
+          if (text !== "") nodes.push(kept(entry.events[0]?.id ?? "", text, () => drawAudit(text, entry.at)));
           break;
+        }
       }
     });
     if (entries.length === 0) nodes.push(kept("none", [], () => el("p", { class: "audit" }, "There are no messages yet.")));
@@ -263,8 +267,24 @@ function drawNote({ author, content, createdAt }: NoteView): HTMLElement {
   );
 }
 
-function drawAudit(audit: AuditView): HTMLElement {
-  return el("p", { class: "audit" }, el("span", { dir: "auto" }, auditText(audit)), " ", el("time", { datetime: new Date(audit.createdAt).toISOString(), title: dateAndTime(audit.createdAt) }, when(audit.createdAt)));
+function drawAudit(text: string, at: number): HTMLElement {
+  return el(
+    "p",
+    { class: "audit" },
+    el("span", { dir: "auto" }, text),
+    " ",
+    el("time", { datetime: new Date(at).toISOString(), title: dateAndTime(at) }, timeOfDay(at)),
+  );
+}
+
+/** What the same person did within a minute is one entry. */
+function gather(entries: Entry[], entry: Entry): Entry[] {
+  const last = entries.at(-1);
+  if (entry.kind !== "audit" || last?.kind !== "audit" || entry.at - last.at > 60_000) return [...entries, entry];
+  const [first] = last.events;
+  const [event] = entry.events;
+  if (first?.actor !== event?.actor || first?.automatic !== event?.automatic) return [...entries, entry];
+  return [...entries.slice(0, -1), { kind: "audit", at: last.at, events: [...last.events, ...entry.events] }];
 }
 
 function together(one: MessageView, next: MessageView): boolean {

@@ -67,23 +67,61 @@ export const deliveryNames: Readonly<Record<Delivery, string>> = {
   unknown: "May not have arrived",
 };
 
-export function auditText({ action, actor, from, to }: AuditView): string {
+/** What one person or rule did at a time, as one sentence. Empty where others of the events say it all. */
+export function auditText(events: readonly AuditView[]): string {
+  const [first] = events;
+  if (first === undefined) return "";
+  const phrases = events.map((event) => (event.automatic ? automaticPhrase(event) : phrase(event))).filter((text) => text !== "");
+  if (phrases.length === 0) return "";
+  const said = phrases.join(", ");
+  if (first.automatic || first.from === null) return said.charAt(0).toUpperCase() + said.slice(1);
+  return `${first.actor} ${said}`;
+}
+
+function phrase({ action, actor, from, to }: AuditView): string {
   switch (action) {
     case "status_changed":
-      return to === "escalated"
-        ? `Escalated · ${actor}`
-        : `${actor} · ${statusNames[from as Status] ?? from} → ${statusNames[to as Status] ?? to}`;
+      return statusPhrase(from, to);
     case "assigned":
-      return `Assigned to ${to ?? "nobody"}${actor === to ? "" : ` by ${actor}`}`;
+      // Claiming says it.
+      return to === actor ? "" : `assigned it to ${to ?? "nobody"}`;
     case "tagged":
-      return `${actor} added the tag ${to}`;
+      return `added the tag ${to}`;
     case "untagged":
-      return `${actor} removed the tag ${from}`;
+      return `removed the tag ${from}`;
     case "priority_changed":
-      return `${actor} set the priority to ${to}`;
+      return `set the priority to ${to}`;
     default:
-      return `${actor}: ${action.replaceAll("_", " ")}`;
+      return action.replaceAll("_", " ");
   }
+}
+
+function statusPhrase(from: string | null, to: string | null): string {
+  switch (to as Status) {
+    case "claimed":
+      return from === "snoozed" ? "woke the conversation" : "claimed the conversation";
+    case "snoozed":
+      return "snoozed the conversation";
+    case "resolved":
+      return "resolved the conversation";
+    case "archived":
+      return "archived the conversation";
+    case "escalated":
+      return from === "snoozed" ? "woke the conversation" : "escalated the conversation";
+    case "open":
+      if (from === null) return "the conversation began";
+      if (from === "claimed") return "released the conversation";
+      if (from === "snoozed") return "woke the conversation";
+      return from === "escalated" ? "handed the conversation back to the assistant" : "reopened the conversation";
+  }
+}
+
+function automaticPhrase({ action, actor, from, to }: AuditView): string {
+  if (action !== "status_changed") return "";
+  if (from === "snoozed") return "the snooze ended";
+  if (to === "resolved") return "resolved: nothing was written for a while";
+  if (to === "archived") return "archived: resolved for a while";
+  return to === "escalated" ? `handed over to people · ${actor}` : (to ?? "");
 }
 
 export function snoozeText(until: number | null): string {

@@ -68,6 +68,7 @@ export type NewMessage = Pick<ThreadMessage, "role" | "markdown"> & Partial<Thre
 
 /** The program around the adapter, as far as one account sees it, over arrays. */
 export interface TestHost extends ChannelHost {
+  allow: ChannelHost["allow"];
   readonly events: InboundEvent[];
   readonly threads: Map<string, Thread>;
   readonly typed: string[];
@@ -83,6 +84,8 @@ export interface TestHost extends ChannelHost {
   erase(thread: string): void;
   signal(thread: string, signal: ThreadSignal): void;
   watchers(): number;
+  /** How many messages were read from the history. */
+  read: number;
   /** The only thread there is. */
   thread1(): string;
 }
@@ -118,6 +121,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     events: [],
     threads: new Map(),
     typed: [],
+    read: 0,
     failure: undefined,
     answer: undefined,
     secret: "identity-secret",
@@ -153,7 +157,11 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     },
     customerTyping: (thread) => void host.typed.push(thread),
     async history(thread, afterSeq, limit) {
-      return (host.threads.get(thread)?.messages ?? []).filter((message) => message.seq > afterSeq).slice(0, limit);
+      const messages = (host.threads.get(thread)?.messages ?? [])
+        .filter((message) => message.seq > afterSeq)
+        .slice(0, limit);
+      host.read += messages.length;
+      return messages;
     },
     async thread(name) {
       const thread = host.threads.get(name);

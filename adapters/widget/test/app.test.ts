@@ -1,0 +1,74 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildBrowserCode } from "../../../src/web/build.ts";
+import type { TestApp } from "../../../test/support/app.ts";
+import { startApp } from "../../../test/support/app.ts";
+import { newSqlite } from "../../../test/support/databases.ts";
+import { skipped } from "../../../test/support/skipped.ts";
+import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
+
+const name = "a customer and an agent, through the whole program";
+
+if (noBrowser === undefined) describe(name, throughTheProgram);
+else skipped(name, noBrowser);
+
+function throughTheProgram(): void {
+  let app: TestApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    await buildBrowserCode();
+    app = await startApp(newSqlite);
+    await app.learn(
+      "returns.md",
+      "# Returning an item\n\nYou can return any item within 45 days of delivery. Opened software cannot be returned.\n",
+    );
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it.each(["widget", "hosted"] as const)("talk over the %s channel", async (channel) => {
+    const context = await browser.newContext({ locale: "en-GB" });
+    const address = channel === "hosted" ? `${app.url}/chat/${app.workspace.id}` : `${app.url}/demo`;
+    const { page, errors } = await openPage(context, address);
+    const log = page.getByRole("log", { name: "Messages" });
+    const composer = page.getByRole("textbox", { name: "Write a message…" });
+    const ask = async (text: string): Promise<void> => {
+      await composer.fill(text);
+      await composer.press("Enter");
+    };
+    if (channel === "widget") await page.getByRole("button", { name: "Open chat" }).click();
+    await ask("Within how many days can I return an item?");
+    await log.getByText("45 days").first().waitFor();
+    await page.getByRole("group", { name: "Sources" }).getByText("Returning an item").first().waitFor();
+
+    await ask("I want to talk to a human");
+    await page.getByText("Waiting for a person to join").waitFor();
+    const form = page.getByRole("form", { name: "Where can we reach you?" });
+    await form.getByRole("textbox", { name: "E-mail address" }).fill(`ada.${channel}@example.com`);
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Thank you, we have your address.").waitFor();
+
+    const listed = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&email=ada.${channel}@example.com`);
+    const [conversation] = listed.body.conversations;
+    expect(conversation).toMatchObject({ channel, status: "escalated" });
+    const reply = await app.post(`/v1/conversations/${conversation?.id}/messages?workspace_id=${app.workspace.id}`, {
+      workspace_id: app.workspace.id,
+      content: "Hello, **Anna** here.",
+      author_email: "anna@example.com",
+    });
+    expect(reply.status).toBeLessThan(300);
+    await log.getByText("Hello, Anna here.").waitFor();
+    await page.getByText(/is helping you/u).waitFor();
+
+    await page.reload();
+    if (channel === "hosted") await log.waitFor();
+    await log.getByText("Hello, Anna here.").waitFor();
+    expect(await log.locator(".user").count()).toBe(2);
+    expect(errors).toEqual([]);
+    await context.close();
+  });
+}

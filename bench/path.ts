@@ -1,0 +1,164 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { install, questions } from "../test/support/installation.ts";
+import { newMysql } from "../test/support/new-database.ts";
+import { quantile } from "../test/support/quantile.ts";
+import { freePort, launch } from "../test/support/launch.ts";
+import { loadHttp } from "./http-connections.ts";
+import type { Cores } from "./processors.ts";
+import { foreignShare, processorTime, residentMb } from "./processors.ts";
+import { closedLoop, openCustomers, openLoop } from "./widget-customers.ts";
+
+export interface PathOptions {
+  /** A server to make databases on; absent: SQLite. */
+  readonly mysqlServer?: string | undefined;
+  readonly cores: Cores;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly nodeArguments: readonly string[];
+  readonly progress: (line: string) => void;
+}
+
+/** One round: rates in a second, latencies in milliseconds from the scheduled time. */
+export interface Round {
+  readonly bareEach: number;
+  readonly bareGroup: number;
+  readonly acknowledged: number;
+  readonly answered: number;
+  readonly queried: number;
+  readonly openRate: number;
+  readonly acknowledgedP50: number;
+  readonly acknowledgedP99: number;
+  readonly shownP50: number;
+  readonly shownP99: number;
+  /** Share of the machine that others used meanwhile, 0 to 1. */
+  readonly foreign: number;
+}
+
+export interface PathReport {
+  readonly readyMs: readonly number[];
+  readonly idleMb: readonly number[];
+  readonly loadedMb: number;
+  readonly rounds: readonly Round[];
+}
+
+const concurrent = 50;
+const starts = 3;
+/** Latency means something only below saturation. */
+const openShare = 0.4;
+const idleAfterMs = 3_000;
+
+/** Measures the path of a message, and beside it in the same rounds what its inserts cost by themselves. */
+export async function measurePath(options: PathOptions): Promise<PathReport> {
+  const { cores, progress } = options;
+  const database = options.mysqlServer === undefined ? undefined : await newMysql(options.mysqlServer);
+  const bareDatabase = options.mysqlServer === undefined ? undefined : await newMysql(options.mysqlServer);
+  const folder = await mkdtemp(join(tmpdir(), "parley-bench-"));
+  const installation = await install(database?.url);
+  const port = await freePort();
+  const barePort = await freePort();
+  const readyMs: number[] = [];
+  const idleMb: number[] = [];
+  const start = (nodeArguments: readonly string[] = []) =>
+    // Log lines of requests are part of what a request costs.
+    launch({ installation, port, core: cores.server, nodeArguments, env: { LOG_LEVEL: "info" } });
+  let program = start();
+  const bare = bareServer(barePort, bareDatabase?.url ?? `sqlite:${join(folder, "bare.sqlite")}`, cores.server);
+  try {
+    for (let i = 0; i < starts; i += 1) {
+      readyMs.push((await program.ready) ?? Number.NaN);
+      await sleep(idleAfterMs);
+      idleMb.push(residentMb(program.pid));
+      program.signal("SIGTERM");
+      await program.exited;
+      program = start(i === starts - 1 ? options.nodeArguments : []);
+    }
+    await program.ready;
+    const own = [process.pid, program.pid, bare.pid ?? process.pid];
+    const rounds: Round[] = [];
+    for (let i = 0; i < options.rounds; i += 1) {
+      const round = await measureRound({ ...options, port, barePort, installation, own });
+      rounds.push(round);
+      progress(
+        `round ${i + 1}/${options.rounds}: acknowledged ${Math.round(round.acknowledged)}/s, bare ${Math.round(round.bareEach)}/s and in groups ${Math.round(round.bareGroup)}/s, others used ${Math.round(round.foreign * 100)} %`,
+      );
+    }
+    const loadedMb = residentMb(program.pid);
+    program.signal("SIGTERM");
+    await program.exited;
+    return { readyMs, idleMb, loadedMb, rounds };
+  } finally {
+    program.signal("SIGKILL");
+    bare.kill("SIGKILL");
+    await program.exited;
+    await installation.remove();
+    await rm(folder, { recursive: true, force: true });
+    await database?.remove();
+    await bareDatabase?.remove();
+  }
+}
+
+interface RoundOptions extends PathOptions {
+  readonly port: number;
+  readonly barePort: number;
+  readonly installation: Awaited<ReturnType<typeof install>>;
+  readonly own: readonly number[];
+}
+
+async function measureRound({ port, barePort, installation, seconds, own }: RoundOptions): Promise<Round> {
+  const { workspaceId, key } = installation;
+  const socketUrl = `ws://127.0.0.1:${port}/widget/ws?workspace=${workspaceId}&channel=widget`;
+  const before = processorTime(own);
+  const load = { connections: concurrent, seconds };
+  const bare = (path: string) => loadHttp({ ...load, port: barePort, path, headers: {}, body: bareBody });
+  const bareEach = await bare("/each");
+  const bareGroup = await bare("/group");
+
+  // New customers in each round, so that no round has longer conversations than another.
+  const customers = await openCustomers(socketUrl, concurrent);
+  const acknowledged = await closedLoop(customers, "acknowledged", seconds);
+  await sleep(300);
+  const answered = await closedLoop(customers, "answered", seconds);
+  await sleep(300);
+  let asked = 0;
+  const queried = await loadHttp({
+    ...load,
+    port,
+    path: "/v1/query",
+    headers: { Authorization: `Bearer ${key}` },
+    body: () => JSON.stringify({ workspace_id: workspaceId, query: questions[(asked += 1) % questions.length] }),
+  });
+  await sleep(300);
+  const openRate = answered.perSecond * openShare;
+  const open = await openLoop(customers, openRate, seconds);
+  for (const customer of customers) customer.close();
+  return {
+    bareEach: bareEach.perSecond,
+    bareGroup: bareGroup.perSecond,
+    acknowledged: acknowledged.perSecond,
+    answered: answered.perSecond,
+    queried: queried.perSecond,
+    openRate,
+    acknowledgedP50: quantile(open.acknowledgedMs, 0.5),
+    acknowledgedP99: quantile(open.acknowledgedMs, 0.99),
+    shownP50: quantile(open.answeredMs, 0.5),
+    shownP99: quantile(open.answeredMs, 0.99),
+    foreign: foreignShare(before, processorTime(own)),
+  };
+}
+
+function bareBody(): string {
+  const id = randomUUID();
+  return JSON.stringify({ conversation_id: id.slice(0, 2), external_id: id, text: questions[0] });
+}
+
+function bareServer(port: number, url: string, core: number | undefined) {
+  const command = [process.execPath, fileURLToPath(new URL("bare-server.ts", import.meta.url)), String(port), url];
+  const [file = "", ...args] = core === undefined ? command : ["taskset", "-c", String(core), ...command];
+  return spawn(file, args, { stdio: ["ignore", "ignore", "inherit"] });
+}

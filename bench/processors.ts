@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
+
+/** Servers on one processor, what loads them on another, so that they do not take each other's time. */
+export interface Cores {
+  readonly server: number | undefined;
+  readonly pinned: boolean;
+}
+
+/** Keeps this process on the second processor, where the system can do that. */
+export function pinGenerator(): Cores {
+  if (cpus().length < 2) return { server: undefined, pinned: false };
+  const { status } = spawnSync("taskset", ["-acp", "1", String(process.pid)], { stdio: "ignore" });
+  return status === 0 ? { server: 0, pinned: true } : { server: undefined, pinned: false };
+}
+
+const ticksPerSecond = 100;
+
+/** Seconds of processor time so far: of the whole machine, and of these processes. Undefined where /proc is not. */
+export interface ProcessorTime {
+  readonly busy: number;
+  readonly own: number;
+  readonly at: number;
+}
+
+export function processorTime(pids: readonly number[]): ProcessorTime | undefined {
+  try {
+    const [, ...fields] = (readFileSync("/proc/stat", "utf8").split("\n", 1)[0] ?? "").trim().split(/\s+/);
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = fields.map(Number);
+    const own = pids.reduce((total, pid) => total + ticksOf(pid), 0);
+    return {
+      busy: (user + nice + system + irq + softirq + steal) / ticksPerSecond,
+      own: own / ticksPerSecond,
+      at: performance.now() / 1_000,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function ticksOf(pid: number): number {
+  // The name of the program, in brackets, may hold spaces.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** The share of the machine that others used between two times, 0 to 1. */
+export function foreignShare(before: ProcessorTime | undefined, after: ProcessorTime | undefined): number {
+  if (before === undefined || after === undefined) return Number.NaN;
+  const foreign = after.busy - before.busy - (after.own - before.own);
+  return Math.max(0, foreign / ((after.at - before.at) * cpus().length));
+}
+
+/** Megabytes of memory that a process holds; NaN where the system does not say. */
+export function residentMb(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import { newId } from "#domain/ids.ts";
+import type { ServerFrame } from "../adapters/widget/frames.ts";
+import { questions } from "../test/support/installation.ts";
+import type { ClosedLoop } from "./http-connections.ts";
+
+export interface Customer {
+  /** Sends a question. `at`: when it should have gone out. */
+  ask(at: number): Asked;
+  close(): void;
+}
+
+export interface Asked {
+  /** Milliseconds from `at` until the message was acknowledged as durable. */
+  readonly acknowledged: Promise<number>;
+  /** Milliseconds from `at` until the frame with an answer to it had come. */
+  readonly answered: Promise<number>;
+}
+
+interface Waiting {
+  readonly at: number;
+  readonly acknowledge: (ms: number) => void;
+  readonly answer: (ms: number) => void;
+  seq: number;
+}
+
+export async function openCustomers(socketUrl: string, count: number): Promise<readonly Customer[]> {
+  const customers: Customer[] = [];
+  for (let i = 0; i < count; i += 1) customers.push(await openCustomer(socketUrl, i));
+  return customers;
+}
+
+async function openCustomer(socketUrl: string, offset: number): Promise<Customer> {
+  const socket = new WebSocket(socketUrl, { perMessageDeflate: false });
+  const waiting = new Map<string, Waiting>();
+  let asked = offset;
+  await once(socket, "open");
+  const ready = Promise.withResolvers<void>();
+  socket.on("message", (data: Buffer) => {
+    const frame = JSON.parse(data.toString("utf8")) as ServerFrame;
+    const now = performance.now();
+    if (frame.kind === "ready") ready.resolve();
+    if (frame.kind === "nack" || frame.kind === "error") throw new Error(`a customer was refused: ${frame.detail}`);
+    if (frame.kind === "ack") {
+      const own = waiting.get(frame.clientId);
+      if (own === undefined) return;
+      own.seq = frame.seq ?? Number.NaN;
+      own.acknowledge(now - own.at);
+    }
+    if (frame.kind === "message" && frame.role !== "user") {
+      for (const [clientId, own] of waiting) {
+        if (own.seq >= frame.seq) continue;
+        waiting.delete(clientId);
+        own.answer(now - own.at);
+      }
+    }
+  });
+  socket.send(JSON.stringify({ kind: "hello", lastSeq: 0 }));
+  await ready.promise;
+  return {
+    ask(at) {
+      const acknowledged = Promise.withResolvers<number>();
+      const answered = Promise.withResolvers<number>();
+      const clientId = newId("msg", Date.now());
+      waiting.set(clientId, {
+        at,
+        acknowledge: acknowledged.resolve,
+        answer: answered.resolve,
+        seq: Number.POSITIVE_INFINITY,
+      });
+      asked += 1;
+      socket.send(JSON.stringify({ kind: "send", clientId, text: questions[asked % questions.length] }));
+      return { acknowledged: acknowledged.promise, answered: answered.promise };
+    },
+    close: () => socket.close(),
+  };
+}
+
+/** Each customer sends the next message when the last is acknowledged, or answered. */
+export async function closedLoop(
+  customers: readonly Customer[],
+  until: "acknowledged" | "answered",
+  seconds: number,
+): Promise<ClosedLoop> {
+  const latenciesMs: number[] = [];
+  const started = performance.now();
+  const end = started + seconds * 1_000;
+  let ended = started;
+  await Promise.all(
+    customers.map(async (customer) => {
+      let last: Asked;
+      do {
+        last = customer.ask(performance.now());
+        latenciesMs.push(await last[until]);
+        ended = Math.max(ended, performance.now());
+      } while (performance.now() < end);
+      await last.answered;
+    }),
+  );
+  return { perSecond: (latenciesMs.length / (ended - started)) * 1_000, latenciesMs };
+}
+
+export interface OpenLoop {
+  readonly acknowledgedMs: readonly number[];
+  readonly answeredMs: readonly number[];
+}
+
+/** Messages go out at a rate, whatever comes back; customers take turns. Latency counts from the scheduled time. */
+export async function openLoop(customers: readonly Customer[], perSecond: number, seconds: number): Promise<OpenLoop> {
+  const asked: Asked[] = [];
+  const started = performance.now();
+  const count = Math.floor(perSecond * seconds);
+  for (let i = 0; i < count; i += 1) {
+    const at = started + (i * 1_000) / perSecond;
+    const early = at - performance.now();
+    if (early > 0) await sleep(early);
+    const customer = customers[i % customers.length];
+    if (customer !== undefined) asked.push(customer.ask(at));
+  }
+  return {
+    acknowledgedMs: await Promise.all(asked.map((each) => each.acknowledged)),
+    answeredMs: await Promise.all(asked.map((each) => each.answered)),
+  };
+}

@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import type { DependencyState } from "#http/dependencies.ts";
+import { startApp } from "../support/app.ts";
+import { eachDatabase, newSqlite } from "../support/databases.ts";
+import { startHttp } from "../support/http-server.ts";
+
+eachDatabase("health", (open) => {
+  it("is live and ready", async () => {
+    const app = await startApp(open);
+    expect((await app.get("/health/live", { key: null })).status).toBe(200);
+    const ready = await app.get("/health/ready", { key: null });
+    expect(ready).toMatchObject({ status: 200, body: { status: "ready" } });
+    expect(ready.body).toMatchObject({ dependencies: [{ name: "database", state: "ready", cause: null }] });
+    await app.close();
+  });
+});
+
+it.each([
+  ["degraded" as const, 200, "ready"],
+  ["failed" as const, 503, "not_ready"],
+])("tells of a dependency that is %s, and why", async (state, status, word) => {
+  const broken: DependencyState = { name: "telegram-eu", state, cause: "the token was revoked" };
+  const http = await startHttp(newSqlite, { readiness: async () => [broken] });
+  expect(await http.get("/health/ready")).toMatchObject({ status, body: { status: word, dependencies: [broken] } });
+  await http.close();
+});
+
+it("is not ready when the dependencies do not tell in time, or fail to tell", async () => {
+  const hanging = await startHttp(newSqlite, {
+    readiness: () => new Promise(() => undefined),
+    timeouts: { readinessMs: 20 },
+  });
+  expect((await hanging.get("/health/ready")).status).toBe(503);
+  await hanging.close();
+  const failing = await startHttp(newSqlite, {
+    readiness: async () => {
+      throw new Error("mysql://root:hunter2@db");
+    },
+  });
+  const answered = await failing.get("/health/ready");
+  expect(answered.status).toBe(503);
+  expect(JSON.stringify(answered.body)).not.toContain("hunter2");
+  await failing.close();
+});
+
+it("measures requests by route, and never by what is in the path", async () => {
+  const http = await startHttp(newSqlite);
+  await http.get("/v1/documents/doc_secret");
+  const { body, headers } = await http.get("/metrics");
+  expect(headers.get("content-type")).toContain("text/plain");
+  expect(String(body)).toContain(
+    'parley_http_request_seconds_count{method="GET",route="/v1/documents/:document_id",status="404"} 1',
+  );
+  expect(String(body)).not.toContain("doc_secret");
+  await http.close();
+});

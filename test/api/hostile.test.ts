@@ -1,0 +1,249 @@
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import { newSqlite } from "../support/databases.ts";
+import { startHttp } from "../support/http-server.ts";
+
+describe("malformed requests", () => {
+  let app: TestApp;
+  let conversation: string;
+  beforeAll(async () => {
+    app = await startApp(newSqlite);
+    const { body } = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "Hello" });
+    conversation = body.conversation_id;
+    await app.store.write((tx) =>
+      tx.updateTable("workspaces").set({ plan: "enterprise" }).where("id", "=", app.workspace.id).execute(),
+    );
+  });
+  afterAll(() => app.close());
+
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.constantFrom(
+      "",
+      " ",
+      "null",
+      "\u0000",
+      "' or 1=1 --",
+      "💣",
+      "\ud800",
+      "../../etc/passwd",
+      "%00",
+      "a".repeat(5_000),
+    ),
+  );
+  const value = fc.oneof(text, fc.jsonValue({ maxDepth: 4 }), fc.double(), fc.maxSafeInteger());
+  const field = fc.constantFrom(
+    ...["workspace_id", "query", "message", "conversation_id", "user", "user_id", "metadata", "document_ids", "top_k"],
+    ...["temperature", "strictness", "audience", "verification_token", "content", "author_email", "status", "tags"],
+    ...["assigned_to", "priority", "internal_notes", "snooze_hours", "snooze_until", "action", "conversation_ids"],
+    ...["__proto__", "constructor", "toString"],
+  );
+  const path = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom("/v1/query", "/v1/query/stream", "/v1/conversations", "/v1/conversations/bulk"),
+    },
+    { weight: 2, arbitrary: fc.constantFrom("/v1/documents", "/v1/documents/upload", "/v1/documents/x") },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom("", "/messages", "/notes").map((end) => `/v1/conversations/${"ID"}${end}`),
+    },
+    { weight: 1, arbitrary: text.map((part) => `/v1/conversations/${encodeURIComponent(part.toWellFormed())}`) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("/v1/%", "/v1/%zz", "/chat/%00", "/channels/telegram/x", "/widget/..%2f.."),
+    },
+  );
+  const request = fc.record({
+    method: fc.constantFrom("GET", "POST", "POST", "POST", "PATCH", "PUT", "DELETE"),
+    path,
+    query: fc.array(
+      fc.tuple(
+        fc.constantFrom("workspace_id", "channel", "tag", "since", "q", "limit", "cursor", "order", "email", "x"),
+        text,
+      ),
+      { maxLength: 4 },
+    ),
+    ownWorkspace: fc.boolean(),
+    body: fc.oneof(
+      fc.dictionary(field, value, { maxKeys: 6 }).map((fields) => ({ kind: "fields" as const, fields })),
+      text.map((raw) => ({ kind: "raw" as const, raw })),
+    ),
+    type: fc.oneof(
+      { weight: 8, arbitrary: fc.constant("application/json") },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom("text/plain", "multipart/form-data; boundary=x", "multipart/form-data", ";"),
+      },
+    ),
+    idempotencyKey: fc.option(
+      fc.string({ maxLength: 20 }).filter((key) => /^[\x20-\x7e]*$/.test(key)),
+      { freq: 8 },
+    ),
+  });
+
+  it("get an answer below 500, every one of two thousand", { timeout: 120_000 }, async () => {
+    const samples = fc.sample(request, { numRuns: 2_000, seed: 20_310_514 });
+    const wrong: unknown[] = [];
+    const one = async (sample: (typeof samples)[number]): Promise<void> => {
+      const parameters = new URLSearchParams(sample.query.map(([name, given]) => [name, given]));
+      const fields =
+        sample.body.kind === "fields"
+          ? { ...sample.body.fields, ...(sample.ownWorkspace ? { workspace_id: app.workspace.id } : {}) }
+          : {};
+      if (sample.ownWorkspace) parameters.set("workspace_id", app.workspace.id);
+      const response = await fetch(`${app.url}${sample.path.replace("ID", conversation)}?${parameters.toString()}`, {
+        method: sample.method,
+        headers: {
+          authorization: `Bearer ${app.workspace.key}`,
+          "content-type": sample.type,
+          ...(sample.idempotencyKey === null ? {} : { "idempotency-key": sample.idempotencyKey }),
+        },
+        ...(sample.method === "GET"
+          ? {}
+          : { body: sample.body.kind === "raw" ? sample.body.raw : JSON.stringify(fields) }),
+        signal: AbortSignal.timeout(20_000),
+      });
+      const answered = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+      const complete = response.ok || (isJson && /"code":"[a-z_]+"/.test(answered)) || sample.path.startsWith("/chat/");
+      if (response.status >= 500 || !complete)
+        wrong.push({ status: response.status, answered: answered.slice(0, 300), sample });
+    };
+    for (let i = 0; i < samples.length; i += 20) await Promise.all(samples.slice(i, i + 20).map(one));
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("connections", () => {
+  const opened: Socket[] = [];
+  const dial = (port: number, ...pieces: string[]): Promise<string> =>
+    new Promise((resolve) => {
+      let answer = "";
+      const socket = connect(port, "127.0.0.1", () => {
+        for (const piece of pieces) socket.write(piece);
+      });
+      opened.push(socket);
+      socket.on("data", (data) => {
+        answer += data.toString();
+      });
+      socket.on("error", () => undefined);
+      socket.on("close", () => resolve(answer));
+    });
+  afterAll(() => opened.forEach((socket) => socket.destroy()));
+
+  it("are closed when they are silent, or dribble headers or a body", async () => {
+    const http = await startHttp(newSqlite, {
+      timeouts: { firstByteMs: 150, headersMs: 200, requestMs: 400, checkMs: 50, keepAliveMs: 200 },
+    });
+    const silent = Array.from({ length: 20 }, () => dial(http.port));
+    const headers = Array.from({ length: 20 }, () => dial(http.port, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "));
+    const bodies = Array.from({ length: 20 }, () =>
+      dial(
+        http.port,
+        `POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${http.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+      ),
+    );
+    expect(new Set(await Promise.all(silent))).toEqual(new Set([""]));
+    for (const answer of await Promise.all([...headers, ...bodies])) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect((await http.get("/health/live")).status).toBe(200);
+    await http.close();
+  });
+
+  it("are no more than the configured number", async () => {
+    const http = await startHttp(newSqlite, { connectionsMax: 5 });
+    const answers = Array.from({ length: 12 }, () => dial(http.port));
+    let closed = 0;
+    for (const answer of answers) void answer.then(() => (closed += 1));
+    await expect.poll(() => closed).toBe(7);
+    await http.close();
+  });
+
+  it.each([
+    ["what is no HTTP", "\u0016\u0003\u0001 hello\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["headers without end", `GET / HTTP/1.1\r\nX: ${"a".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+    [
+      "two lengths of one body",
+      "POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      /^HTTP\/1\.1 400 /,
+    ],
+  ])("get an answer to %s", async (_name, sent, expected) => {
+    const http = await startHttp(newSqlite);
+    const answer = await dial(http.port, sent);
+    expect(answer).toMatch(expected);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
+    await http.close();
+  });
+
+  it("finish what they have begun when the program ends, and no more", async () => {
+    const begun = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const http = await startHttp(newSqlite, {
+      query: async () => {
+        begun.resolve();
+        await release.promise;
+        return {
+          answer: "done",
+          sources: [],
+          conversationId: "conv_1",
+          messageId: null,
+          skillsFired: [],
+          tokensUsed: 0,
+          confidence: null,
+        };
+      },
+    });
+    const inFlight = http.post("/v1/query", { workspace_id: http.workspaceId, query: "Hello?" });
+    await begun.promise;
+    const closed = http.closeServer();
+    await expect(fetch(`${http.url}/health/live`)).rejects.toThrow();
+    release.resolve();
+    expect((await inFlight).body.answer).toBe("done");
+    await closed;
+    await http.store.close();
+  });
+
+  it("are cut off when they do not finish in time", async () => {
+    const http = await startHttp(newSqlite, { query: () => new Promise(() => undefined), timeouts: { closeMs: 100 } });
+    const inFlight = http.post("/v1/query", { workspace_id: http.workspaceId, query: "Hello?" });
+    await expect.poll(async () => (await http.get("/metrics")).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await http.closeServer();
+    expect(await inFlight).toMatchObject({ status: 503, body: { code: "deploying" } });
+    await http.store.close();
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  const seen = async (trustedProxies: readonly string[], header: string): Promise<string | undefined> => {
+    let address: string | undefined;
+    const http = await startHttp(newSqlite, {
+      trustedProxies,
+      sites: {
+        webhook: () => async (request) => {
+          address = request.remoteAddress;
+          return { status: 200 };
+        },
+      },
+    });
+    await http.post("/channels/telegram/acc", "{}", { "x-forwarded-for": header });
+    await http.close();
+    return address;
+  };
+
+  it("is believed from nobody by default", async () => {
+    expect(await seen([], "203.0.113.9")).toBe("127.0.0.1");
+  });
+
+  it("is believed from a trusted proxy, and not from who stands before it", async () => {
+    expect(await seen(["127.0.0.1"], "203.0.113.9")).toBe("203.0.113.9");
+    expect(await seen(["127.0.0.0/8"], "6.6.6.6, 203.0.113.9")).toBe("203.0.113.9");
+    expect(await seen(["127.0.0.1", "10.0.0.0/8"], "203.0.113.9, 10.1.2.3")).toBe("203.0.113.9");
+    expect(await seen(["10.0.0.0/8"], "203.0.113.9")).toBe("127.0.0.1");
+    expect(await seen(["127.0.0.1"], "nonsense")).toBe("127.0.0.1");
+  });
+});

@@ -1,0 +1,61 @@
+import { chromium } from "/work/main/node_modules/playwright-core/index.mjs";
+import { startApp } from "/work/main/test/support/app.ts";
+import { newSqlite } from "/work/main/test/support/databases.ts";
+import { createAgent, createLoginToken } from "/work/main/src/operator/agents.ts";
+import { buildBrowserCode } from "/work/main/src/web/build.ts";
+await buildBrowserCode();
+const app = await startApp(newSqlite);
+const { store, clock, engine, workspace } = app;
+const real = Date.UTC(2031,4,14,10,20,30);
+const anna = await createAgent(store, clock, { workspaceId: workspace.id, email: "anna@shop.example", name: "Anna Lindqvist", role: "admin", password: "correct horse battery" });
+const ben = await createAgent(store, clock, { workspaceId: workspace.id, email: "ben@shop.example", name: "Ben Okafor", role: "agent" });
+await app.learn("returns.md", "# Returns and refunds\n\nYou can return any item within 45 days of delivery. Open *Orders*, choose the item and print the label. We refund you within 5 working days. Opened software cannot be returned.\n");
+await app.learn("shipping.md", "# Shipping\n\n## How long does delivery take?\n\nStandard delivery takes 3 to 5 working days in the EU.\n");
+const widget = await store.read.selectFrom("accounts").select("id").where("workspace_id","=",workspace.id).where("channel","=","widget").executeTakeFirstOrThrow();
+let n = 0;
+const say = async (thread: string, text: string, name?: string) => engine.accept(widget.id, { kind: "message", externalId: `e${n += 1}`, thread, sender: { key: thread, ...(name ? { name, verified: { userId: thread, name, email: `${name.toLowerCase().replaceAll(" ", ".")}@example.com` } } : {}) }, sentAt: clock.now(), text, metadata: { page: "https://shop.example/orders/4711" } });
+const settle = async () => { for (let i = 0; i < 60; i += 1) { await new Promise(r => setTimeout(r, 50)); const rows = await store.read.selectFrom("outbox").select("id").where("kind","in",["think","send"]).execute(); if (rows.length === 0) return; } console.log("unsettled"); };
+const agent = (email: string, name: string) => ({ type: "agent", id: email, name }) as const;
+const names = ["Maria Gonzalez", "Jonas Weber", undefined, "Aiko Tanaka", "Liam O'Brien", "Fatima Zahra", undefined, "Chloe Dubois"];
+const qs = ["How long does delivery take?", "Within how many days can I return an item?", "Is there a discount for students?", "My parcel arrived damaged, what now?", "Within how many days can I return an item I bought last week? It is a pair of headphones, and the box is open.", "Can I change my address?", "How long does delivery take to Spain?", "Where is my invoice?"];
+const ids: string[] = [];
+for (let i = 0; i < names.length; i += 1) { const a = await say(`t${i}`, qs[i]!, names[i]); ids.push(a.conversationId!); await settle(); clock.advance(240_000); }
+await say("t4", "I want to talk to a human, please. This is urgent.", names[4]); await settle();
+clock.advance(60_000);
+await engine.addNote(workspace.id, ids[4]!, { content: "Checked with the warehouse: **opened** headphones are fine as long as the seal on the ear pads is intact.", authorEmail: "ben@shop.example" }, agent("ben@shop.example", "Ben Okafor"));
+clock.advance(60_000);
+await engine.update(workspace.id, ids[4]!, { priority: "high", addTags: ["returns", "headphones"] }, agent("anna@shop.example", "Anna Lindqvist"));
+await engine.reply({ workspaceId: workspace.id, conversationId: ids[4]!, content: "Hi Liam, I'm Anna. An opened box is no problem:\n\n1. Open *Orders* and choose the headphones.\n2. Print the label.\n\nShall I start the return for you?", authorEmail: "anna@shop.example", actor: agent("anna@shop.example", "Anna Lindqvist") });
+await settle(); clock.advance(120_000);
+await say("t4", "Yes please, that would be great!", names[4]); await settle();
+await say("t3", "I want to talk to a human", names[3]); await settle();
+await engine.update(workspace.id, ids[5]!, { status: "claimed", assignedTo: "ben@shop.example" }, agent("ben@shop.example", "Ben Okafor"));
+await engine.update(workspace.id, ids[6]!, { status: "snoozed" }, agent("ben@shop.example", "Ben Okafor"));
+await engine.update(workspace.id, ids[7]!, { status: "resolved" }, agent("ben@shop.example", "Ben Okafor"));
+const rows = await store.read.selectFrom("deliveries").select(["id","state"]).execute(); console.log(rows.map(r=>r.state).join(" "));
+await store.write(async tx => { const m = await tx.selectFrom("messages").select("id").where("conversation_id","=",ids[4]!).where("role","=","agent").executeTakeFirstOrThrow(); await tx.updateTable("deliveries").set({ state: "unknown", error: "The connection broke while it was being sent." }).where("message_id","=",m.id).execute(); });
+clock.advance(1_500_000);
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox","--disable-gpu","--disable-quic","--no-first-run","--disable-background-networking","--disable-component-update","--disable-sync"] });
+const run = async (name: string, options: object) => {
+  const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC", ...options }); const page = await context.newPage();
+  page.on("console", (m) => console.log(name, m.type(), m.text())); page.on("pageerror", (e) => console.log(name, e));
+  const over = async (w: string) => { const o = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth); if (o > 0) console.log(name, w, "horizontal scroll", o); };
+  const shot = async (w: string) => { await page.waitForTimeout(350); await over(w); await page.screenshot({ path: `/tmp/shots/inbox-${name}-${w}.png` }); };
+  await page.goto(app.url + "/inbox"); await shot("signin");
+  await page.getByLabel("E-mail address").fill("anna@shop.example"); await page.getByLabel("Password").fill("wrong"); 
+  if (name === "light") { await page.getByRole("button", { name: "Sign in" }).click(); await shot("wrong"); }
+  await page.getByLabel("Password").fill("correct horse battery"); await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("Jonas Weber").waitFor(); await shot("list");
+  await page.goto(app.url + `/inbox#/mine/${ids[4]}`); await page.getByText("that would be great").last().waitFor(); await shot("thread");
+  await page.keyboard.press("n"); await page.getByRole("textbox", { name: "Internal note" }).fill("Ask the warehouse about the seal"); await shot("note");
+  await page.evaluate(() => document.querySelector(".log")!.scrollTop = 0); await page.locator(".sources summary").first().click(); await page.getByRole("textbox", { name: "Internal note" }).fill(""); await page.getByRole("button", { name: /^Reply/ }).click(); await shot("top");
+  if ((options as any).viewport.width < 1180) { await page.getByRole("button", { name: "Details", exact: true }).click(); await shot("details"); await page.getByRole("button", { name: "Close details" }).click(); }
+  await page.getByRole("button", { name: "Snooze" }).click(); await shot("menu"); await page.keyboard.press("Escape");
+  if (name === "light") { await page.locator("body").click({position:{x:5,y:5}}); await page.keyboard.press("?"); await shot("help"); }
+  await context.close();
+};
+const only = process.argv.slice(2);
+const all: [string, object][] = [["light", { viewport: { width: 1360, height: 860 } }], ["dark", { viewport: { width: 1360, height: 860 }, colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }], ["narrow", { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true }], ["tablet", { viewport: { width: 960, height: 720 } }]];
+for (const [n, o] of all) if (!only.length || only.includes(n)) await run(n, o);
+await browser.close(); await app.close();
+console.log(app.logged.filter(l => /"level":(50|40)/.test(l)).slice(0,5).join("\n"));
