@@ -98,8 +98,12 @@ function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]
     ["… acknowledged, p99", "acknowledgedP99", "ms"],
     ["… answer shown, p50", "shownP50", "ms"],
     ["… answer shown, p99", "shownP99", "ms"],
+    ["processor: bare insert, group commit", "bareGroupCpu", "ms"],
+    ["processor: acknowledged, answered in bursts", "acknowledgedCpu", "ms"],
+    ["processor: answer shown", "answeredCpu", "ms"],
+    ["processor: query", "queriedCpu", "ms"],
   ];
-  const number = (value: number): string => value.toFixed(value < 100 ? 1 : 0).padStart(9);
+  const number = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0).padStart(9);
   for (const [label, field, unit] of rows) {
     const values = rounds.map((round) => round[field]);
     write(`  ${label.padEnd(46)} ${number(median(values))} ${number(Math.min(...values))} ${number(Math.max(...values))} ${unit}`);

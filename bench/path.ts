@@ -9,9 +9,10 @@ import { install, questions } from "../test/support/installation.ts";
 import { newMysql } from "../test/support/new-database.ts";
 import { quantile } from "../test/support/quantile.ts";
 import { freePort, launch } from "../test/support/launch.ts";
+import type { ClosedLoop } from "./http-connections.ts";
 import { loadHttp } from "./http-connections.ts";
 import type { Cores } from "./processors.ts";
-import { foreignShare, processorTime, residentMb } from "./processors.ts";
+import { foreignShare, processorTime, residentMb, usedMs } from "./processors.ts";
 import { closedLoop, openCustomers, openLoop } from "./widget-customers.ts";
 
 export interface PathOptions {
@@ -36,6 +37,11 @@ export interface Round {
   readonly acknowledgedP99: number;
   readonly shownP50: number;
   readonly shownP99: number;
+  /** Milliseconds of the server's processor for each message, with all that follows from it. */
+  readonly bareGroupCpu: number;
+  readonly acknowledgedCpu: number;
+  readonly answeredCpu: number;
+  readonly queriedCpu: number;
   /** Share of the machine that others used meanwhile, 0 to 1. */
   readonly foreign: number;
 }
@@ -48,6 +54,7 @@ export interface PathReport {
 }
 
 const concurrent = 50;
+const customersAll = 500;
 const starts = 3;
 /** Latency means something only below saturation. */
 const openShare = 0.4;
@@ -79,10 +86,10 @@ export async function measurePath(options: PathOptions): Promise<PathReport> {
       program = start(i === starts - 1 ? options.nodeArguments : []);
     }
     await program.ready;
-    const own = [process.pid, program.pid, bare.pid ?? process.pid];
+    const pids = { program: program.pid, bare: bare.pid ?? process.pid };
     const rounds: Round[] = [];
     for (let i = 0; i < options.rounds; i += 1) {
-      const round = await measureRound({ ...options, port, barePort, installation, own });
+      const round = await measureRound({ ...options, port, barePort, installation, pids });
       rounds.push(round);
       progress(
         `round ${i + 1}/${options.rounds}: acknowledged ${Math.round(round.acknowledged)}/s, bare ${Math.round(round.bareEach)}/s and in groups ${Math.round(round.bareGroup)}/s, others used ${Math.round(round.foreign * 100)} %`,
@@ -107,33 +114,28 @@ interface RoundOptions extends PathOptions {
   readonly port: number;
   readonly barePort: number;
   readonly installation: Awaited<ReturnType<typeof install>>;
-  readonly own: readonly number[];
+  readonly pids: { readonly program: number; readonly bare: number };
 }
 
-async function measureRound({ port, barePort, installation, seconds, own }: RoundOptions): Promise<Round> {
+async function measureRound({ port, barePort, installation, seconds, pids }: RoundOptions): Promise<Round> {
   const { workspaceId, key } = installation;
   const socketUrl = `ws://127.0.0.1:${port}/widget/ws?workspace=${workspaceId}&channel=widget`;
+  const own = [process.pid, pids.program, pids.bare];
   const before = processorTime(own);
   const load = { connections: concurrent, seconds };
   const bare = (path: string) => loadHttp({ ...load, port: barePort, path, headers: {}, body: bareBody });
   const bareEach = await bare("/each");
-  const bareGroup = await bare("/group");
+  const bareGroup = await withCpu(pids.bare, () => bare("/group"));
 
   // New customers in each round, so that no round has longer conversations than another.
-  const customers = await openCustomers(socketUrl, concurrent);
-  const acknowledged = await closedLoop(customers, "acknowledged", seconds);
-  await sleep(300);
-  const answered = await closedLoop(customers, "answered", seconds);
-  await sleep(300);
+  const customers = await openCustomers(socketUrl, customersAll);
+  const acknowledged = await withCpu(pids.program, () => closedLoop(customers, concurrent, "acknowledged", seconds));
+  const answered = await withCpu(pids.program, () => closedLoop(customers, concurrent, "answered", seconds));
   let asked = 0;
-  const queried = await loadHttp({
-    ...load,
-    port,
-    path: "/v1/query",
-    headers: { Authorization: `Bearer ${key}` },
-    body: () => JSON.stringify({ workspace_id: workspaceId, query: questions[(asked += 1) % questions.length] }),
-  });
-  await sleep(300);
+  const query = (): string =>
+    JSON.stringify({ workspace_id: workspaceId, query: questions[(asked += 1) % questions.length] });
+  const headers = { Authorization: `Bearer ${key}` };
+  const queried = await withCpu(pids.program, () => loadHttp({ ...load, port, path: "/v1/query", headers, body: query }));
   const openRate = answered.perSecond * openShare;
   const open = await openLoop(customers, openRate, seconds);
   for (const customer of customers) customer.close();
@@ -148,8 +150,22 @@ async function measureRound({ port, barePort, installation, seconds, own }: Roun
     acknowledgedP99: quantile(open.acknowledgedMs, 0.99),
     shownP50: quantile(open.answeredMs, 0.5),
     shownP99: quantile(open.answeredMs, 0.99),
+    bareGroupCpu: bareGroup.cpuMs,
+    acknowledgedCpu: acknowledged.cpuMs,
+    answeredCpu: answered.cpuMs,
+    queriedCpu: queried.cpuMs,
     foreign: foreignShare(before, processorTime(own)),
   };
+}
+
+/** Work that goes on after the last response belongs to the messages, too. */
+const afterworkMs = 1_500;
+
+async function withCpu(pid: number, load: () => Promise<ClosedLoop>): Promise<ClosedLoop & { readonly cpuMs: number }> {
+  const before = usedMs(pid);
+  const loop = await load();
+  await sleep(afterworkMs);
+  return { ...loop, cpuMs: (usedMs(pid) - before) / loop.latenciesMs.length };
 }
 
 function bareBody(): string {

@@ -39,6 +39,15 @@ export function processorTime(pids: readonly number[]): ProcessorTime | undefine
   }
 }
 
+/** Milliseconds of processor time that a process has used so far; unlike a rate, others hardly change it. */
+export function usedMs(pid: number): number {
+  try {
+    return (ticksOf(pid) / ticksPerSecond) * 1_000;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 function ticksOf(pid: number): number {
   // The name of the program, in brackets, may hold spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

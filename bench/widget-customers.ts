@@ -78,9 +78,13 @@ async function openCustomer(socketUrl: string, offset: number): Promise<Customer
   };
 }
 
-/** Each customer sends the next message when the last is acknowledged, or answered. */
+/**
+ * So many customers at a time, each of whom sends when the message before is acknowledged, or answered. After a few
+ * messages another takes their turn, as conversations are short.
+ */
 export async function closedLoop(
   customers: readonly Customer[],
+  concurrent: number,
   until: "acknowledged" | "answered",
   seconds: number,
 ): Promise<ClosedLoop> {
@@ -88,19 +92,26 @@ export async function closedLoop(
   const started = performance.now();
   const end = started + seconds * 1_000;
   let ended = started;
-  await Promise.all(
-    customers.map(async (customer) => {
-      let last: Asked;
-      do {
+  let next = 0;
+  const takeTurns = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const customer = customers[next % customers.length];
+      next += 1;
+      if (customer === undefined) throw new Error("there are no customers");
+      let last: Asked | undefined;
+      for (let i = 0; i < turnLength && performance.now() < end; i += 1) {
         last = customer.ask(performance.now());
         latenciesMs.push(await last[until]);
         ended = Math.max(ended, performance.now());
-      } while (performance.now() < end);
-      await last.answered;
-    }),
-  );
+      }
+      await last?.answered;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrent }, takeTurns));
   return { perSecond: (latenciesMs.length / (ended - started)) * 1_000, latenciesMs };
 }
+
+const turnLength = 5;
 
 export interface OpenLoop {
   readonly acknowledgedMs: readonly number[];

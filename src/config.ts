@@ -71,11 +71,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError("REDIS_URL: use redis://host:port, or rediss:// with TLS");
   }
   if (role !== "all" && redisUrl === undefined) {
-    throw new ConfigError(`PARLEY_ROLE is ${role}: processes with different roles reach each other through Redis; set REDIS_URL`);
+    throw new ConfigError(
+      `PARLEY_ROLE is ${role}: processes with different roles reach each other through Redis; set REDIS_URL`,
+    );
   }
   for (const name of ["TYPESENSE_URL", "MODEL_PROVIDER"]) {
     if (value(name) !== undefined) {
-      throw new ConfigError(`${name} is set, and this version cannot use it: unset it; answers come from the embedded index`);
+      throw new ConfigError(
+        `${name} is set, and this version cannot use it: unset it; answers come from the embedded index`,
+      );
     }
   }
   return {
@@ -88,7 +92,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     redisUrl,
     role,
     logLevel,
-    trustedProxies: (value("TRUSTED_PROXIES") ?? "").split(",").map((each) => each.trim()).filter((each) => each !== ""),
+    trustedProxies: (value("TRUSTED_PROXIES") ?? "")
+      .split(",")
+      .map((each) => each.trim())
+      .filter((each) => each !== ""),
     file: loadFile(value("PARLEY_CONFIG"), env),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
@@ -98,7 +105,9 @@ function publicUrlOf(given: string | undefined, host: string, port: number): str
   if (given === undefined) return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const url = URL.parse(given);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw new ConfigError(`PUBLIC_URL is "${given}": use the address that customers reach this at, such as https://support.example`);
+    throw new ConfigError(
+      `PUBLIC_URL is "${given}": use the address that customers reach this at, such as https://support.example`,
+    );
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }

@@ -64,6 +64,6 @@ ${head}
 `;
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/gu, (character) => `&#${character.codePointAt(0)};`);
 }

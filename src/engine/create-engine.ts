@@ -50,9 +50,10 @@ export interface EngineWork {
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[]): Promise<void>;
-  abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void>;
+  /** What these two return is to be called when what they stored is durable. */
+  abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
-  abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void>;
+  abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 export const threadTopic = (accountId: string, contextKey: string): string => `thread:${accountId}:${contextKey}`;
@@ -265,7 +266,10 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
         await search.index(tx, ids);
       });
     },
-    abandonSend: abandonDelivery,
+    async abandonSend(tx, row, reason, now) {
+      await abandonDelivery(tx, row, reason, now);
+      return () => undefined;
+    },
     async abandonThink(tx, row, reason, now) {
       const id = conversationOf(row);
       const found = await tx.selectFrom("conversations").select("workspace_id").where("id", "=", id).executeTakeFirst();
@@ -274,7 +278,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
         locked === undefined
           ? undefined
           : await tx.selectFrom("workspaces").select("settings").where("id", "=", locked.workspace_id).executeTakeFirst();
-      if (locked === undefined || stored === undefined || locked.status !== "open") return;
+      if (locked === undefined || stored === undefined || locked.status !== "open") return () => undefined;
       const changes = createChanges(now, search);
       const settings = settingsOf(JSON.parse(stored.settings) as object);
       const draft = changes.track(locked, settings, false);
@@ -285,7 +289,8 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       draft.setTags(["escalated"], [], actor);
       draft.row.settled_seq = draft.row.last_customer_seq;
       await insertNote(tx, draft, { content: `The bot could not answer: ${reason}`, authorEmail: null }, actor, now);
-      await changes.flush(tx);
+      const effects = await changes.flush(tx);
+      return () => announce(effects);
     },
   };
 

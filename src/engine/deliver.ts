@@ -47,7 +47,14 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     return;
   }
   const account = { id: delivery.account_id };
-  await channels.ready(account);
+  try {
+    await channels.ready(account);
+  } catch (error) {
+    // The account is gone for good; any other failure is one of loading, which may pass.
+    if (!(error instanceof DeliveryError)) throw error;
+    await failed(error);
+    return;
+  }
   const part = JSON.parse(delivery.payload) as Part;
   const context: SendContext = { thread: delivery.context_key, key: delivery.id, messageId: delivery.message_id, signal };
   const harmless = channels.idempotentSend(account);

@@ -72,6 +72,8 @@ export async function think(
   );
   const last = asked.at(-1);
   if (last === undefined) return finish(null);
+  // A deleted message has no text to answer, but it is not news either.
+  const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
   const { settings } = workspace;
   const text = asked.map(({ content }) => content).join("\n");
 
@@ -115,11 +117,11 @@ export async function think(
       const row = found === null ? undefined : await lockConversation(tx, workspace.id, conversationId);
       if (found === null || row === undefined || last === undefined || !botMayAnswer(row.status)) return silent;
       // Somebody wrote meanwhile: their message has work of its own, and is answered together with these.
-      if (!perQuestion && row.last_customer_seq > last.seq) return silent;
+      if (!perQuestion && row.last_customer_seq > known) return silent;
       if (!perQuestion && row.settled_seq >= last.seq) return silent;
       const changes = createChanges(clock.now(), search);
       const draft = changes.track(row, settings, false);
-      const reply = settle(draft, found, last.seq);
+      const reply = settle(draft, found, perQuestion ? last.seq : known);
       return { effects: await changes.flush(tx), reply, answer: found.kind === "answer" ? found.answer : null };
     });
   }

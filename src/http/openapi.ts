@@ -43,6 +43,18 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
       tags: [{ name: "Query" }, { name: "Conversations" }, { name: "Documents" }],
     },
     hideUntagged: true,
+    transformObject: (document) => {
+      if (!("openapiObject" in document)) return document.swaggerObject;
+      const { paths } = document.openapiObject;
+      // What no JSON schema of a route says: the form of an upload, and the type of a stream.
+      const upload = paths?.["/v1/documents/upload"]?.post;
+      if (upload !== undefined) upload.requestBody = uploadForm;
+      const streamed = paths?.["/v1/query/stream"]?.post?.responses?.["200"];
+      if (streamed !== undefined && "content" in streamed) {
+        streamed.content = { "text/event-stream": { schema: { type: "string" } } };
+      }
+      return document.openapiObject;
+    },
   });
 
   // Made when first asked for: most processes never are.
@@ -66,6 +78,23 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
       .send(page.html);
   });
 }
+
+const uploadForm = {
+  required: true,
+  content: {
+    "multipart/form-data": {
+      schema: {
+        type: "object" as const,
+        required: ["file"],
+        properties: {
+          file: { type: "string" as const, format: "binary", description: "At most 25 MB" },
+          workspace_id: { type: "string" as const },
+          audience: { type: "string" as const, description: "Tags, separated by commas; empty: for everyone" },
+        },
+      },
+    },
+  },
+};
 
 function codeList(): string {
   const line = (code: ProblemCode): string => `- \`${code}\` (${problemStatus[code]}): ${problemMeaning[code]}`;

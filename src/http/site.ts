@@ -124,6 +124,8 @@ const unknownPage: WebResponse = {
   headers: {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    // Lets a widget tell that its workspace does not exist from that the network is away.
+    "access-control-allow-origin": "*",
   },
   body: '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found</title><h1>This chat does not exist</h1><p>Please check the address.</p></html>',
 };

@@ -9,8 +9,8 @@ export interface Handler {
   /** Tries before work is given up. */
   readonly attemptsMax: number;
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Stores what giving up means; the row itself stays as a dead letter. */
-  abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void>;
+  /** Stores what giving up means; the row itself stays as a dead letter. What it returns is called when that is durable. */
+  abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 export interface WorkerOptions {
@@ -38,6 +38,8 @@ export interface Worker {
 const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
+/** Work of a newer version may be there while an older one still runs. */
+const unknownAttemptsMax = 20;
 
 /** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
@@ -55,7 +57,8 @@ export function openWorker(options: WorkerOptions): Worker {
 
   const stopPoll = repeat(pollMs, poll);
   const stopRenewal = repeat(leaseMs / 3, async () => {
-    await store.write((tx) => renewLeases(tx, { id: processId, until: clock.now() + leaseMs }));
+    // Only of what runs: rows whose failure could not be stored are free again when their lease ends.
+    await store.write((tx) => renewLeases(tx, [...running], { id: processId, until: clock.now() + leaseMs }));
   });
   schedule();
 
@@ -199,14 +202,29 @@ export function openWorker(options: WorkerOptions): Worker {
     const now = clock.now();
     const reason = error instanceof Error ? error.message : "unknown failure";
     log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
-    await store.write(async (tx) => {
-      for (const row of rows) {
-        const dead = handler === undefined ? row.attempts >= 20 : row.attempts + 1 >= handler.attemptsMax;
-        await deferWork(tx, row, { dueAt: now + options.backoffMs(row.attempts, error), error: reason, dead, now });
-        if (dead) await handler?.abandoned?.(tx, row, reason, now);
-      }
-    });
-    arm(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
+    const dueAt = now + options.backoffMs(rows[0]?.attempts ?? 0, error);
+    const isDead = (row: OutboxRow): boolean => row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax);
+    const putBack = (giveUp: Handler["abandoned"]) =>
+      store.write(async (tx) => {
+        const after: (() => void)[] = [];
+        for (const row of rows) {
+          const dead = isDead(row);
+          await deferWork(tx, row, { dueAt, error: reason, dead, now });
+          if (dead && giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
+        }
+        return after;
+      });
+    let after: readonly (() => void)[];
+    try {
+      after = await putBack(handler?.abandoned);
+    } catch (failure) {
+      if (!rows.some(isDead)) throw failure;
+      // What cannot even be given up properly must not hold its lane for ever.
+      log.error({ err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind }, "giving up on work failed too; it is a dead letter");
+      after = await putBack(undefined);
+    }
+    for (const run of after) run();
+    arm(dueAt);
   }
 
   async function giveBack(rows: readonly OutboxRow[]): Promise<void> {

@@ -15,6 +15,7 @@ export interface Welcome {
 }
 
 const manual = new URL("../../docs/", import.meta.url);
+const ownName = "Support";
 const operator = { email: "operator@localhost", name: "Operator", role: "admin" } as const;
 
 /**
@@ -26,15 +27,25 @@ export async function firstStart({ core }: Pick<App, "core">, config: Config, cl
   const { store, secrets, documents } = core;
   const agents = await store.read.selectFrom("agents").select("id").limit(1).execute();
   if (agents.length > 0) return null;
-  const [known] = await listWorkspaces(store);
-  const workspaceId = known?.id ?? (await createWorkspace({ store, clock, secrets }, { name: "Support" })).id;
-  for (const { fileName, bytes } of await manualPages()) {
-    const document = await documents.add({ workspaceId, fileName, bytes });
-    await documents.process(document.id);
-  }
+  const workspaceId = await firstWorkspace();
   const { key } = await createKey(store, clock, { workspaceId, name: "first key" });
   const agent = await createAgent(store, clock, { workspaceId, ...operator });
   return { workspaceId, key, loginLink: `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}` };
+
+  /** The operator's own, when there is one already; else one that has read the manual. */
+  async function firstWorkspace(): Promise<string> {
+    const [known, second] = await listWorkspaces(store);
+    const keys = await store.read.selectFrom("api_keys").select("id").limit(1).execute();
+    // Without a key it was made by a first start that did not get to its end.
+    const begun = known?.name === ownName && second === undefined && keys.length === 0;
+    if (known !== undefined && !begun) return known.id;
+    const id = known?.id ?? (await createWorkspace({ store, clock, secrets }, { name: ownName })).id;
+    for (const { fileName, bytes } of await manualPages()) {
+      const document = await documents.add({ workspaceId: id, fileName, bytes });
+      await documents.process(document.id);
+    }
+    return id;
+  }
 }
 
 async function manualPages(): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {

@@ -132,8 +132,18 @@ export async function nextDue(db: Reader, now: number): Promise<number | null> {
   return row?.at ?? null;
 }
 
-export async function renewLeases(tx: Tx, lease: { readonly id: string; readonly until: number }): Promise<void> {
-  await tx.updateTable("outbox").set({ lease_until: lease.until }).where("lease_id", "=", lease.id).execute();
+export async function renewLeases(
+  tx: Tx,
+  lanes: readonly string[],
+  lease: { readonly id: string; readonly until: number },
+): Promise<void> {
+  if (lanes.length === 0) return;
+  await tx
+    .updateTable("outbox")
+    .set({ lease_until: lease.until })
+    .where("lease_id", "=", lease.id)
+    .where("lane", "in", lanes)
+    .execute();
 }
 
 export async function releaseLeases(tx: Tx, leaseIds: readonly string[]): Promise<void> {

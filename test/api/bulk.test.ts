@@ -33,7 +33,8 @@ eachDatabase("bulk changes", (open) => {
   });
 
   it("claims, resolves and tags a hundred", async () => {
-    const ids = await begin(100);
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i += 1) ids.push(...(await begin(25)));
     for (const body of [
       { action: "claim", assigned_to: "kim@example.com" },
       { action: "tag", tags: ["Sale", "sale"] },

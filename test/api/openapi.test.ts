@@ -57,6 +57,11 @@ it("names every code of each operation under its status", () => {
   }
 });
 
+it("describes the form of an upload and the stream of a query", () => {
+  expect(text).toContain('"multipart/form-data":{"schema"');
+  expect(text).toContain('"text/event-stream":{"schema"');
+});
+
 it("shows the reference as a page that loads nothing from elsewhere and runs nothing", async () => {
   const response = await fetch(`${http.url}/docs`);
   const html = await response.text();

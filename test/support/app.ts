@@ -20,6 +20,7 @@ export interface Answered {
   readonly headers: Headers;
   /** The body as JSON where it is that, else as text. */
   readonly body: Body;
+  readonly text: string;
 }
 
 /** All that a response of the API can hold; a test reads what it expects. */
@@ -153,7 +154,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     const json = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
     const answered = json ? (JSON.parse(text) as unknown) : text;
     documented(method, path, response.status, answered);
-    return { status: response.status, headers: response.headers, body: answered as Body };
+    return { status: response.status, headers: response.headers, text, body: answered as Body };
   }
 
   return {

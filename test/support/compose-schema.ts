@@ -11,7 +11,12 @@ const environment = {
 } as const;
 const name = "^[a-zA-Z0-9._-]+$";
 
-const closed = (properties: object, required: readonly string[] = []) => ({ type: "object", properties, required, additionalProperties: false });
+const closed = (properties: object, required: readonly string[] = []) => ({
+  type: "object",
+  properties,
+  required,
+  additionalProperties: false,
+});
 
 const service = {
   ...closed({
@@ -27,7 +32,11 @@ const service = {
     ports: {
       type: "array",
       // [[address:]published:]target, each port a number, a range or a variable.
-      items: { type: "string", pattern: "^((\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:]+\\]):)?((\\d+(-\\d+)?|\\$\\{[^}]+\\}):)?\\d+(-\\d+)?(/(tcp|udp))?$" },
+      items: {
+        type: "string",
+        pattern:
+          "^((\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-f:]+\\]):)?((\\d+(-\\d+)?|\\$\\{[^}]+\\}):)?\\d+(-\\d+)?(/(tcp|udp))?$",
+      },
       uniqueItems: true,
     },
     expose: texts,
@@ -56,7 +65,12 @@ const service = {
         test: {
           oneOf: [
             text,
-            { type: "array", items: [{ enum: ["CMD", "CMD-SHELL"] }], additionalItems: { type: "string" }, minItems: 2 },
+            {
+              type: "array",
+              items: [{ enum: ["CMD", "CMD-SHELL"] }],
+              additionalItems: { type: "string" },
+              minItems: 2,
+            },
             { type: "array", items: [{ const: "NONE" }], minItems: 1, maxItems: 1 },
           ],
         },
@@ -88,7 +102,11 @@ export const composeSchema = closed(
     services: { type: "object", patternProperties: { [name]: service }, additionalProperties: false, minProperties: 1 },
     networks: {
       type: "object",
-      patternProperties: { [name]: orNothing(closed({ internal: { type: "boolean" }, external: { type: "boolean" }, name: text, driver: text })) },
+      patternProperties: {
+        [name]: orNothing(
+          closed({ internal: { type: "boolean" }, external: { type: "boolean" }, name: text, driver: text }),
+        ),
+      },
       additionalProperties: false,
     },
     volumes: {
@@ -99,7 +117,10 @@ export const composeSchema = closed(
     secrets: {
       type: "object",
       patternProperties: {
-        [name]: { ...closed({ file: text, environment: text, external: { type: "boolean" }, name: text }), minProperties: 1 },
+        [name]: {
+          ...closed({ file: text, environment: text, external: { type: "boolean" }, name: text }),
+          minProperties: 1,
+        },
       },
       additionalProperties: false,
     },

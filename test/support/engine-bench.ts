@@ -131,7 +131,6 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   const logged: string[] = [];
   const asked: Question[] = [];
   const sent: Sent[] = [];
-  let numbered = 0;
   const script: Script = {
     answer: async (question) => answerOf(`You asked: ${question.text}`),
     send: async (_part, { key }) => ({ externalId: `platform-${key}`, state: "sent" }),
@@ -186,10 +185,9 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     logged,
     accept: (event) => engine.accept(accountId, event),
     say(thread, text, { id, sender } = {}) {
-      numbered += 1;
       return engine.accept(accountId, {
         kind: "message",
-        externalId: id ?? `event-${process.pid}-${numbered}`,
+        externalId: id ?? newId("evt", clock.now()),
         thread,
         sender: sender ?? { key: `customer of ${thread}` },
         sentAt: clock.now(),

@@ -96,7 +96,6 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       settleClocks: absent,
       typing: absent,
     },
-    fanout: { publish: absent, subscribe: absent, close: absent },
     fanout: createInProcessFanout(log),
     documents: { add: absent, remove: absent },
     listConversations: absent,
@@ -129,7 +128,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
     const response = await fetch(`${url}${path}`, init);
     const text = await response.text();
     const json = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
-    return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as Body };
+    return { status: response.status, headers: response.headers, text, body: (json ? JSON.parse(text) : text) as Body };
   }
 
   return {

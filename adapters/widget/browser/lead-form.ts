@@ -42,6 +42,7 @@ export function createLeadForm(
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    if (save.getAttribute("aria-disabled") === "true") return;
     if (!email.checkValidity()) {
       problem.textContent = strings.emailInvalid;
       email.setAttribute("aria-invalid", "true");
@@ -56,7 +57,8 @@ export function createLeadForm(
     element,
     render({ lead }) {
       form.hidden = lead === "none" || lead === "saved";
-      save.disabled = lead === "saving";
+      // Disabled, it would lose the focus.
+      save.setAttribute("aria-disabled", String(lead === "saving"));
       const text = lead === "invalid" ? strings.emailInvalid : lead === "failed" ? strings.leadFailed : "";
       if (lead !== "ask" || problem.textContent === "") problem.textContent = text;
       if (lead !== "ask") email.toggleAttribute("aria-invalid", lead === "invalid");

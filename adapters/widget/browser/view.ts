@@ -121,7 +121,9 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
     composer.focus();
   });
   log.element.addEventListener("scroll", () => {
-    newer.hidden = log.atEnd() || chat.state().unread === 0;
+    keepFocus(() => {
+      newer.hidden = log.atEnd() || chat.state().unread === 0;
+    });
     look();
   });
   panel.addEventListener("keydown", (event) => {
@@ -139,7 +141,17 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
     if (isOpen && document.visibilityState === "visible" && log.atEnd()) chat.seen();
   };
 
-  const render = (state: ChatState): void => {
+  /** Focus on what goes away would fall to the page behind: it moves to where one writes. */
+  const keepFocus = (change: () => void): void => {
+    const focused = shadow.activeElement;
+    const inside = focused instanceof HTMLElement && panel.contains(focused) ? focused : undefined;
+    change();
+    if (isOpen && inside !== undefined && inside.offsetParent === null) composer.focus();
+  };
+
+  const render = (state: ChatState): void => keepFocus(() => draw(state));
+
+  const draw = (state: ChatState): void => {
     const name = settings.mode === "page" || state.face !== undefined ? (state.face?.title ?? "") : "";
     if (title.textContent !== name) title.textContent = name;
     theme.setColor(settings.color ?? state.face?.color);

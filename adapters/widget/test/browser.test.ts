@@ -226,6 +226,8 @@ function inBrowser(): void {
     await form.getByRole("button", { name: "Save" }).click();
     await page.getByText("Thank you, we have your address.").waitFor();
     expect(await form.isVisible()).toBe(false);
+    // The button that had the focus is gone: the focus is where one writes.
+    await expect.poll(() => composer(page).evaluate((box) => box.matches(":focus"))).toBe(true);
     expect(host.events.at(-1)).toMatchObject({ kind: "contact", contact: { name: "Ada", email: "ada@example.com" } });
     host.set(host.thread1(), { handledBy: "agent", agentName: "Anna Berg" });
     await page.getByText("Anna Berg is helping you").waitFor();

@@ -38,7 +38,6 @@ export function documentRoutes(app: App, resources: Resources): void {
         summary: "Add a file to the knowledge base",
         description:
           "multipart/form-data with the part `file` (at most 25 MB); optional fields `workspace_id` and `audience` (may be repeated). A file of the same name replaces the earlier one once it is indexed.",
-        consumes: ["multipart/form-data"],
         response: schemas.responses({ 202: single }, [
           ...schemas.withWorkspaceId,
           "invalid_parameter",

@@ -130,7 +130,6 @@ export function queryRoutes(app: App, resources: Resources): void {
         summary: "Ask a question and read the answer as it is made",
         description:
           "Server-sent events: `token` with `{delta}`, at the end `done` with the response of `POST /v1/query`, or `error` with an error body. What fails before the first token is an ordinary error response.",
-        produces: ["text/event-stream"],
         body: queryBody,
         response: schemas.responses({ 200: Type.String({ description: "text/event-stream" }) }, codes),
       },

@@ -160,15 +160,15 @@ export function createThreadPane(
   function drawEntries(state: DeskState, conversation: ConversationView): Node[] {
     const messages = [...state.earlier, ...conversation.messages];
     const from = state.hasEarlier ? (messages[0]?.createdAt ?? 0) : 0;
-    const entries: Entry[] = [
+    const single: Entry[] = [
       // What happens at the same moment is told before what is said.
       ...conversation.audit.map((event) => ({ kind: "audit", at: event.createdAt, events: [event] }) as const),
       ...messages.map((message) => ({ kind: "message", at: message.createdAt, message }) as const),
       ...conversation.notes.map((note) => ({ kind: "note", at: note.createdAt, note }) as const),
     ]
       .filter(({ at }) => at >= from)
-      .toSorted((a, b) => a.at - b.at)
-      .reduce<Entry[]>(gather, []);
+      .toSorted((a, b) => a.at - b.at);
+    const entries = gather(single);
     const nodes: Node[] = [];
     if (state.hasEarlier) nodes.push(kept("earlier", [], () => button("Earlier messages", () => void desk.earlier(), { kind: "secondary earlier" })));
     entries.forEach((entry, index) => {
@@ -278,14 +278,19 @@ function drawAudit(text: string, at: number): HTMLElement {
 }
 
 /** What the same person did within a minute is one entry. */
-function gather(entries: Entry[], entry: Entry): Entry[] {
-  const last = entries.at(-1);
-  if (entry.kind !== "audit" || last?.kind !== "audit" || entry.at - last.at > 60_000) return [...entries, entry];
-  const [first] = last.events;
-  const [event] = entry.events;
-  if (first?.actor !== event?.actor || first?.automatic !== event?.automatic) return [...entries, entry];
-  return [...entries.slice(0, -1), { kind: "audit", at: last.at, events: [...last.events, ...entry.events] }];
+function gather(entries: readonly Entry[]): Entry[] {
+  const gathered: Entry[] = [];
+  for (const entry of entries) {
+    const last = gathered.at(-1);
+    if (entry.kind === "audit" && last?.kind === "audit" && entry.at - last.at <= 60_000 && sameActor(last.events[0], entry.events[0])) {
+      gathered[gathered.length - 1] = { kind: "audit", at: last.at, events: [...last.events, ...entry.events] };
+    } else gathered.push(entry);
+  }
+  return gathered;
 }
+
+const sameActor = (one: AuditView | undefined, other: AuditView | undefined): boolean =>
+  one?.actor === other?.actor && one?.automatic === other?.automatic;
 
 function together(one: MessageView, next: MessageView): boolean {
   return one.role === next.role && one.author === next.author && next.createdAt - one.createdAt < groupMs && sameDay(one.createdAt, next.createdAt);

@@ -1,0 +1,231 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { buildBrowserCode } from "#src/web/build.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import { noBrowser, openBrowser } from "../support/browser.ts";
+import { newSqlite } from "../support/databases.ts";
+import { addAgent, customerWrites, password, settled } from "../support/inbox.ts";
+import { skipped } from "../support/skipped.ts";
+
+const name = "the inbox in a browser";
+
+if (noBrowser === undefined) describe(name, inTheBrowser);
+else skipped(name, noBrowser);
+
+function inTheBrowser(): void {
+  let app: TestApp;
+  let browser: Browser;
+  const contexts: BrowserContext[] = [];
+  /** What pages said of themselves that they should not have to say. */
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    await buildBrowserCode();
+    app = await startApp(newSqlite);
+    await app.learn("shipping.md", "# Shipping\n\nStandard delivery takes 3 to 5 working days.\n");
+    await addAgent(app, "Anna");
+    await addAgent(app, "Ben");
+    browser = await openBrowser();
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(complaints.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  async function open(agent: "anna" | "ben", options: BrowserContextOptions = {}, hash = ""): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      // A refused action is told to the agent; the browser tells it as well.
+      if (message.type() === "error" && !message.text().includes("409")) complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(app.url) && !request.url().startsWith("data:")) complaints.push(`asked elsewhere: ${request.url()}`);
+    });
+    await page.goto(`${app.url}/inbox`);
+    await page.getByLabel("E-mail address").fill(`${agent}@shop.example`);
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("navigation", { name: "Views" }).getByText("Unassigned").waitFor();
+    if (hash !== "") await page.goto(`${app.url}/inbox${hash}`);
+    return page;
+  }
+
+  const thread = (page: Page) => page.getByRole("log", { name: "Messages, notes and events" });
+  const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  const statusOf = async (id: string) =>
+    (await app.store.read.selectFrom("conversations").select(["status", "assigned_to"]).where("id", "=", id).executeTakeFirstOrThrow());
+
+  it("can be worked with by the keyboard alone, and shows at once what customers write", async () => {
+    const customer = await customerWrites(app, "keys", "How long does delivery take?", "Ada Byron");
+    await settled(app);
+    const page = await open("anna");
+    await page.getByText("Ada Byron").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await thread(page).getByText("3 to 5 working days").first().waitFor();
+    await thread(page).getByText(/confidence/).first().waitFor();
+    await page.keyboard.press("c");
+    await page.getByText("The conversation is yours.").waitFor();
+    expect(await statusOf(customer.conversationId)).toEqual({ status: "claimed", assigned_to: "anna@shop.example" });
+
+    await customer.write("And to Spain?");
+    await thread(page).getByText("And to Spain?").waitFor();
+
+    await page.keyboard.press("r");
+    const field = page.getByRole("textbox", { name: "Reply to Ada Byron" });
+    await field.fill("The **same**: 3 to 5 days.");
+    await field.press("Control+Enter");
+    await thread(page).locator("article strong", { hasText: "same" }).waitFor();
+    await settled(app);
+    await thread(page).getByText(/^(Sent|Delivered)$/).last().waitFor();
+    expect(await field.inputValue()).toBe("");
+
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("e");
+    await page.getByText("Resolved.", { exact: true }).waitFor();
+    expect((await statusOf(customer.conversationId)).status).toBe("resolved");
+  });
+
+  it("marks notes as internal while they are written and when they are read", async () => {
+    const customer = await customerWrites(app, "notes", "Hello?", "Grace Hopper");
+    await settled(app);
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    await thread(page).getByText("Hello?").waitFor();
+    await page.keyboard.press("n");
+    await page.getByText("Only your team sees notes.").waitFor();
+    await page.getByRole("textbox", { name: "Internal note" }).fill("She is a **VIP**.");
+    await page.getByRole("button", { name: "Add note" }).click();
+    const note = thread(page).getByRole("article").filter({ hasText: "Internal note" });
+    await note.getByText("VIP").waitFor();
+    const customerSees = await app.store.read.selectFrom("deliveries").select("payload").where("conversation_id", "=", customer.conversationId).execute();
+    expect(JSON.stringify(customerSees)).not.toContain("VIP");
+  });
+
+  it("keeps a draft over a reload, and a reply and a note apart", async () => {
+    const customer = await customerWrites(app, "drafts", "Hi", "Joan Clarke");
+    await settled(app);
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    const reply = page.getByRole("textbox", { name: "Reply to Joan Clarke" });
+    await reply.fill("Half a sent");
+    await page.getByRole("button", { name: "Note", exact: true }).click();
+    await page.getByRole("textbox", { name: "Internal note" }).fill("remember this");
+    await page.reload();
+    const note = page.getByRole("textbox", { name: "Internal note" });
+    await note.waitFor();
+    expect(await note.inputValue()).toBe("remember this");
+    await page.getByRole("button", { name: "Reply", exact: true }).click();
+    expect(await reply.inputValue()).toBe("Half a sent");
+  });
+
+  it("asks before it sends a reply over a message that was not seen", async () => {
+    const customer = await customerWrites(app, "unseen", "Where is my parcel?", "Mary Kenneth");
+    await settled(app);
+    const page = await open("anna");
+    // The connection for live events is down.
+    await page.route("**/inbox/api/events", (route) => route.abort());
+    await page.goto(`${app.url}/inbox#/all/${customer.conversationId}`);
+    await page.reload();
+    complaints.length = 0;
+    await page.getByText("Not connected").waitFor();
+    const field = page.getByRole("textbox", { name: "Reply to Mary Kenneth" });
+    await field.fill("I will look for it.");
+    await customer.write("It has just arrived, thanks!");
+    await settled(app);
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await page.getByText("Mary Kenneth wrote while you were writing").waitFor();
+    await thread(page).getByText("It has just arrived, thanks!").waitFor();
+    expect(await field.inputValue()).toBe("I will look for it.");
+    await page.getByRole("button", { name: "Send anyway" }).click();
+    await thread(page).getByText("I will look for it.").waitFor();
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("ERR_FAILED")));
+  });
+
+  it("tells the second of two agents that the first was quicker", async () => {
+    const customer = await customerWrites(app, "race", "Anybody?", "Alan Turing");
+    await settled(app);
+    const [anna, ben] = [await open("anna", {}, `#/all/${customer.conversationId}`), await open("ben")];
+    await ben.route("**/inbox/api/events", (route) => route.abort());
+    await ben.goto(`${app.url}/inbox#/all/${customer.conversationId}`);
+    await ben.reload();
+    await ben.getByRole("button", { name: "Claim" }).waitFor();
+    await anna.getByRole("button", { name: "Claim" }).click();
+    await anna.getByText("The conversation is yours.").waitFor();
+    await ben.getByRole("button", { name: "Claim" }).click();
+    await ben.getByText("Anna was quicker").waitFor();
+    await ben.getByRole("button", { name: "Take over" }).click();
+    await ben.getByRole("dialog").getByRole("button", { name: "Take over" }).click();
+    await anna.getByText("Ben has this conversation.").waitFor();
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("ERR_FAILED")));
+  });
+
+  it("shows what a customer writes as text, whatever it is", async () => {
+    const evil = `<img src=x onerror="document.title='owned'"> [click](javascript:alert(1)) <script>document.title='owned'</script>`;
+    const customer = await customerWrites(app, "evil", evil, `<b onmouseover=alert(1)>Bobby</b>`);
+    await settled(app);
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    await thread(page).getByText("onerror").first().waitFor();
+    expect(await page.locator("#inbox img, #inbox script, #inbox b, #inbox a[href^='javascript']").count()).toBe(0);
+    expect(await page.title()).not.toContain("owned");
+  });
+
+  it.each([320, 390])("fits a phone of %i pixels, one pane at a time", async (width) => {
+    const customer = await customerWrites(app, `phone-${width}`, `My address is https://shop.example/${"very-long-".repeat(30)}`, `Phone Customer${width}`);
+    await settled(app);
+    const page = await open("anna", { viewport: { width, height: 700 }, isMobile: true, hasTouch: true }, "#/unassigned");
+    const entry = page.getByRole("link").filter({ hasText: `Customer${width}` });
+    await entry.waitFor();
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
+    await entry.tap();
+    await thread(page).getByText("My address is").waitFor();
+    expect(await page.getByRole("searchbox").isVisible()).toBe(false);
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: "Snooze" }).tap();
+    const menu = await page.getByRole("menu").boundingBox();
+    expect(menu?.x).toBeGreaterThanOrEqual(0);
+    expect((menu?.x ?? 0) + (menu?.width ?? 0)).toBeLessThanOrEqual(width);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Details", exact: true }).tap();
+    await page.getByRole("heading", { name: "Tags" }).waitFor();
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: "Close details" }).tap();
+    await page.getByRole("button", { name: "Back to the list" }).tap();
+    await page.getByRole("searchbox").waitFor();
+    expect((await statusOf(customer.conversationId)).status).toBe("open");
+  });
+
+  it("names every control, and shows where the focus is", async () => {
+    const customer = await customerWrites(app, "controls", "Hello", "Edith Clarke");
+    await settled(app);
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    await thread(page).getByText("Hello").first().waitFor();
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll("button, a[href], input, textarea, select")]
+        .filter((node) => {
+          const label = node.getAttribute("aria-label") ?? node.textContent ?? "";
+          const labels = "labels" in node && node.labels instanceof NodeList ? node.labels.length : 0;
+          return label.trim() === "" && labels === 0;
+        })
+        .map((node) => node.outerHTML.slice(0, 120)),
+    );
+    expect(nameless).toEqual([]);
+    for (let step = 0; step < 12; step += 1) {
+      await page.keyboard.press("Tab");
+      const visible = await page.evaluate(() => {
+        const node = document.activeElement;
+        if (node === null || node === document.body) return true;
+        const frame = node.closest(".search, .composer") ?? node;
+        const { outlineStyle } = getComputedStyle(node);
+        return outlineStyle !== "none" || getComputedStyle(frame).boxShadow !== "none";
+      });
+      expect(visible).toBe(true);
+    }
+  });
+}
