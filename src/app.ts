@@ -199,7 +199,7 @@ const backoffMaxMs = 600_000;
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 function backoffMs(attempts: number, error: unknown): number {
   const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
-  return Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0);
+  return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
 }
 
 /** Within this process, or between several over Redis. */

@@ -20,9 +20,6 @@ const widget: AdapterModule<WidgetConfig> = {
         host.announce(context.thread);
         return { externalId: context.messageId, state: "sent" };
       },
-      async typing(thread, who) {
-        sockets.typing(thread, who);
-      },
       close: () => sockets.close(),
     };
   },

@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
-import type { Account, ChannelHost, SiteSocket, TypingParty } from "#channel/contract.ts";
+import type { Account, ChannelHost, SiteSocket } from "#channel/contract.ts";
 import { createContents } from "./contents.ts";
 import type { Limits } from "./limits.ts";
 import { addressKey } from "./limits.ts";
@@ -17,7 +17,6 @@ const closeGraceMs = 1_000;
 
 export interface Sockets {
   readonly socket: SiteSocket;
-  typing(thread: string, who: TypingParty): void;
   close(): Promise<void>;
 }
 
@@ -110,9 +109,6 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
           refuse(socket, 503, "The widget is not available at the moment.");
         });
       },
-    },
-    typing(thread, who) {
-      for (const { visitor } of connected.values()) if (visitor.thread() === thread) visitor.showTyping(who);
     },
     async close() {
       closing = true;

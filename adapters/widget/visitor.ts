@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import type { ChannelHost, ThreadMessage, ThreadState, TypingParty, VerifiedUser } from "#channel/contract.ts";
+import type { ChannelHost, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
 import { codePoints, messageCodePointsMax } from "#domain/message.ts";
 import type { ClientFrame, Face, HelloFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
 import { closeCodes, parseFrame } from "./frames.ts";
@@ -17,9 +17,6 @@ const emailPattern = /^[^\s@<>()",;:\\]+@[^\s@<>()",;:\\]+\.[^\s@.<>()",;:\\]+$/
 
 /** One socket of a customer's browser. */
 export interface Visitor {
-  /** The thread it shows, once it has said hello. */
-  thread(): string | undefined;
-  showTyping(who: TypingParty): void;
   /** Resolves when nothing that it began is still running. */
   settled(): Promise<void>;
 }
@@ -188,7 +185,7 @@ export function serveVisitor(
       page: pageOf(hello.page),
       unwatch: host.watch(thread, (signal) => {
         if (signal.kind === "changed") pull(at);
-        else visitor.showTyping(signal.who);
+        else send({ kind: "typing", role: signal.who.role, name: signal.who.name });
       }),
     };
     seat = at;
@@ -334,8 +331,6 @@ export function serveVisitor(
   });
 
   const visitor: Visitor = {
-    thread: () => seat?.thread,
-    showTyping: (who) => send({ kind: "typing", role: who.role, name: who.name }),
     async settled() {
       await Promise.all(running);
     },

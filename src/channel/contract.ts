@@ -39,7 +39,10 @@ export interface ChannelAdapter {
    * thrown counts as outcome `unknown`. The host stores the receipt.
    */
   send(part: Part, context: SendContext): Promise<Receipt>;
-  /** Shows that an answer is being made. Best effort: the host ignores its failure. */
+  /**
+   * Shows that an answer is being made. Best effort: the host ignores its failure. Not for a site: its sockets may be
+   * held by several processes, and hear of it by {@link ChannelHost.watch}.
+   */
   typing?(thread: string, who: TypingParty): Promise<void>;
   /**
    * After an unknown outcome: the receipt of the part sent under `key`, when the platform can tell that it has it;

@@ -145,7 +145,7 @@ export function createLimits(
     giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters)),
     enter(keyId) {
       const count = inFlight.get(keyId) ?? 0;
-      if (count > concurrentMax) {
+      if (count >= concurrentMax) {
         throw new Problem(
           "too_many_concurrent_requests",
           `At most ${concurrentMax} requests of one key may be in flight.`,

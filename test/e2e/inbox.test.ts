@@ -47,7 +47,8 @@ function inTheBrowser(): void {
     });
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("request", (request) => {
-      if (!request.url().startsWith(app.url) && !request.url().startsWith("data:")) complaints.push(`asked elsewhere: ${request.url()}`);
+      if (!request.url().startsWith(app.url) && !request.url().startsWith("data:"))
+        complaints.push(`asked elsewhere: ${request.url()}`);
     });
     await page.goto(`${app.url}/inbox`);
     await page.getByLabel("E-mail address").fill(`${agent}@shop.example`);
@@ -61,7 +62,11 @@ function inTheBrowser(): void {
   const thread = (page: Page) => page.getByRole("log", { name: "Messages, notes and events" });
   const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   const statusOf = async (id: string) =>
-    (await app.store.read.selectFrom("conversations").select(["status", "assigned_to"]).where("id", "=", id).executeTakeFirstOrThrow());
+    await app.store.read
+      .selectFrom("conversations")
+      .select(["status", "assigned_to"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
 
   it("can be worked with by the keyboard alone, and shows at once what customers write", async () => {
     const customer = await customerWrites(app, "keys", "How long does delivery take?", "Ada Byron");
@@ -71,7 +76,10 @@ function inTheBrowser(): void {
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await thread(page).getByText("3 to 5 working days").first().waitFor();
-    await thread(page).getByText(/confidence/).first().waitFor();
+    await thread(page)
+      .getByText(/confidence/)
+      .first()
+      .waitFor();
     await page.keyboard.press("c");
     await page.getByText("The conversation is yours.").waitFor();
     expect(await statusOf(customer.conversationId)).toEqual({ status: "claimed", assigned_to: "anna@shop.example" });
@@ -85,7 +93,10 @@ function inTheBrowser(): void {
     await field.press("Control+Enter");
     await thread(page).locator("article strong", { hasText: "same" }).waitFor();
     await settled(app);
-    await thread(page).getByText(/^(Sent|Delivered)$/).last().waitFor();
+    await thread(page)
+      .getByText(/^(Sent|Delivered)$/)
+      .last()
+      .waitFor();
     expect(await field.inputValue()).toBe("");
 
     await page.keyboard.press("Escape");
@@ -105,7 +116,11 @@ function inTheBrowser(): void {
     await page.getByRole("button", { name: "Add note" }).click();
     const note = thread(page).getByRole("article").filter({ hasText: "Internal note" });
     await note.getByText("VIP").waitFor();
-    const customerSees = await app.store.read.selectFrom("deliveries").select("payload").where("conversation_id", "=", customer.conversationId).execute();
+    const customerSees = await app.store.read
+      .selectFrom("deliveries")
+      .select("payload")
+      .where("conversation_id", "=", customer.conversationId)
+      .execute();
     expect(JSON.stringify(customerSees)).not.toContain("VIP");
   });
 
@@ -177,9 +192,18 @@ function inTheBrowser(): void {
   });
 
   it.each([320, 390])("fits a phone of %i pixels, one pane at a time", async (width) => {
-    const customer = await customerWrites(app, `phone-${width}`, `My address is https://shop.example/${"very-long-".repeat(30)}`, `Phone Customer${width}`);
+    const customer = await customerWrites(
+      app,
+      `phone-${width}`,
+      `My address is https://shop.example/${"very-long-".repeat(30)}`,
+      `Phone Customer${width}`,
+    );
     await settled(app);
-    const page = await open("anna", { viewport: { width, height: 700 }, isMobile: true, hasTouch: true }, "#/unassigned");
+    const page = await open(
+      "anna",
+      { viewport: { width, height: 700 }, isMobile: true, hasTouch: true },
+      "#/unassigned",
+    );
     const entry = page.getByRole("link").filter({ hasText: `Customer${width}` });
     await entry.waitFor();
     expect(await sideways(page)).toBeLessThanOrEqual(0);

@@ -1,4 +1,3 @@
-
 import type { Person } from "#http/inbox/wire.ts";
 import { createAgent, createLoginToken } from "#src/operator/agents.ts";
 import type { TestApp } from "./app.ts";
@@ -10,7 +9,12 @@ export interface InboxUser extends Person {
   readonly id: string;
   readonly cookie: string;
   get(path: string): Promise<InboxAnswer>;
-  send(method: "POST" | "PATCH", path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<InboxAnswer>;
+  send(
+    method: "POST" | "PATCH",
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<InboxAnswer>;
 }
 
 export interface InboxAnswer {
@@ -19,7 +23,11 @@ export interface InboxAnswer {
   readonly body: unknown;
 }
 
-export async function addAgent(app: TestApp, name: string, workspaceId = app.workspace.id): Promise<{ readonly id: string } & Person> {
+export async function addAgent(
+  app: TestApp,
+  name: string,
+  workspaceId = app.workspace.id,
+): Promise<{ readonly id: string } & Person> {
   const email = `${name.toLowerCase()}@shop.example`;
   const { id } = await createAgent(app.store, app.clock, { workspaceId, email, name, role: "agent", password });
   return { id, email, name };
@@ -28,9 +36,18 @@ export async function addAgent(app: TestApp, name: string, workspaceId = app.wor
 /** Signs in by a link, which takes no time to compute. */
 export async function signIn(app: TestApp, agent: { readonly id: string } & Person): Promise<InboxUser> {
   const token = await createLoginToken(app.store, app.clock, agent.id);
-  const response = await fetch(`${app.url}/inbox/login/${token}`, { method: "POST", headers: { origin: app.url }, redirect: "manual" });
+  const response = await fetch(`${app.url}/inbox/login/${token}`, {
+    method: "POST",
+    headers: { origin: app.url },
+    redirect: "manual",
+  });
   const cookie = cookieOf(response);
-  const call = async (method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<InboxAnswer> => {
+  const call = async (
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<InboxAnswer> => {
     const answer = await fetch(`${app.url}/inbox/api/${path}`, {
       method,
       headers: { cookie, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
@@ -50,7 +67,6 @@ export async function signIn(app: TestApp, agent: { readonly id: string } & Pers
 export function cookieOf(response: Response): string {
   return (response.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
 }
-
 
 /** A customer of the website's chat. */
 export interface Customer {
@@ -74,7 +90,10 @@ export async function customerWrites(app: TestApp, thread: string, text: string,
       kind: "message",
       externalId: `inbox-test-${written}`,
       thread,
-      sender: { key: thread, ...(name === undefined ? {} : { verified: { userId: thread, name, email: `${thread}@customers.example` } }) },
+      sender: {
+        key: thread,
+        ...(name === undefined ? {} : { verified: { userId: thread, name, email: `${thread}@customers.example` } }),
+      },
       sentAt: app.clock.now(),
       text: message,
     });
@@ -88,7 +107,12 @@ export async function customerWrites(app: TestApp, thread: string, text: string,
 /** Waits until the bot has answered, and what it said is sent. */
 export async function settled(app: TestApp): Promise<void> {
   for (let attempt = 0; attempt < 400; attempt += 1) {
-    const rows = await app.store.read.selectFrom("outbox").select("id").where("kind", "in", ["think", "send"]).limit(1).execute();
+    const rows = await app.store.read
+      .selectFrom("outbox")
+      .select("id")
+      .where("kind", "in", ["think", "send"])
+      .limit(1)
+      .execute();
     if (rows.length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }

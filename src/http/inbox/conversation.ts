@@ -34,8 +34,20 @@ export async function conversationView(
   const row = await requireRow(db, workspaceId, id);
   const [{ messages, hasEarlier }, notes, audit, tags, others, page, people] = await Promise.all([
     messagesBefore(db, id, undefined),
-    db.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id", "desc").limit(notesMax).execute(),
-    db.selectFrom("audit").selectAll().where("conversation_id", "=", id).orderBy("id", "desc").limit(auditMax).execute(),
+    db
+      .selectFrom("notes")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .orderBy("id", "desc")
+      .limit(notesMax)
+      .execute(),
+    db
+      .selectFrom("audit")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .orderBy("id", "desc")
+      .limit(auditMax)
+      .execute(),
     tagsOf(db, [id]),
     db
       .selectFrom("conversations")
@@ -74,7 +86,10 @@ export async function conversationView(
     messages,
     hasEarlier,
     notes: notes.reverse().map((note): NoteView => {
-      const author = note.author === "system" ? "Parley" : (people.get(note.author)?.name ?? note.author.replace(/^api_key:/u, "API: "));
+      const author =
+        note.author === "system"
+          ? "Parley"
+          : (people.get(note.author)?.name ?? note.author.replace(/^api_key:/u, "API: "));
       return { id: note.id, author, content: safeTree(note.content), createdAt: note.created_at };
     }),
     audit: audit.reverse().flatMap((entry): AuditView[] => {
@@ -109,7 +124,11 @@ function actorName(
 }
 
 /** The last messages before `seq`, in order. */
-export async function messagesBefore(db: Reader, conversationId: string, seq: number | undefined): Promise<EarlierMessages> {
+export async function messagesBefore(
+  db: Reader,
+  conversationId: string,
+  seq: number | undefined,
+): Promise<EarlierMessages> {
   let query = db.selectFrom("messages").selectAll().where("conversation_id", "=", conversationId);
   if (seq !== undefined) query = query.where("seq", "<", seq);
   const rows = await query
@@ -121,7 +140,12 @@ export async function messagesBefore(db: Reader, conversationId: string, seq: nu
 }
 
 /** What others than this agent have written since `seq`: customers and colleagues, not the bot. */
-export async function writtenSince(db: Reader, conversationId: string, seq: number, agent: string): Promise<readonly MessageView[]> {
+export async function writtenSince(
+  db: Reader,
+  conversationId: string,
+  seq: number,
+  agent: string,
+): Promise<readonly MessageView[]> {
   const rows = await db
     .selectFrom("messages")
     .selectAll()
@@ -139,7 +163,11 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
   const deliveries =
     sent.length === 0
       ? []
-      : await db.selectFrom("deliveries").select(["message_id", "state", "error"]).where("message_id", "in", sent).execute();
+      : await db
+          .selectFrom("deliveries")
+          .select(["message_id", "state", "error"])
+          .where("message_id", "in", sent)
+          .execute();
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -167,7 +195,9 @@ const badness: Readonly<Record<DeliveryState, number>> = {
   read: 0,
 };
 
-function worst(parts: readonly { readonly state: DeliveryState; readonly error: string | null }[]): MessageView["delivery"] {
+function worst(
+  parts: readonly { readonly state: DeliveryState; readonly error: string | null }[],
+): MessageView["delivery"] {
   const [part] = parts.toSorted((a, b) => badness[b.state] - badness[a.state]);
   return part === undefined ? null : { state: part.state, error: part.error };
 }

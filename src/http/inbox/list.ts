@@ -42,7 +42,9 @@ export async function listPage(
   const { workspaceId, view, text } = request;
   const before = positionOf(request.cursor);
   const live = text === undefined && view !== "resolved" && view !== "all";
-  const { rows, hasMore } = live ? await liveRows(store.read, request, before) : await otherRows(listConversations, request, before);
+  const { rows, hasMore } = live
+    ? await liveRows(store.read, request, before)
+    : await otherRows(listConversations, request, before);
   const last = rows.at(-1);
   return {
     items: await itemsOf(store.read, workspaceId, settings, rows, now),
@@ -55,7 +57,8 @@ export async function listPage(
 function positionOf(cursor: string | undefined): ListPosition | undefined {
   if (cursor === undefined) return undefined;
   const match = /^(\d{1,15})\.(conv_[0-9a-z]{26})$/.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined) throw new Problem("invalid_cursor", "cursor must be a nextCursor of this list.");
+  if (match?.[1] === undefined || match[2] === undefined)
+    throw new Problem("invalid_cursor", "cursor must be a nextCursor of this list.");
   return { startedAt: Number(match[1]), id: match[2] };
 }
 
@@ -64,7 +67,11 @@ interface Rows {
   readonly hasMore: boolean;
 }
 
-async function liveRows(db: Reader, { workspaceId, me, view }: ListRequest, before: ListPosition | undefined): Promise<Rows> {
+async function liveRows(
+  db: Reader,
+  { workspaceId, me, view }: ListRequest,
+  before: ListPosition | undefined,
+): Promise<Rows> {
   let query = db
     .selectFrom("conversations")
     .selectAll()
@@ -167,7 +174,9 @@ async function itemsOf(
     db
       .selectFrom("conversations")
       .innerJoin("messages", (join) =>
-        join.onRef("messages.conversation_id", "=", "conversations.id").onRef("messages.seq", "=", "conversations.last_seq"),
+        join
+          .onRef("messages.conversation_id", "=", "conversations.id")
+          .onRef("messages.seq", "=", "conversations.last_seq"),
       )
       .select(["messages.conversation_id", "messages.role", "messages.content"])
       .where("conversations.id", "in", ids)
@@ -194,7 +203,10 @@ async function itemsOf(
   });
 }
 
-export async function tagsOf(db: Reader, conversationIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function tagsOf(
+  db: Reader,
+  conversationIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await db
     .selectFrom("conversation_tags")
     .select(["conversation_id", "tag"])
@@ -208,7 +220,11 @@ export async function tagsOf(db: Reader, conversationIds: readonly string[]): Pr
 
 /** The workspace's agents, by address. */
 export async function peopleOf(db: Reader, workspaceId: string): Promise<ReadonlyMap<string, Person>> {
-  const rows = await db.selectFrom("agents").select(["email", "name"]).where("workspace_id", "=", workspaceId).execute();
+  const rows = await db
+    .selectFrom("agents")
+    .select(["email", "name"])
+    .where("workspace_id", "=", workspaceId)
+    .execute();
   return new Map(rows.map((row) => [row.email, row]));
 }
 
@@ -217,7 +233,9 @@ export function personOf(people: ReadonlyMap<string, Person>, email: string | nu
   return email === null ? null : (people.get(email.toLowerCase()) ?? { email, name: email });
 }
 
-export function customerLabel(row: Pick<ConversationRow, "id" | "customer_name" | "customer_email" | "customer_phone">): string {
+export function customerLabel(
+  row: Pick<ConversationRow, "id" | "customer_name" | "customer_email" | "customer_phone">,
+): string {
   // People without a name are told apart by a few characters.
   return row.customer_name ?? row.customer_email ?? row.customer_phone ?? `Visitor ${row.id.slice(-4).toUpperCase()}`;
 }

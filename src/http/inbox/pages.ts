@@ -19,16 +19,18 @@ const policy = [
 ].join("; ");
 
 export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
-  return reply
-    .code(status)
-    .header("content-type", "text/html; charset=utf-8")
-    .header("cache-control", "no-store")
-    .header("content-security-policy", policy)
-    .header("cross-origin-opener-policy", "same-origin")
-    // A sign-in link is an address: it must not be told to others. Forms need to say where they come from.
-    .header("referrer-policy", "same-origin")
-    .header("x-frame-options", "DENY")
-    .send(html);
+  return (
+    reply
+      .code(status)
+      .header("content-type", "text/html; charset=utf-8")
+      .header("cache-control", "no-store")
+      .header("content-security-policy", policy)
+      .header("cross-origin-opener-policy", "same-origin")
+      // A sign-in link is an address: it must not be told to others. Forms need to say where they come from.
+      .header("referrer-policy", "same-origin")
+      .header("x-frame-options", "DENY")
+      .send(html)
+  );
 }
 
 export const shell = page(
@@ -37,7 +39,10 @@ export const shell = page(
 <script src="/inbox/app.js" defer></script>`,
 );
 
-export function signInPage({ problem, email = "" }: { readonly problem?: string; readonly email?: string } = {}): string {
+export function signInPage({
+  problem,
+  email = "",
+}: { readonly problem?: string; readonly email?: string } = {}): string {
   return door(`<h1>Sign in to the inbox</h1>
 ${problem === undefined ? "" : `<p class="problem" role="alert">${escapeHtml(problem)}</p>`}
 <form method="post" action="/inbox/login">
@@ -68,7 +73,10 @@ export function refusedPage(detail: string): string {
 }
 
 function door(body: string): string {
-  return page("Sign in", `<main class="door"><div class="card"><span class="mark" aria-hidden="true"></span>${body}</div></main>`);
+  return page(
+    "Sign in",
+    `<main class="door"><div class="card"><span class="mark" aria-hidden="true"></span>${body}</div></main>`,
+  );
 }
 
 function page(title: string, body: string): string {
@@ -108,7 +116,11 @@ export function createAsset(file: URL, type: string) {
     const { mtimeMs } = await stat(file);
     if (loaded?.modifiedMs !== mtimeMs) {
       const body = await readFile(file);
-      loaded = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`, modifiedMs: mtimeMs };
+      loaded = {
+        body,
+        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+        modifiedMs: mtimeMs,
+      };
     }
     return loaded;
   };

@@ -21,8 +21,10 @@ import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession
 import type { Counts, EarlierMessages, Me, ConversationView, ListPage } from "./wire.ts";
 import { views } from "./wire.ts";
 
-export interface InboxDependencies
-  extends Pick<HttpDependencies, "store" | "engine" | "listConversations" | "clock" | "log"> {
+export interface InboxDependencies extends Pick<
+  HttpDependencies,
+  "store" | "engine" | "listConversations" | "clock" | "log"
+> {
   readonly fanout: Fanout;
   readonly options: Pick<HttpOptions, "publicUrl">;
   /** The folder of the browser build; `dist/` unless a test says otherwise. */
@@ -32,8 +34,15 @@ export interface InboxDependencies
 const contentCharsMax = 10_000;
 const formBytesMax = 4_096;
 
-const conversationPath = Type.Object({ id: Type.String({ pattern: "^conv_[0-9a-z]{26}$", allowed: "a conversation's id" }) });
-const text = Type.String({ minLength: 1, maxLength: contentCharsMax, pattern: "\\S", allowed: `a text of 1 to ${contentCharsMax} characters` });
+const conversationPath = Type.Object({
+  id: Type.String({ pattern: "^conv_[0-9a-z]{26}$", allowed: "a conversation's id" }),
+});
+const text = Type.String({
+  minLength: 1,
+  maxLength: contentCharsMax,
+  pattern: "\\S",
+  allowed: `a text of 1 to ${contentCharsMax} characters`,
+});
 
 const listQuery = Type.Object({
   view: Type.Enum(views),
@@ -83,172 +92,193 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
   );
   signIn(scope, dependencies);
 
-  await scope.register(async (api: App) => {
-    const events = createLiveEvents(store.read, fanout, clock, log);
-    const workspaces = createWorkspaces(store, clock);
-    const agents = new WeakMap<FastifyRequest, SignedIn>();
-    api.addHook("preClose", async () => events.close());
-    api.addHook("onRequest", async (request, reply) => {
-      void reply.header("cache-control", "no-store");
-      const agent = await signedIn(store, clock, request);
-      if (agent === undefined) throw new InboxRefusal("signed_out", "Your session has ended. Please sign in again.");
-      agents.set(request, agent);
-    });
+  await scope.register(
+    async (api: App) => {
+      const events = createLiveEvents(store.read, fanout, clock, log);
+      const workspaces = createWorkspaces(store, clock);
+      const agents = new WeakMap<FastifyRequest, SignedIn>();
+      api.addHook("preClose", async () => events.close());
+      api.addHook("onRequest", async (request, reply) => {
+        void reply.header("cache-control", "no-store");
+        const agent = await signedIn(store, clock, request);
+        if (agent === undefined) throw new InboxRefusal("signed_out", "Your session has ended. Please sign in again.");
+        agents.set(request, agent);
+      });
 
-    const agentOf = (request: FastifyRequest): SignedIn => {
-      const agent = agents.get(request);
-      if (agent === undefined) throw new Error("a request came past the session check");
-      return agent;
-    };
-    const actorOf = ({ email, name }: SignedIn): Actor => ({ type: "agent", id: email, name });
-    const workspaceOf = async (agent: SignedIn) => {
-      const workspace = await workspaces.get(agent.workspace_id);
-      if (workspace === undefined) throw new InboxRefusal("signed_out", "This workspace does not exist any more.");
-      return workspace;
-    };
-    const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
-      conversationView(store.read, agent.workspace_id, id, (await workspaceOf(agent)).settings, clock.now());
-    const update = async (request: FastifyRequest, id: string, change: ConversationChange): Promise<ConversationView> => {
-      const agent = agentOf(request);
-      await engine.update(agent.workspace_id, id, change, actorOf(agent));
-      return view(agent, id);
-    };
-
-    api.get("/me", hidden, async (request): Promise<Me> => {
-      const agent = agentOf(request);
-      const { id, name } = await workspaceOf(agent);
-      return {
-        agent: { email: agent.email, name: agent.name, role: agent.role },
-        workspace: { id, name },
-        now: clock.now(),
+      const agentOf = (request: FastifyRequest): SignedIn => {
+        const agent = agents.get(request);
+        if (agent === undefined) throw new Error("a request came past the session check");
+        return agent;
       };
-    });
+      const actorOf = ({ email, name }: SignedIn): Actor => ({ type: "agent", id: email, name });
+      const workspaceOf = async (agent: SignedIn) => {
+        const workspace = await workspaces.get(agent.workspace_id);
+        if (workspace === undefined) throw new InboxRefusal("signed_out", "This workspace does not exist any more.");
+        return workspace;
+      };
+      const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
+        conversationView(store.read, agent.workspace_id, id, (await workspaceOf(agent)).settings, clock.now());
+      const update = async (
+        request: FastifyRequest,
+        id: string,
+        change: ConversationChange,
+      ): Promise<ConversationView> => {
+        const agent = agentOf(request);
+        await engine.update(agent.workspace_id, id, change, actorOf(agent));
+        return view(agent, id);
+      };
 
-    api.get("/counts", hidden, async (request): Promise<Counts> => {
-      const agent = agentOf(request);
-      return countViews(store.read, agent.workspace_id, agent.email);
-    });
+      api.get("/me", hidden, async (request): Promise<Me> => {
+        const agent = agentOf(request);
+        const { id, name } = await workspaceOf(agent);
+        return {
+          agent: { email: agent.email, name: agent.name, role: agent.role },
+          workspace: { id, name },
+          now: clock.now(),
+        };
+      });
 
-    api.get("/conversations", { schema: { hide: true, querystring: listQuery } }, async (request): Promise<ListPage> => {
-      const agent = agentOf(request);
-      const { q = "", cursor } = request.query;
-      const { settings } = await workspaceOf(agent);
-      return listPage(
-        dependencies,
-        settings,
-        {
-          workspaceId: agent.workspace_id,
-          me: agent.email,
-          view: request.query.view,
-          text: q.trim() === "" ? undefined : q.trim(),
-          cursor,
+      api.get("/counts", hidden, async (request): Promise<Counts> => {
+        const agent = agentOf(request);
+        return countViews(store.read, agent.workspace_id, agent.email);
+      });
+
+      api.get(
+        "/conversations",
+        { schema: { hide: true, querystring: listQuery } },
+        async (request): Promise<ListPage> => {
+          const agent = agentOf(request);
+          const { q = "", cursor } = request.query;
+          const { settings } = await workspaceOf(agent);
+          return listPage(
+            dependencies,
+            settings,
+            {
+              workspaceId: agent.workspace_id,
+              me: agent.email,
+              view: request.query.view,
+              text: q.trim() === "" ? undefined : q.trim(),
+              cursor,
+            },
+            clock.now(),
+          );
         },
-        clock.now(),
       );
-    });
 
-    const one = { schema: { hide: true, params: conversationPath } };
-    api.get("/conversations/:id", one, async (request) => view(agentOf(request), request.params.id));
+      const one = { schema: { hide: true, params: conversationPath } };
+      api.get("/conversations/:id", one, async (request) => view(agentOf(request), request.params.id));
 
-    api.get(
-      "/conversations/:id/messages",
-      { schema: { ...one.schema, querystring: Type.Object({ before: Type.Integer({ minimum: 1 }) }) } },
-      async (request): Promise<EarlierMessages> => {
-        const { id } = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
-        return messagesBefore(store.read, id, request.query.before);
-      },
-    );
+      api.get(
+        "/conversations/:id/messages",
+        { schema: { ...one.schema, querystring: Type.Object({ before: Type.Integer({ minimum: 1 }) }) } },
+        async (request): Promise<EarlierMessages> => {
+          const { id } = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
+          return messagesBefore(store.read, id, request.query.before);
+        },
+      );
 
-    api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) => {
-      const agent = agentOf(request);
-      const { id } = request.params;
-      const change: ConversationChange =
-        request.body.takeOver === true ? { assignedTo: agent.email } : { status: "claimed", assignedTo: agent.email };
-      try {
-        return await update(request, id, change);
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code !== "invalid_transition") throw error;
-        const row = await requireRow(store.read, agent.workspace_id, id);
-        const people = await peopleOf(store.read, agent.workspace_id);
-        const assignee = personOf(people, row.assigned_to);
-        if (row.status !== "claimed" || assignee === null) throw error;
-        throw new InboxRefusal("claimed_by_other", `${assignee.name} has claimed this conversation.`, { assignee });
-      }
-    });
-
-    api.post("/conversations/:id/release", one, async (request) => update(request, request.params.id, { status: "open" }));
-    api.post("/conversations/:id/resolve", one, async (request) => update(request, request.params.id, { status: "resolved" }));
-    api.post("/conversations/:id/archive", one, async (request) => update(request, request.params.id, { status: "archived" }));
-    api.post("/conversations/:id/reopen", one, async (request) => {
-      const row = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
-      const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
-      // Whoever had it before the snooze has it again.
-      const assignee = status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {};
-      return update(request, row.id, { status, ...assignee });
-    });
-    api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
-      const { until } = request.body;
-      return update(request, request.params.id, {
-        status: "snoozed",
-        snooze: until === undefined ? { kind: "until_reply" } : { kind: "until", at: until },
-      });
-    });
-
-    api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
-      const { tags, priority } = request.body;
-      const clean = tags?.map((tag) => tag.trim().toLowerCase()).filter((tag) => tag !== "");
-      return update(request, request.params.id, {
-        ...(clean === undefined ? {} : { tags: [...new Set(clean)] }),
-        ...(priority === undefined ? {} : { priority }),
-      });
-    });
-
-    api.post("/conversations/:id/reply", { schema: { ...one.schema, body: replyBody } }, async (request) => {
-      const agent = agentOf(request);
-      const { content, clientId, lastSeq, force } = request.body;
-      const { id } = await requireRow(store.read, agent.workspace_id, request.params.id);
-      const ownId = `${agent.id}:${clientId}`;
-      const sent = await store.read
-        .selectFrom("messages")
-        .select("id")
-        .where("conversation_id", "=", id)
-        .where("external_id", "=", ownId)
-        .executeTakeFirst();
-      // A reply that has arrived already is not stale, whatever came after it.
-      if (force !== true && sent === undefined) {
-        const newer = await writtenSince(store.read, id, lastSeq, agent.email);
-        if (newer.length > 0) {
-          throw new InboxRefusal("stale_view", "There are newer messages, which you may want to read before you send this.", { newer });
+      api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) => {
+        const agent = agentOf(request);
+        const { id } = request.params;
+        const change: ConversationChange =
+          request.body.takeOver === true ? { assignedTo: agent.email } : { status: "claimed", assignedTo: agent.email };
+        try {
+          return await update(request, id, change);
+        } catch (error) {
+          if (!(error instanceof Problem) || error.code !== "invalid_transition") throw error;
+          const row = await requireRow(store.read, agent.workspace_id, id);
+          const people = await peopleOf(store.read, agent.workspace_id);
+          const assignee = personOf(people, row.assigned_to);
+          if (row.status !== "claimed" || assignee === null) throw error;
+          throw new InboxRefusal("claimed_by_other", `${assignee.name} has claimed this conversation.`, { assignee });
         }
-      }
-      await engine.reply({
-        workspaceId: agent.workspace_id,
-        conversationId: id,
-        content: content.trim(),
-        authorEmail: agent.email,
-        clientId: ownId,
-        actor: actorOf(agent),
       });
-      return view(agent, id);
-    });
 
-    api.post("/conversations/:id/notes", { schema: { ...one.schema, body: noteBody } }, async (request) => {
-      const agent = agentOf(request);
-      const note = { content: request.body.content.trim(), authorEmail: agent.email };
-      await engine.addNote(agent.workspace_id, request.params.id, note, actorOf(agent));
-      return view(agent, request.params.id);
-    });
+      api.post("/conversations/:id/release", one, async (request) =>
+        update(request, request.params.id, { status: "open" }),
+      );
+      api.post("/conversations/:id/resolve", one, async (request) =>
+        update(request, request.params.id, { status: "resolved" }),
+      );
+      api.post("/conversations/:id/archive", one, async (request) =>
+        update(request, request.params.id, { status: "archived" }),
+      );
+      api.post("/conversations/:id/reopen", one, async (request) => {
+        const row = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
+        const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
+        // Whoever had it before the snooze has it again.
+        const assignee = status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {};
+        return update(request, row.id, { status, ...assignee });
+      });
+      api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
+        const { until } = request.body;
+        return update(request, request.params.id, {
+          status: "snoozed",
+          snooze: until === undefined ? { kind: "until_reply" } : { kind: "until", at: until },
+        });
+      });
 
-    api.post("/conversations/:id/typing", one, async (request, reply) => {
-      const agent = agentOf(request);
-      await engine.typing(agent.workspace_id, request.params.id, { role: "agent", name: agent.name });
-      return reply.code(204).send();
-    });
+      api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
+        const { tags, priority } = request.body;
+        const clean = tags?.map((tag) => tag.trim().toLowerCase()).filter((tag) => tag !== "");
+        return update(request, request.params.id, {
+          ...(clean === undefined ? {} : { tags: [...new Set(clean)] }),
+          ...(priority === undefined ? {} : { priority }),
+        });
+      });
 
-    api.get("/events", hidden, (request, reply) => {
-      events.open(reply, agentOf(request), async () => (await signedIn(store, clock, request)) !== undefined);
-    });
-  }, { prefix: "/api" });
+      api.post("/conversations/:id/reply", { schema: { ...one.schema, body: replyBody } }, async (request) => {
+        const agent = agentOf(request);
+        const { content, clientId, lastSeq, force } = request.body;
+        const { id } = await requireRow(store.read, agent.workspace_id, request.params.id);
+        const ownId = `${agent.id}:${clientId}`;
+        const sent = await store.read
+          .selectFrom("messages")
+          .select("id")
+          .where("conversation_id", "=", id)
+          .where("external_id", "=", ownId)
+          .executeTakeFirst();
+        // A reply that has arrived already is not stale, whatever came after it.
+        if (force !== true && sent === undefined) {
+          const newer = await writtenSince(store.read, id, lastSeq, agent.email);
+          if (newer.length > 0) {
+            throw new InboxRefusal(
+              "stale_view",
+              "There are newer messages, which you may want to read before you send this.",
+              { newer },
+            );
+          }
+        }
+        await engine.reply({
+          workspaceId: agent.workspace_id,
+          conversationId: id,
+          content: content.trim(),
+          authorEmail: agent.email,
+          clientId: ownId,
+          actor: actorOf(agent),
+        });
+        return view(agent, id);
+      });
+
+      api.post("/conversations/:id/notes", { schema: { ...one.schema, body: noteBody } }, async (request) => {
+        const agent = agentOf(request);
+        const note = { content: request.body.content.trim(), authorEmail: agent.email };
+        await engine.addNote(agent.workspace_id, request.params.id, note, actorOf(agent));
+        return view(agent, request.params.id);
+      });
+
+      api.post("/conversations/:id/typing", one, async (request, reply) => {
+        const agent = agentOf(request);
+        await engine.typing(agent.workspace_id, request.params.id, { role: "agent", name: agent.name });
+        return reply.code(204).send();
+      });
+
+      api.get("/events", hidden, (request, reply) => {
+        events.open(reply, agentOf(request), async () => (await signedIn(store, clock, request)) !== undefined);
+      });
+    },
+    { prefix: "/api" },
+  );
 }
 
 /** Signing in and out. Works without a script. */

@@ -81,12 +81,21 @@ export async function countAttempt(
     { name: `inbox:address:${remoteAddress}`, windowStart, max: attemptsMax.address },
     ...(account === undefined
       ? []
-      : [{ name: `inbox:account:${hash("sha256", account.trim().toLowerCase())}`, windowStart, max: attemptsMax.account }]),
+      : [
+          {
+            name: `inbox:account:${hash("sha256", account.trim().toLowerCase())}`,
+            windowStart,
+            max: attemptsMax.account,
+          },
+        ]),
   ];
   const values = await store.write((tx) => countUp(tx, counters));
   if (counters.some(({ max }, index) => (values[index] ?? 0) > max)) {
     const minutes = Math.ceil((windowStart + windowMs - now) / 60_000);
-    throw new InboxRefusal("too_many_attempts", `Too many attempts to sign in. Please wait ${minutes} minutes and try again.`);
+    throw new InboxRefusal(
+      "too_many_attempts",
+      `Too many attempts to sign in. Please wait ${minutes} minutes and try again.`,
+    );
   }
   return () => store.write((tx) => countDown(tx, counters));
 }

@@ -118,7 +118,12 @@ export interface ConversationView {
   readonly notes: readonly NoteView[];
   readonly audit: readonly AuditView[];
   /** The customer's other conversations, newest first. */
-  readonly others: readonly { readonly id: string; readonly status: Status; readonly channel: Channel; readonly startedAt: number }[];
+  readonly others: readonly {
+    readonly id: string;
+    readonly status: Status;
+    readonly channel: Channel;
+    readonly startedAt: number;
+  }[];
   readonly now: number;
 }
 

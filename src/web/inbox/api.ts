@@ -46,7 +46,11 @@ async function ask(method: string, path: string, body?: unknown): Promise<unknow
     location.assign("/inbox/login");
   }
   const refusal = isRefusal(answer) ? answer : null;
-  throw new Refused(response.status, refusal?.detail ?? `The server answered with an error (${response.status}).`, refusal);
+  throw new Refused(
+    response.status,
+    refusal?.detail ?? `The server answered with an error (${response.status}).`,
+    refusal,
+  );
 }
 
 function isRefusal(answer: unknown): answer is Refusal {
@@ -58,7 +62,11 @@ export const api = {
   me: async () => (await ask("GET", "me")) as Me,
   counts: async () => (await ask("GET", "counts")) as Counts,
   list: async (view: View, q: string, cursor?: string) => {
-    const query = new URLSearchParams({ view, ...(q === "" ? {} : { q }), ...(cursor === undefined ? {} : { cursor }) });
+    const query = new URLSearchParams({
+      view,
+      ...(q === "" ? {} : { q }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     return (await ask("GET", `conversations?${query}`)) as ListPage;
   },
   conversation: async (id: string) => (await ask("GET", `conversations/${id}`)) as ConversationView,
@@ -84,7 +92,9 @@ export function listen(on: {
     source?.close();
     source = new EventSource("/inbox/api/events");
     source.addEventListener("open", on.connected);
-    source.addEventListener("message", (message: MessageEvent<string>) => on.event(JSON.parse(message.data) as LiveEvent));
+    source.addEventListener("message", (message: MessageEvent<string>) =>
+      on.event(JSON.parse(message.data) as LiveEvent),
+    );
     source.addEventListener("error", () => {
       on.lost();
       // After an answer that is no event stream the browser gives up.

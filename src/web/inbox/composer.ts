@@ -15,14 +15,23 @@ const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
 /** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
 export function createComposer(desk: Desk, drafts: Drafts): Composer {
   const tab = (mode: Mode, label: string, key: string): HTMLButtonElement => {
-    const element = button(label, () => choose(mode), { kind: "tab", key, ...(mode === "note" ? { shape: "lock" as const } : {}) });
+    const element = button(label, () => choose(mode), {
+      kind: "tab",
+      key,
+      ...(mode === "note" ? { shape: "lock" as const } : {}),
+    });
     element.setAttribute("aria-pressed", "false");
     return element;
   };
   const replyTab = tab("reply", "Reply", "r");
   const noteTab = tab("note", "Note", "n");
   const hint = el("span", { class: "composer-hint", id: "composer-hint" });
-  const field = el("textarea", { rows: "1", "aria-describedby": "composer-hint", maxlength: String(contentCharsMax), dir: "auto" });
+  const field = el("textarea", {
+    rows: "1",
+    "aria-describedby": "composer-hint",
+    maxlength: String(contentCharsMax),
+    dir: "auto",
+  });
   const sendLabel = el("span");
   const sendButton = el("button", { type: "submit", class: "primary send" }, icon("send"), sendLabel);
   const banner = el("div", { class: "stale", role: "alert" });
@@ -30,9 +39,19 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     "form",
     { class: "composer" },
     banner,
-    el("div", { class: "composer-bar" }, el("div", { class: "tabs", role: "group", "aria-label": "What to write" }, replyTab, noteTab), hint),
+    el(
+      "div",
+      { class: "composer-bar" },
+      el("div", { class: "tabs", role: "group", "aria-label": "What to write" }, replyTab, noteTab),
+      hint,
+    ),
     field,
-    el("div", { class: "composer-foot" }, el("span", { class: "keys-hint" }, el("kbd", {}, isMac ? "⌘" : "Ctrl"), " ", el("kbd", {}, "Enter")), sendButton),
+    el(
+      "div",
+      { class: "composer-foot" },
+      el("span", { class: "keys-hint" }, el("kbd", {}, isMac ? "⌘" : "Ctrl"), " ", el("kbd", {}, "Enter")),
+      sendButton,
+    ),
   );
   let shown: string | undefined;
 
@@ -81,10 +100,14 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   }
 
   const anyway = button("Send anyway", () => submit(true), { kind: "secondary" });
-  const review = button("Keep editing", () => {
-    desk.dismissNewer();
-    field.focus();
-  }, { kind: "plain" });
+  const review = button(
+    "Keep editing",
+    () => {
+      desk.dismissNewer();
+      field.focus();
+    },
+    { kind: "plain" },
+  );
 
   function render(): void {
     const { conversation, busy, newer, me } = desk.state();
@@ -103,7 +126,10 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     form.classList.toggle("note-mode", note);
     replyTab.setAttribute("aria-pressed", String(!note));
     noteTab.setAttribute("aria-pressed", String(note));
-    const other = conversation.status === "claimed" && conversation.assignee !== null && conversation.assignee.email !== me.agent.email;
+    const other =
+      conversation.status === "claimed" &&
+      conversation.assignee !== null &&
+      conversation.assignee.email !== me.agent.email;
     const claims = conversation.status === "open" || conversation.status === "escalated";
     hint.textContent = note
       ? "Only your team sees notes."
@@ -117,12 +143,27 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);
     field.placeholder = note ? "Write a note for your team…" : `Reply to ${conversation.customer.label}…`;
     sendButton.disabled = busy || field.value.trim() === "";
-    place(banner, newer === undefined || note ? [] : [staleText(newer.length, newer.at(-1)?.role === "agent" ? (newer.at(-1)?.author ?? "A colleague") : conversation.customer.label), anyway, review]);
+    place(
+      banner,
+      newer === undefined || note
+        ? []
+        : [
+            staleText(
+              newer.length,
+              newer.at(-1)?.role === "agent" ? (newer.at(-1)?.author ?? "A colleague") : conversation.customer.label,
+            ),
+            anyway,
+            review,
+          ],
+    );
   }
 
   const stale = el("p", {});
   function staleText(count: number, name: string): Node {
-    const text = count === 1 ? `${name} wrote while you were writing. Read it before you send?` : `${count} messages came in while you were writing, the last by ${name}. Read them before you send?`;
+    const text =
+      count === 1
+        ? `${name} wrote while you were writing. Read it before you send?`
+        : `${count} messages came in while you were writing, the last by ${name}. Read them before you send?`;
     if (stale.textContent !== text) stale.textContent = text;
     return stale;
   }

@@ -9,7 +9,11 @@ export function blocks(tree: readonly Block[]): Node[] {
       case "p":
         return el("p", {}, ...inlines(block.c));
       case "h":
-        return el("p", { class: "heading", role: "heading", "aria-level": String(Math.min(6, block.level + 3)) }, ...inlines(block.c));
+        return el(
+          "p",
+          { class: "heading", role: "heading", "aria-level": String(Math.min(6, block.level + 3)) },
+          ...inlines(block.c),
+        );
       case "ul":
         return el("ul", {}, ...block.items.map((item) => el("li", {}, ...blocks(item))));
       case "ol":
@@ -22,7 +26,12 @@ export function blocks(tree: readonly Block[]): Node[] {
         return el(
           "div",
           { class: "scroll", tabindex: "0" },
-          el("table", {}, el("thead", {}, row("th", block.head)), el("tbody", {}, ...block.rows.map((cells) => row("td", cells)))),
+          el(
+            "table",
+            {},
+            el("thead", {}, row("th", block.head)),
+            el("tbody", {}, ...block.rows.map((cells) => row("td", cells))),
+          ),
         );
       case "hr":
         return el("hr");
@@ -54,7 +63,11 @@ function inlines(tree: readonly Inline[]): Node[] {
   });
 }
 
-export function link(href: string, attributes: Readonly<Record<string, string>>, ...children: readonly (Node | string)[]): HTMLElement {
+export function link(
+  href: string,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly (Node | string)[]
+): HTMLElement {
   if (!/^(?:https?|mailto):/iu.test(href)) return el("span", attributes, ...children);
   const newTab = !href.startsWith("mailto:");
   return el(
@@ -82,7 +95,9 @@ export function sources(list: readonly Source[]): HTMLElement | undefined {
           el(
             "div",
             { class: "source-head" },
-            /^https?:/iu.test(url) ? link(url, { class: "source-title" }, title || url) : el("span", { class: "source-title" }, title),
+            /^https?:/iu.test(url)
+              ? link(url, { class: "source-title" }, title || url)
+              : el("span", { class: "source-title" }, title),
             el("span", { class: "score", title: "Relevance" }, score.toFixed(2)),
           ),
           el("p", { dir: "auto" }, chunk),

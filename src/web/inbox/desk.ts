@@ -150,7 +150,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       show(await api.conversation(selected));
     } catch (error) {
       if (state.selected === selected && state.conversation === undefined) set({ failure: messageOf(error) });
-      else if (error instanceof Refused && error.status === 404) set({ conversation: undefined, failure: error.message });
+      else if (error instanceof Refused && error.status === 404)
+        set({ conversation: undefined, failure: error.message });
     }
   }
 
@@ -230,7 +231,15 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         view,
         ...(viewChanged ? { items: [], nextCursor: null, list: "loading" as const } : {}),
         ...(idChanged
-          ? { selected: id, conversation: undefined, earlier: [], hasEarlier: false, failure: undefined, customerTyping: false, newer: undefined }
+          ? {
+              selected: id,
+              conversation: undefined,
+              earlier: [],
+              hasEarlier: false,
+              failure: undefined,
+              customerTyping: false,
+              newer: undefined,
+            }
           : {}),
       });
       if (viewChanged) void loadList();
@@ -255,7 +264,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       if (conversation === undefined || first === undefined) return;
       try {
         const got = await api.earlier(conversation.id, first.seq);
-        if (state.selected === conversation.id) set({ earlier: [...got.messages, ...state.earlier], hasEarlier: got.hasEarlier });
+        if (state.selected === conversation.id)
+          set({ earlier: [...got.messages, ...state.earlier], hasEarlier: got.hasEarlier });
       } catch (error) {
         report(error);
       }

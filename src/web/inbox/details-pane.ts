@@ -17,9 +17,21 @@ const tagsMax = 50;
 export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   const element = el("aside", { class: "details-pane", "aria-label": "Details" });
   const kept = createKept();
-  const head = el("header", { class: "details-head" }, el("h2", {}, "Details"), button("Close details", close, { kind: "icon", shape: "close", iconOnly: true }));
+  const head = el(
+    "header",
+    { class: "details-head" },
+    el("h2", {}, "Details"),
+    button("Close details", close, { kind: "icon", shape: "close", iconOnly: true }),
+  );
 
-  const tagInput = el("input", { type: "text", placeholder: "Add a tag", "aria-label": "Add a tag", maxlength: "64", autocomplete: "off", enterkeyhint: "done" });
+  const tagInput = el("input", {
+    type: "text",
+    placeholder: "Add a tag",
+    "aria-label": "Add a tag",
+    maxlength: "64",
+    autocomplete: "off",
+    enterkeyhint: "done",
+  });
   const tagForm = el("form", { class: "tag-form" }, tagInput);
   tagForm.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -30,7 +42,13 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     if (!tags.includes(tag)) void desk.change({ tags: [...tags, tag] });
   });
 
-  const select = el("select", { id: "priority" }, ...priorities.toReversed().map((priority) => el("option", { value: priority }, priority.charAt(0).toUpperCase() + priority.slice(1))));
+  const select = el(
+    "select",
+    { id: "priority" },
+    ...priorities
+      .toReversed()
+      .map((priority) => el("option", { value: priority }, priority.charAt(0).toUpperCase() + priority.slice(1))),
+  );
   select.addEventListener("change", () => void desk.change({ priority: select.value }));
 
   const tagList = el("ul", { class: "tags", "aria-label": "Tags" });
@@ -55,35 +73,72 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     if (conversation === undefined) return;
     if (document.activeElement !== select) select.value = conversation.priority;
     place(customer, [kept("customer", [conversation.id, conversation.customer], () => drawCustomer(conversation))]);
-    place(facts, [kept("facts", [conversation.status, conversation.assignee, conversation.sla, conversation.snoozedUntil, conversation.channel, conversation.startedAt, conversation.resolvedAt], () => drawFacts(conversation, me.agent.email))]);
+    place(facts, [
+      kept(
+        "facts",
+        [
+          conversation.status,
+          conversation.assignee,
+          conversation.sla,
+          conversation.snoozedUntil,
+          conversation.channel,
+          conversation.startedAt,
+          conversation.resolvedAt,
+        ],
+        () => drawFacts(conversation, me.agent.email),
+      ),
+    ]);
     tagList.hidden = conversation.tags.length === 0;
-    place(tagList, conversation.tags.map((tag) => kept(`tag ${tag}`, tag, () => drawTag(tag))));
+    place(
+      tagList,
+      conversation.tags.map((tag) => kept(`tag ${tag}`, tag, () => drawTag(tag))),
+    );
     place(
       others,
       conversation.others.length === 0
         ? []
         : [
-            kept("others", [conversation.others, view, conversation.others.map(({ startedAt }) => ago(startedAt))], () =>
-              el(
-                "section",
-                { class: "group" },
-                el("h3", { class: "label" }, "Other conversations"),
+            kept(
+              "others",
+              [conversation.others, view, conversation.others.map(({ startedAt }) => ago(startedAt))],
+              () =>
                 el(
-                  "ul",
-                  { class: "others" },
-                  ...conversation.others.map((other) =>
-                    el("li", {}, el("a", { href: hashOf(view, other.id) }, el("span", {}, channelNames[other.channel]), el("span", { class: `status ${other.status}` }, statusNames[other.status]), el("time", {}, ago(other.startedAt)))),
+                  "section",
+                  { class: "group" },
+                  el("h3", { class: "label" }, "Other conversations"),
+                  el(
+                    "ul",
+                    { class: "others" },
+                    ...conversation.others.map((other) =>
+                      el(
+                        "li",
+                        {},
+                        el(
+                          "a",
+                          { href: hashOf(view, other.id) },
+                          el("span", {}, channelNames[other.channel]),
+                          el("span", { class: `status ${other.status}` }, statusNames[other.status]),
+                          el("time", {}, ago(other.startedAt)),
+                        ),
+                      ),
+                    ),
                   ),
                 ),
-              ),
             ),
           ],
     );
   }
 
   const drawTag = (tag: string): HTMLElement => {
-    const remove = el("button", { type: "button", "aria-label": `Remove the tag ${tag}`, title: "Remove" }, icon("close"));
-    remove.addEventListener("click", () => void desk.change({ tags: (desk.state().conversation?.tags ?? []).filter((each) => each !== tag) }));
+    const remove = el(
+      "button",
+      { type: "button", "aria-label": `Remove the tag ${tag}`, title: "Remove" },
+      icon("close"),
+    );
+    remove.addEventListener(
+      "click",
+      () => void desk.change({ tags: (desk.state().conversation?.tags ?? []).filter((each) => each !== tag) }),
+    );
     return el("li", {}, el("span", { dir: "auto" }, tag), remove);
   };
 
@@ -97,7 +152,9 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
     { class: "group who" },
     avatar(label),
     el("p", { class: "who-name", dir: "auto" }, label),
-    verified ? el("p", { class: "verified" }, icon("check"), "Identity verified") : el("p", { class: "soft" }, "Identity not verified"),
+    verified
+      ? el("p", { class: "verified" }, icon("check"), "Identity verified")
+      : el("p", { class: "soft" }, "Identity not verified"),
     el(
       "dl",
       {},
@@ -108,7 +165,10 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
   );
 }
 
-function drawFacts({ status, assignee, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView, me: string): HTMLElement {
+function drawFacts(
+  { status, assignee, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView,
+  me: string,
+): HTMLElement {
   const paused = timeLeft(sla);
   const over = status === "resolved" || status === "archived";
   return el(
@@ -118,8 +178,20 @@ function drawFacts({ status, assignee, sla, snoozedUntil, channel, startedAt, re
       "dl",
       {},
       ...fact("Status", status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status]),
-      ...fact("Assigned to", assignee === null ? "Nobody" : assignee.email === me ? `${assignee.name} (you)` : assignee.name),
-      ...fact("SLA", sla.runningSince !== null ? slaBadge(sla) : over ? (sla.state === "breached" ? "Breached" : "Kept") : `Paused, ${paused.text}`),
+      ...fact(
+        "Assigned to",
+        assignee === null ? "Nobody" : assignee.email === me ? `${assignee.name} (you)` : assignee.name,
+      ),
+      ...fact(
+        "SLA",
+        sla.runningSince !== null
+          ? slaBadge(sla)
+          : over
+            ? sla.state === "breached"
+              ? "Breached"
+              : "Kept"
+            : `Paused, ${paused.text}`,
+      ),
       ...fact("Channel", channelNames[channel]),
       ...fact("Started", dateAndTime(startedAt)),
       ...fact("Resolved", resolvedAt === null ? null : dateAndTime(resolvedAt)),

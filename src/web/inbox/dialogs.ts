@@ -27,9 +27,20 @@ export function createDialogs(): Dialogs {
     el(
       "dl",
       { class: "shortcuts" },
-      ...shortcuts.map(([keys, what]) => el("div", {}, el("dt", {}, ...keys.flatMap((key, index) => [index > 0 && " ", el("kbd", {}, key)])), el("dd", {}, what))),
+      ...shortcuts.map(([keys, what]) =>
+        el(
+          "div",
+          {},
+          el("dt", {}, ...keys.flatMap((key, index) => [index > 0 && " ", el("kbd", {}, key)])),
+          el("dd", {}, what),
+        ),
+      ),
     ),
-    el("div", { class: "dialog-actions" }, button("Close", () => help.close(), { kind: "primary" })),
+    el(
+      "div",
+      { class: "dialog-actions" },
+      button("Close", () => help.close(), { kind: "primary" }),
+    ),
   );
 
   const taking = dialog("Take this conversation over?");
@@ -41,10 +52,14 @@ export function createDialogs(): Dialogs {
       "div",
       { class: "dialog-actions" },
       button("Leave it", () => taking.close(), { kind: "secondary" }),
-      button("Take over", () => {
-        taking.close();
-        take();
-      }, { kind: "primary" }),
+      button(
+        "Take over",
+        () => {
+          taking.close();
+          take();
+        },
+        { kind: "primary" },
+      ),
     ),
   );
 

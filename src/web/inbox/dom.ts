@@ -14,7 +14,8 @@ export function el<Tag extends keyof HTMLElementTagNameMap>(
 
 /** Outlines on a 24 by 24 grid. */
 const shapes = {
-  inbox: "M4 13l2.6-7.2A2 2 0 0 1 8.5 4.5h7a2 2 0 0 1 1.9 1.3L20 13v4.5a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V13Zm0 0h4.5l1.2 2.2h4.6l1.2-2.2H20",
+  inbox:
+    "M4 13l2.6-7.2A2 2 0 0 1 8.5 4.5h7a2 2 0 0 1 1.9 1.3L20 13v4.5a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V13Zm0 0h4.5l1.2 2.2h4.6l1.2-2.2H20",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20a7.5 7.5 0 0 1 15 0",
   alert: "M12 8v5M12 16.5v.1M10.3 4.4 2.9 17.2A2 2 0 0 0 4.6 20h14.8a2 2 0 0 0 1.7-2.8L13.7 4.4a2 2 0 0 0-3.4 0Z",
   chat: "M12 3.5c-5 0-9 3.4-9 7.6 0 2.4 1.3 4.5 3.3 5.9-.1 1.1-.6 2.3-1.6 3.3-.2.2 0 .5.3.5 1.9-.2 3.5-.9 4.7-1.8.7.1 1.5.2 2.3.2 5 0 9-3.4 9-7.6s-4-8.1-9-8.1Z",
@@ -27,7 +28,8 @@ const shapes = {
   lock: "M7.5 11V8a4.5 4.5 0 0 1 9 0v3M6.5 11h11a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5h-11A1.5 1.5 0 0 1 5 18.5v-6A1.5 1.5 0 0 1 6.5 11Z",
   spark:
     "M12 3.5l1.9 5.1a2.6 2.6 0 0 0 1.5 1.5l5.1 1.9-5.1 1.9a2.6 2.6 0 0 0-1.5 1.5L12 20.5l-1.9-5.1a2.6 2.6 0 0 0-1.5-1.5L3.5 12l5.1-1.9a2.6 2.6 0 0 0 1.5-1.5L12 3.5Z",
-  panel: "M4.5 5h15A1.5 1.5 0 0 1 21 6.5v11a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 17.5v-11A1.5 1.5 0 0 1 4.5 5ZM15 5v14",
+  panel:
+    "M4.5 5h15A1.5 1.5 0 0 1 21 6.5v11a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 17.5v-11A1.5 1.5 0 0 1 4.5 5ZM15 5v14",
   close: "M6 6l12 12M18 6L6 18",
   out: "M8 16L16.5 7.5M9.5 7h7.5v7.5",
   leave: "M14 4.5h4A1.5 1.5 0 0 1 19.5 6v12a1.5 1.5 0 0 1-1.5 1.5h-4M10 8l-4 4 4 4M6 12h9",
@@ -62,7 +64,12 @@ export function icon(name: IconName, filled = false): SVGSVGElement {
 export function button(
   label: string,
   press: (event: MouseEvent) => void,
-  { kind = "plain", shape, iconOnly = false, key }: { kind?: string; shape?: IconName; iconOnly?: boolean; key?: string } = {},
+  {
+    kind = "plain",
+    shape,
+    iconOnly = false,
+    key,
+  }: { kind?: string; shape?: IconName; iconOnly?: boolean; key?: string } = {},
 ): HTMLButtonElement {
   const element = el(
     "button",

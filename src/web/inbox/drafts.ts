@@ -57,7 +57,8 @@ function parse(text: string | null): Draft | undefined {
     const draft: unknown = JSON.parse(text ?? "null");
     if (typeof draft !== "object" || draft === null) return undefined;
     const { mode, reply, note, clientId, at } = draft as Partial<Record<keyof Draft, unknown>>;
-    if (typeof reply !== "string" || typeof note !== "string" || typeof clientId !== "string" || typeof at !== "number") return undefined;
+    if (typeof reply !== "string" || typeof note !== "string" || typeof clientId !== "string" || typeof at !== "number")
+      return undefined;
     return { mode: mode === "note" ? "note" : "reply", reply, note, clientId, at };
   } catch {
     return undefined;

@@ -88,7 +88,10 @@ async function start(root: HTMLElement): Promise<void> {
   });
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target instanceof Element && event.target.closest("input, textarea, select, dialog, [role=menu]") !== null) {
+    if (
+      event.target instanceof Element &&
+      event.target.closest("input, textarea, select, dialog, [role=menu]") !== null
+    ) {
       if (event.key === "Escape" && event.target instanceof HTMLInputElement) event.target.blur();
       return;
     }
@@ -144,6 +147,18 @@ if (root !== null) {
     console.error(error);
     const again = el("a", { class: "primary", href: "/inbox" }, "Load again");
     const text = error instanceof Error ? error.message : "The inbox could not be started.";
-    root.replaceChildren(el("main", { class: "door" }, el("div", { class: "card", role: "alert" }, el("h1", {}, "The inbox could not be loaded"), el("p", {}, text), again)));
+    root.replaceChildren(
+      el(
+        "main",
+        { class: "door" },
+        el(
+          "div",
+          { class: "card", role: "alert" },
+          el("h1", {}, "The inbox could not be loaded"),
+          el("p", {}, text),
+          again,
+        ),
+      ),
+    );
   });
 }

@@ -33,7 +33,9 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
   const scroller = el("div", { class: "list-scroll" }, list, foot);
   const connection = el("p", { class: "connection", role: "status" });
   const signOut = el("form", { method: "post", action: "/inbox/logout" });
-  signOut.append(el("button", { class: "icon", type: "submit", "aria-label": "Sign out", title: "Sign out" }, icon("leave")));
+  signOut.append(
+    el("button", { class: "icon", type: "submit", "aria-label": "Sign out", title: "Sign out" }, icon("leave")),
+  );
   const element = el(
     "section",
     { class: "list-pane", "aria-label": "Conversations" },
@@ -61,16 +63,31 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
       el("span", { class: "view-name" }, viewNames[view]),
       count !== undefined &&
         count > 0 &&
-        el("span", { class: "count", "aria-label": `${count >= 100 ? "100 or more" : count} conversations` }, count >= 100 ? "99+" : String(count)),
+        el(
+          "span",
+          { class: "count", "aria-label": `${count >= 100 ? "100 or more" : count} conversations` },
+          count >= 100 ? "99+" : String(count),
+        ),
     );
 
   const entry = (item: ListItem, view: View, selected: boolean, draft: boolean): HTMLElement => {
     const live = item.status === "open" || item.status === "escalated" || item.status === "claimed";
     const waiting = item.status === "escalated" || (live && item.preview?.role === "user");
-    const who = item.preview === null ? "" : item.preview.role === "user" ? "" : item.preview.role === "assistant" ? "Assistant: " : "Agent: ";
+    const who =
+      item.preview === null
+        ? ""
+        : item.preview.role === "user"
+          ? ""
+          : item.preview.role === "assistant"
+            ? "Assistant: "
+            : "Agent: ";
     const link = el(
       "a",
-      { href: hashOf(view, item.id), class: waiting ? "item waiting" : "item", "aria-current": selected ? "true" : undefined },
+      {
+        href: hashOf(view, item.id),
+        class: waiting ? "item waiting" : "item",
+        "aria-current": selected ? "true" : undefined,
+      },
       avatar(item.customer),
       el(
         "span",
@@ -91,8 +108,13 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
         el(
           "span",
           { class: "marks" },
-          el("span", { class: `status ${item.status}`, title: item.status === "snoozed" ? snoozeText(item.snoozedUntil) : "" }, statusNames[item.status]),
-          (item.priority === "urgent" || item.priority === "high") && el("span", { class: `priority ${item.priority}` }, item.priority === "urgent" ? "Urgent" : "High"),
+          el(
+            "span",
+            { class: `status ${item.status}`, title: item.status === "snoozed" ? snoozeText(item.snoozedUntil) : "" },
+            statusNames[item.status],
+          ),
+          (item.priority === "urgent" || item.priority === "high") &&
+            el("span", { class: `priority ${item.priority}` }, item.priority === "urgent" ? "Urgent" : "High"),
           item.sla.runningSince !== null && slaBadge(item.sla),
           item.assignee !== null && view !== "mine" && el("span", { class: "assignee" }, item.assignee.name),
           el("span", { class: "channel" }, channelNames[item.channel]),
@@ -118,7 +140,9 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
       items.map((item) => {
         const isSelected = item.id === selected;
         const draft = drafts.has(item.id);
-        return kept(item.id, [item, view, isSelected, draft, ago(item.lastMessageAt)], () => entry(item, view, isSelected, draft));
+        return kept(item.id, [item, view, isSelected, draft, ago(item.lastMessageAt)], () =>
+          entry(item, view, isSelected, draft),
+        );
       }),
     );
     list.hidden = items.length === 0;
@@ -126,19 +150,46 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
     place(foot, footOf(state.list, query, view, items.length, state.nextCursor !== null));
   }
 
-  function footOf(load: "loading" | "ready" | "failed", query: string, view: View, count: number, more: boolean): Node[] {
+  function footOf(
+    load: "loading" | "ready" | "failed",
+    query: string,
+    view: View,
+    count: number,
+    more: boolean,
+  ): Node[] {
     if (load === "failed") {
       return [
         kept("failed", [], () =>
-          el("div", { class: "empty", role: "alert" }, el("p", { class: "empty-title" }, "The list could not be loaded"), button("Try again", () => void desk.more(), { kind: "secondary" })),
+          el(
+            "div",
+            { class: "empty", role: "alert" },
+            el("p", { class: "empty-title" }, "The list could not be loaded"),
+            button("Try again", () => void desk.more(), { kind: "secondary" }),
+          ),
         ),
       ];
     }
-    if (load === "loading") return [kept("loading", [], () => el("div", { class: "skeleton", "aria-label": "Loading" }, el("i"), el("i"), el("i"), el("i")))];
-    if (count === 0) {
-      const [title, text] = query === "" ? emptyViews[view] : ["Nothing found", `No conversation in this view has every word of “${query}”.`];
+    if (load === "loading")
       return [
-        kept("empty", [title, text], () => el("div", { class: "empty" }, icon(query === "" ? viewIcons[view] : "search"), el("p", { class: "empty-title" }, title), el("p", {}, text))),
+        kept("loading", [], () =>
+          el("div", { class: "skeleton", "aria-label": "Loading" }, el("i"), el("i"), el("i"), el("i")),
+        ),
+      ];
+    if (count === 0) {
+      const [title, text] =
+        query === ""
+          ? emptyViews[view]
+          : ["Nothing found", `No conversation in this view has every word of “${query}”.`];
+      return [
+        kept("empty", [title, text], () =>
+          el(
+            "div",
+            { class: "empty" },
+            icon(query === "" ? viewIcons[view] : "search"),
+            el("p", { class: "empty-title" }, title),
+            el("p", {}, text),
+          ),
+        ),
       ];
     }
     return more ? [kept("more", [], () => button("Show more", () => void desk.more(), { kind: "secondary" }))] : [];

@@ -22,10 +22,14 @@ export function createMenu(
   opener.setAttribute("aria-expanded", "false");
   list.hidden = true;
   const items = choices.map((choice) => {
-    const item = button(choice.label, () => {
-      close();
-      choice.choose();
-    }, { kind: "menu-item" });
+    const item = button(
+      choice.label,
+      () => {
+        close();
+        choice.choose();
+      },
+      { kind: "menu-item" },
+    );
     item.setAttribute("role", "menuitem");
     item.tabIndex = -1;
     return item;

@@ -29,7 +29,11 @@ export function createThreadPane(
 ): ThreadPane {
   const head = el("header", { class: "thread-head" });
   const list = el("div", { class: "entries" });
-  const log = el("div", { class: "log", role: "log", "aria-live": "off", "aria-label": "Messages, notes and events", tabindex: "0" }, list);
+  const log = el(
+    "div",
+    { class: "log", role: "log", "aria-live": "off", "aria-label": "Messages, notes and events", tabindex: "0" },
+    list,
+  );
   const newer = button("New messages", () => toEnd(), { kind: "newer", shape: "down" });
   const middle = el("div", { class: "middle" }, log, newer);
   const blank = el("div", { class: "blank" });
@@ -63,30 +67,47 @@ export function createThreadPane(
   const actions = (conversation: ConversationView, me: string): Node[] => {
     const { status, assignee } = conversation;
     const claim = kept("claim", [], () => button("Claim", () => void desk.act("claim"), { kind: "primary", key: "c" }));
-    const resolve = (kind: string) => kept(`resolve ${kind}`, [], () => button("Resolve", () => void desk.act("resolve"), { kind, shape: "check", key: "e" }));
-    const reopen = (label: string) => kept(`reopen ${label}`, [], () => button(label, () => void desk.act("reopen"), { kind: "primary" }));
+    const resolve = (kind: string) =>
+      kept(`resolve ${kind}`, [], () =>
+        button("Resolve", () => void desk.act("resolve"), { kind, shape: "check", key: "e" }),
+      );
+    const reopen = (label: string) =>
+      kept(`reopen ${label}`, [], () => button(label, () => void desk.act("reopen"), { kind: "primary" }));
     switch (status) {
       case "open":
       case "escalated":
         return [claim, snooze.element, resolve("secondary")];
       case "claimed":
         return assignee?.email === me
-          ? [resolve("primary"), snooze.element, kept("release", [], () => button("Release", () => void desk.act("release"), { kind: "secondary" }))]
+          ? [
+              resolve("primary"),
+              snooze.element,
+              kept("release", [], () => button("Release", () => void desk.act("release"), { kind: "secondary" })),
+            ]
           : [
-              kept("take", assignee, () => button("Take over", () => on.takeOver(assignee?.name ?? "somebody"), { kind: "secondary" })),
+              kept("take", assignee, () =>
+                button("Take over", () => on.takeOver(assignee?.name ?? "somebody"), { kind: "secondary" }),
+              ),
               snooze.element,
               resolve("secondary"),
             ];
       case "snoozed":
         return [reopen("Wake"), resolve("secondary")];
       case "resolved":
-        return [reopen("Reopen"), kept("archive", [], () => button("Archive", () => void desk.act("archive"), { kind: "secondary" }))];
+        return [
+          reopen("Reopen"),
+          kept("archive", [], () => button("Archive", () => void desk.act("archive"), { kind: "secondary" })),
+        ];
       case "archived":
         return [reopen("Reopen")];
     }
   };
 
-  const back = button("Back to the list", () => void (location.hash = hashOf(desk.state().view)), { kind: "icon back", shape: "back", iconOnly: true });
+  const back = button("Back to the list", () => void (location.hash = hashOf(desk.state().view)), {
+    kind: "icon back",
+    shape: "back",
+    iconOnly: true,
+  });
   const details = button("Details", on.details, { kind: "icon details-button", shape: "panel", iconOnly: true });
   const title = el("div", { class: "thread-title" });
   const bar = el("div", { class: "actions" });
@@ -107,7 +128,11 @@ export function createThreadPane(
             el(
               "p",
               { class: "marks" },
-              el("span", { class: `status ${status}` }, status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status]),
+              el(
+                "span",
+                { class: `status ${status}` },
+                status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status],
+              ),
               assignee !== null && status === "claimed" && el("span", { class: "assignee" }, assignee.name),
               sla.runningSince !== null && slaBadge(sla, "SLA "),
               el("span", { class: "channel" }, channelNames[channel]),
@@ -170,7 +195,10 @@ export function createThreadPane(
       .toSorted((a, b) => a.at - b.at);
     const entries = gather(single);
     const nodes: Node[] = [];
-    if (state.hasEarlier) nodes.push(kept("earlier", [], () => button("Earlier messages", () => void desk.earlier(), { kind: "secondary earlier" })));
+    if (state.hasEarlier)
+      nodes.push(
+        kept("earlier", [], () => button("Earlier messages", () => void desk.earlier(), { kind: "secondary earlier" })),
+      );
     entries.forEach((entry, index) => {
       const before = entries[index - 1];
       const after = entries[index + 1];
@@ -183,7 +211,11 @@ export function createThreadPane(
           const { message } = entry;
           const starts = !(before?.kind === "message" && together(before.message, message));
           const ends = !(after?.kind === "message" && together(message, after.message));
-          nodes.push(kept(message.id, [message, starts, ends], () => drawMessage(message, conversation.customer.label, starts, ends)));
+          nodes.push(
+            kept(message.id, [message, starts, ends], () =>
+              drawMessage(message, conversation.customer.label, starts, ends),
+            ),
+          );
           break;
         }
         case "note":
@@ -196,12 +228,25 @@ export function createThreadPane(
         }
       }
     });
-    if (entries.length === 0) nodes.push(kept("none", [], () => el("p", { class: "audit" }, "There are no messages yet.")));
+    if (entries.length === 0)
+      nodes.push(kept("none", [], () => el("p", { class: "audit" }, "There are no messages yet.")));
     if (state.customerTyping) {
       const name = conversation.customer.label;
       nodes.push(
         kept("typing", name, () =>
-          el("div", { class: "row user typing", role: "status" }, avatar(name), el("div", { class: "bubble dots" }, el("i"), el("i"), el("i"), el("span", { class: "unseen" }, `${name} is writing`))),
+          el(
+            "div",
+            { class: "row user typing", role: "status" },
+            avatar(name),
+            el(
+              "div",
+              { class: "bubble dots" },
+              el("i"),
+              el("i"),
+              el("i"),
+              el("span", { class: "unseen" }, `${name} is writing`),
+            ),
+          ),
         ),
       );
     }
@@ -213,10 +258,36 @@ export function createThreadPane(
 
 function drawBlank({ selected, failure, view }: DeskState): HTMLElement {
   if (failure !== undefined && selected !== undefined) {
-    return el("div", { class: "empty", role: "alert" }, icon("alert"), el("p", { class: "empty-title" }, "This conversation cannot be shown"), el("p", {}, failure), el("a", { class: "secondary", href: hashOf(view) }, "Back to the list"));
+    return el(
+      "div",
+      { class: "empty", role: "alert" },
+      icon("alert"),
+      el("p", { class: "empty-title" }, "This conversation cannot be shown"),
+      el("p", {}, failure),
+      el("a", { class: "secondary", href: hashOf(view) }, "Back to the list"),
+    );
   }
-  if (selected !== undefined) return el("div", { class: "skeleton wide", "aria-label": "Loading" }, el("i"), el("i"), el("i"));
-  return el("div", { class: "empty" }, icon("chat"), el("p", { class: "empty-title" }, "Choose a conversation"), el("p", {}, emptyViews[view][1]), el("p", { class: "keys-hint" }, el("kbd", {}, "j"), " ", el("kbd", {}, "k"), " to move, ", el("kbd", {}, "Enter"), " to open, ", el("kbd", {}, "?"), " for all shortcuts"));
+  if (selected !== undefined)
+    return el("div", { class: "skeleton wide", "aria-label": "Loading" }, el("i"), el("i"), el("i"));
+  return el(
+    "div",
+    { class: "empty" },
+    icon("chat"),
+    el("p", { class: "empty-title" }, "Choose a conversation"),
+    el("p", {}, emptyViews[view][1]),
+    el(
+      "p",
+      { class: "keys-hint" },
+      el("kbd", {}, "j"),
+      " ",
+      el("kbd", {}, "k"),
+      " to move, ",
+      el("kbd", {}, "Enter"),
+      " to open, ",
+      el("kbd", {}, "?"),
+      " for all shortcuts",
+    ),
+  );
 }
 
 function drawMessage(message: MessageView, customer: string, starts: boolean, ends: boolean): HTMLElement {
@@ -233,13 +304,23 @@ function drawMessage(message: MessageView, customer: string, starts: boolean, en
     role === "assistant" && el("span", { class: "tag-bot" }, "bot"),
     el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt)),
     message.edited && !message.deleted && el("span", {}, "edited"),
-    confidence !== null && el("span", { class: `confidence ${confidence}`, title: "How sure the assistant was of this answer" }, el("span", { class: "bars", "aria-hidden": "true" }, el("i"), el("i"), el("i")), `${confidence} confidence`),
+    confidence !== null &&
+      el(
+        "span",
+        { class: `confidence ${confidence}`, title: "How sure the assistant was of this answer" },
+        el("span", { class: "bars", "aria-hidden": "true" }, el("i"), el("i"), el("i")),
+        `${confidence} confidence`,
+      ),
     delivery !== null && !trouble && el("span", { class: `delivery ${delivery.state}` }, deliveryNames[delivery.state]),
   );
   return el(
     "article",
-    { class: `row ${role === "user" ? "user" : role === "agent" ? "agent" : "bot"}${starts ? " first" : ""}${ends || trouble || confidence !== null ? " last" : ""}` },
-    role === "assistant" ? el("span", { class: "avatar bot", "aria-hidden": "true" }, icon("spark", true)) : avatar(name),
+    {
+      class: `row ${role === "user" ? "user" : role === "agent" ? "agent" : "bot"}${starts ? " first" : ""}${ends || trouble || confidence !== null ? " last" : ""}`,
+    },
+    role === "assistant"
+      ? el("span", { class: "avatar bot", "aria-hidden": "true" }, icon("spark", true))
+      : avatar(name),
     el(
       "div",
       { class: "body" },
@@ -251,7 +332,12 @@ function drawMessage(message: MessageView, customer: string, starts: boolean, en
           "p",
           { class: `trouble ${delivery.state}` },
           icon("alert"),
-          el("span", {}, el("strong", {}, deliveryNames[delivery.state]), delivery.error === null ? "" : ` · ${delivery.error}`),
+          el(
+            "span",
+            {},
+            el("strong", {}, deliveryNames[delivery.state]),
+            delivery.error === null ? "" : ` · ${delivery.error}`,
+          ),
         ),
       facts,
     ),
@@ -262,7 +348,14 @@ function drawNote({ author, content, createdAt }: NoteView): HTMLElement {
   return el(
     "article",
     { class: "note" },
-    el("p", { class: "note-head" }, icon("lock"), el("strong", {}, "Internal note"), el("bdi", {}, author), el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt))),
+    el(
+      "p",
+      { class: "note-head" },
+      icon("lock"),
+      el("strong", {}, "Internal note"),
+      el("bdi", {}, author),
+      el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt)),
+    ),
     el("div", { class: "note-text", dir: "auto" }, ...blocks(content)),
   );
 }
@@ -282,7 +375,12 @@ function gather(entries: readonly Entry[]): Entry[] {
   const gathered: Entry[] = [];
   for (const entry of entries) {
     const last = gathered.at(-1);
-    if (entry.kind === "audit" && last?.kind === "audit" && entry.at - last.at <= 60_000 && sameActor(last.events[0], entry.events[0])) {
+    if (
+      entry.kind === "audit" &&
+      last?.kind === "audit" &&
+      entry.at - last.at <= 60_000 &&
+      sameActor(last.events[0], entry.events[0])
+    ) {
       gathered[gathered.length - 1] = { kind: "audit", at: last.at, events: [...last.events, ...entry.events] };
     } else gathered.push(entry);
   }
@@ -293,5 +391,10 @@ const sameActor = (one: AuditView | undefined, other: AuditView | undefined): bo
   one?.actor === other?.actor && one?.automatic === other?.automatic;
 
 function together(one: MessageView, next: MessageView): boolean {
-  return one.role === next.role && one.author === next.author && next.createdAt - one.createdAt < groupMs && sameDay(one.createdAt, next.createdAt);
+  return (
+    one.role === next.role &&
+    one.author === next.author &&
+    next.createdAt - one.createdAt < groupMs &&
+    sameDay(one.createdAt, next.createdAt)
+  );
 }

@@ -71,7 +71,9 @@ export const deliveryNames: Readonly<Record<Delivery, string>> = {
 export function auditText(events: readonly AuditView[]): string {
   const [first] = events;
   if (first === undefined) return "";
-  const phrases = events.map((event) => (event.automatic ? automaticPhrase(event) : phrase(event))).filter((text) => text !== "");
+  const phrases = events
+    .map((event) => (event.automatic ? automaticPhrase(event) : phrase(event)))
+    .filter((text) => text !== "");
   if (phrases.length === 0) return "";
   const said = phrases.join(", ");
   if (first.automatic || first.from === null) return said.charAt(0).toUpperCase() + said.slice(1);
