@@ -123,7 +123,7 @@ export function serveVisitor(
             }
             await sendReady(at, state);
           }
-          const messages = await host.history(at.thread, lastSent, historyPage);
+          const messages = (state?.lastSeq ?? 0) > lastSent ? await host.history(at.thread, lastSent, historyPage) : [];
           for (const message of messages) await deliver(at, message);
           if (messages.length === historyPage) stale = true;
           const next = standingOf(state, at.verified);

@@ -19,6 +19,8 @@ export const thinkLane = (conversationId: string): string => `think:${conversati
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
 export const indexLane = "index";
+/** A question and its answer are indexed together: the whole conversation is read for it. */
+const indexDelayMs = 500;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {
@@ -244,7 +246,9 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
-      if (draft.spoken) works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt: now });
+      if (draft.spoken) {
+        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt: now + indexDelayMs });
+      }
       draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some((key) => row[key] !== before[key]);
       const at = nextTimer(row, draft.settings, now);
       // A timer that fires too early looks again; only an earlier one has to be moved.
@@ -263,7 +267,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     );
     await saveConversations(
       tx,
-      changed.filter((draft) => !draft.isNew).map((draft) => draft.row),
+      changed.filter((draft) => !draft.isNew),
     );
     if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();

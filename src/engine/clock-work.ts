@@ -21,9 +21,11 @@ async function settleClock(tx: Tx, search: ConversationSearch, workspace: Worksp
   if (row === undefined) return null;
   const { settings } = workspace;
   const changes = createChanges(now, search);
-  const draft = changes.track({ ...row, timer_at: null }, settings, false);
+  const draft = changes.track(row, settings, false);
   draft.touch();
   const current = draft.row;
+  // Its timer has run, or is gone.
+  current.timer_at = null;
   if (current.status === "snoozed" && current.snoozed_until !== null && current.snoozed_until <= now) {
     draft.setStatus(wakeTarget(current.snoozed_from), systemActor("snooze"));
   }

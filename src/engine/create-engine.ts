@@ -60,6 +60,8 @@ export const threadTopic = (accountId: string, contextKey: string): string => `t
 export const workspaceTopic = (workspaceId: string): string => `workspace:${workspaceId}`;
 
 const queryLeaseMs = 45_000;
+/** Conversations whose text is indexed in one write. */
+const indexStep = 10;
 
 interface Waiting {
   readonly arrival: Arrival;
@@ -260,11 +262,18 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
     async index(rows) {
-      const ids = [...new Set(rows.map((row) => conversationOf(row)))];
-      await store.write(async (tx) => {
-        await finishWork(tx, rows);
-        await search.index(tx, ids);
-      });
+      const byConversation = [...Map.groupBy(rows, conversationOf)];
+      // In small steps: who waits for an acknowledgement goes before them.
+      for (let at = 0; at < byConversation.length; at += indexStep) {
+        const step = byConversation.slice(at, at + indexStep);
+        await store.write(async (tx) => {
+          await finishWork(tx, step.flatMap(([, of]) => of));
+          await search.index(
+            tx,
+            step.map(([id]) => id),
+          );
+        });
+      }
     },
     async abandonSend(tx, row, reason, now) {
       await abandonDelivery(tx, row, reason, now);

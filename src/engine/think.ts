@@ -181,11 +181,14 @@ export function renderParts(
   return parts.map((part) => ({ payload: JSON.stringify(part) }));
 }
 
-async function recentMessages(db: Reader, conversation: ConversationRow): Promise<MessagesTable[]> {
+async function recentMessages(
+  db: Reader,
+  conversation: ConversationRow,
+): Promise<Pick<MessagesTable, "seq" | "role" | "content">[]> {
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq) - historyMax;
   const rows = await db
     .selectFrom("messages")
-    .selectAll()
+    .select(["seq", "role", "content"])
     .where("conversation_id", "=", conversation.id)
     .where("seq", ">", from)
     .orderBy("seq", "desc")

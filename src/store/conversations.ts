@@ -84,29 +84,29 @@ export async function insertConversations(tx: Tx, rows: readonly Insertable<Conv
   if (rows.length > 0) await tx.insertInto("conversations").values(rows).execute();
 }
 
+/** A row as it is to be, and as this transaction read it. */
+export interface SavedConversation {
+  readonly row: ConversationRow;
+  readonly before: ConversationRow;
+}
+
 /** Writes rows that exist and are locked by this transaction. */
-export async function saveConversations(tx: Tx, rows: readonly ConversationRow[]): Promise<void> {
-  const [first] = rows;
-  if (first === undefined) return;
-  if (rows.length === 1) {
-    const set = Object.fromEntries(changing.map((column) => [column, first[column]])) as Partial<ConversationRow>;
-    await tx.updateTable("conversations").set(set).where("id", "=", first.id).execute();
-    return;
-  }
-  const insert = tx.insertInto("conversations").values([...rows]);
-  if (dialectOf(tx) === "mysql") {
-    await insert
+export async function saveConversations(tx: Tx, saved: readonly SavedConversation[]): Promise<void> {
+  if (saved.length > 1 && dialectOf(tx) === "mysql") {
+    await tx
+      .insertInto("conversations")
+      .values(saved.map(({ row }) => row))
       .onDuplicateKeyUpdate((eb) =>
         Object.fromEntries(changing.map((column) => [column, eb.fn("values", [eb.ref(column)])])),
       )
       .execute();
-  } else {
-    await insert
-      .onConflict((conflict) =>
-        conflict
-          .column("id")
-          .doUpdateSet((eb) => Object.fromEntries(changing.map((column) => [column, eb.ref(`excluded.${column}`)]))),
-      )
-      .execute();
+    return;
+  }
+  // SQLite writes the entries of every index that an update names a column of, changed or not.
+  for (const { row, before } of saved) {
+    const columns = changing.filter((column) => row[column] !== before[column]);
+    if (columns.length === 0) continue;
+    const set = Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<ConversationRow>;
+    await tx.updateTable("conversations").set(set).where("id", "=", row.id).execute();
   }
 }

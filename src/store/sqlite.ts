@@ -5,6 +5,12 @@ import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 
 const statementsMax = 400;
 
+interface Prepared {
+  readonly statement: StatementSync;
+  /** Asked once: to describe the columns costs as much as a short query. */
+  readonly givesRows: boolean;
+}
+
 type Value = null | number | bigint | string | Uint8Array;
 
 /** Opens a database file with the settings that everything here relies on. */
@@ -76,36 +82,37 @@ class NodeSqliteDriver implements Driver {
 
 class NodeSqliteConnection implements DatabaseConnection {
   readonly database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
 
   constructor(database: DatabaseSync) {
     this.database = database;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(query.sql);
+    const { statement, givesRows } = this.#prepare(query.sql);
     const values = query.parameters.map(toValue);
-    if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+    if (givesRows) return { rows: statement.all(...values) as R[] };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    for (const row of this.#prepare(query.sql).iterate(...query.parameters.map(toValue))) {
+    for (const row of this.#prepare(query.sql).statement.iterate(...query.parameters.map(toValue))) {
       yield { rows: [row as R] };
     }
   }
 
-  #prepare(text: string): StatementSync {
+  #prepare(text: string): Prepared {
     const known = this.#statements.get(text);
     if (known !== undefined) return known;
     const statement = this.database.prepare(text);
+    const prepared = { statement, givesRows: statement.columns().length > 0 };
     if (this.#statements.size >= statementsMax) {
       const oldest = this.#statements.keys().next();
       if (oldest.done !== true) this.#statements.delete(oldest.value);
     }
-    this.#statements.set(text, statement);
-    return statement;
+    this.#statements.set(text, prepared);
+    return prepared;
   }
 }
 

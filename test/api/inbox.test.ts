@@ -123,7 +123,7 @@ eachDatabase("the inbox", (open) => {
         {},
         { "sec-fetch-site": "cross-site", origin: app.url },
       ]) {
-        const answer = await anna.send("POST", path, {}, headers as Readonly<Record<string, string>>);
+        const answer = await anna.send("POST", path, {}, headers);
         expect([headers, answer.status]).toEqual([headers, 403]);
       }
       expect(view(await anna.get(`conversations/${conversationId}`)).status).toBe("open");
@@ -196,7 +196,7 @@ eachDatabase("the inbox", (open) => {
       const answers = await Promise.all(
         [anna, ben].map((user) => user.send("POST", `conversations/${conversationId}/claim`)),
       );
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
       const winner = view(
         answers.find(({ status }) => status === 200) ?? { status: 0, headers: new Headers(), body: undefined },
       ).assignee;

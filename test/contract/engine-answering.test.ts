@@ -1,9 +1,10 @@
 import { afterEach, expect, it } from "vitest";
 import type { ConversationChange } from "#engine/engine.ts";
-import { eachDatabase, runBeside } from "../support/databases.ts";
+import { eachDatabase } from "../support/databases.ts";
 import type { BenchOptions, EngineBench } from "../support/engine-bench.ts";
 import { anna, answerOf, dayMs, heldAnswers, minuteMs, openBench } from "../support/engine-bench.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+import { runBeside } from "../support/run-beside.ts";
 
 const handover = "A person will come.";
 

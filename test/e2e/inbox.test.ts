@@ -61,8 +61,8 @@ function inTheBrowser(): void {
 
   const thread = (page: Page) => page.getByRole("log", { name: "Messages, notes and events" });
   const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  const statusOf = async (id: string) =>
-    await app.store.read
+  const statusOf = (id: string) =>
+    app.store.read
       .selectFrom("conversations")
       .select(["status", "assigned_to"])
       .where("id", "=", id)

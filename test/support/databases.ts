@@ -1,7 +1,6 @@
 import { describe } from "vitest";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
-import { openDatabase } from "#store/sqlite.ts";
 import { mysqlServer } from "./mysql-server.ts";
 import type { TestDatabase } from "./new-database.ts";
 import { newMysql, newSqlite } from "./new-database.ts";
@@ -9,25 +8,6 @@ import { newMysql, newSqlite } from "./new-database.ts";
 export { newMysql, newSqlite };
 export type { TestDatabase };
 import { skipped } from "./skipped.ts";
-
-/** Runs a statement beside the program, as an operator would: also one that is not allowed in a transaction. */
-export async function runBeside(url: string, statement: string): Promise<void> {
-  if (url.startsWith("sqlite:")) {
-    const database = openDatabase(url.slice("sqlite:".length), { readOnly: false });
-    try {
-      database.exec(statement);
-    } finally {
-      database.close();
-    }
-    return;
-  }
-  const connection = await createConnection(url);
-  try {
-    await connection.query(statement);
-  } finally {
-    await connection.end();
-  }
-}
 
 /**
  * Runs one suite on every database: on SQLite always, on MySQL or MariaDB where a server is installed or named in

@@ -85,14 +85,14 @@ export async function conversationView(
     lastSeq: row.last_seq,
     messages,
     hasEarlier,
-    notes: notes.reverse().map((note): NoteView => {
+    notes: notes.toReversed().map((note): NoteView => {
       const author =
         note.author === "system"
           ? "Parley"
           : (people.get(note.author)?.name ?? note.author.replace(/^api_key:/u, "API: "));
       return { id: note.id, author, content: safeTree(note.content), createdAt: note.created_at };
     }),
-    audit: audit.reverse().flatMap((entry): AuditView[] => {
+    audit: audit.toReversed().flatMap((entry): AuditView[] => {
       if (entry.action === "note_added") return [];
       const { id: entryId, action, from_value: from, to_value: to, created_at: createdAt } = entry;
       const named = action === "assigned" ? (personOf(people, to)?.name ?? to) : to;

@@ -68,25 +68,29 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
         end();
       };
 
+      const tellOfTyping = async (accountId: string, thread: string): Promise<void> => {
+        const row = await conversationOfContext(db, { accountId, contextKey: thread });
+        if (row?.workspace_id === agent.workspace_id) tell({ kind: "typing", conversationId: row.id });
+      };
       const unsubscribe = fanout.subscribe(workspaceTopic(agent.workspace_id), (message) => {
         const signal = JSON.parse(message) as Signal;
-        if (signal.kind === "changed") {
-          tell({ kind: "changed", conversationId: signal.conversationId });
-          return;
+        switch (signal.kind) {
+          case "changed":
+            tell({ kind: "changed", conversationId: signal.conversationId });
+            break;
+          case "typing":
+            tellOfTyping(signal.accountId, signal.thread).catch(failed);
+            break;
         }
-        conversationOfContext(db, { accountId: signal.accountId, contextKey: signal.thread }).then((row) => {
-          if (row?.workspace_id === agent.workspace_id) tell({ kind: "typing", conversationId: row.id });
-        }, failed);
       });
+      const checkAndBeat = async (): Promise<void> => {
+        if (!(await stillSignedIn())) end();
+        if (ended) return;
+        write(": \n\n");
+        beat();
+      };
       const beat = (): void => {
-        stopBeating = clock.timer(heartbeatMs, () => {
-          stillSignedIn().then((still) => {
-            if (!still) end();
-            if (ended) return;
-            write(": \n\n");
-            beat();
-          }, failed);
-        });
+        stopBeating = clock.timer(heartbeatMs, () => void checkAndBeat().catch(failed));
       };
       own.add(end);
       raw.on("close", end);

@@ -82,24 +82,22 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      if (desk.state().newer === undefined) submit(false);
+      if (desk.state().newer === undefined) void submit(false);
     } else if (event.key === "Escape") field.blur();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit(false);
+    void submit(false);
   });
 
-  function submit(force: boolean): void {
-    void desk.send(force).then((done) => {
-      if (!done) return;
-      shown = undefined;
-      render();
-      field.focus();
-    });
+  async function submit(force: boolean): Promise<void> {
+    if (!(await desk.send(force))) return;
+    shown = undefined;
+    render();
+    field.focus();
   }
 
-  const anyway = button("Send anyway", () => submit(true), { kind: "secondary" });
+  const anyway = button("Send anyway", () => void submit(true), { kind: "secondary" });
   const review = button(
     "Keep editing",
     () => {

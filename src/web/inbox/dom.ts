@@ -90,7 +90,8 @@ export function button(
 /** Puts the nodes in this order; moves only what is not in its place, so that focus and scrolling stay. */
 export function place(parent: Element, nodes: readonly Node[]): void {
   const wanted = new Set(nodes);
-  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
+  const others = [...parent.childNodes].filter((child) => !wanted.has(child));
+  for (const child of others) child.remove();
   nodes.forEach((node, index) => {
     if (parent.childNodes[index] !== node) parent.insertBefore(node, parent.childNodes[index] ?? null);
   });

@@ -1,0 +1,253 @@
+import { afterEach, expect, it } from "vitest";
+import { DeliveryError } from "#channel/errors.ts";
+import type { DeliveriesTable } from "#store/schema.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { BenchOptions, EngineBench } from "../support/engine-bench.ts";
+import { anna, answerOf, dayMs, minuteMs, openBench } from "../support/engine-bench.ts";
+
+eachDatabase("delivering", (open) => {
+  const benches: EngineBench[] = [];
+  afterEach(async () => {
+    for (const bench of benches.splice(0).toReversed()) await bench.close();
+  });
+
+  async function newBench(options: BenchOptions = {}): Promise<EngineBench> {
+    const bench = await openBench(open, options);
+    benches.push(bench);
+    return bench;
+  }
+
+  const deliveries = (bench: EngineBench): Promise<DeliveriesTable[]> =>
+    bench.store.read.selectFrom("deliveries").selectAll().orderBy("message_id").orderBy("part").execute();
+  const stateOf = async (bench: EngineBench) => (await deliveries(bench)).map(({ state }) => state);
+  const shown = (bench: EngineBench) => bench.sent.map(({ text }) => text);
+
+  it("sends the parts of a message in order, a call each, and keeps what the platform named them", async () => {
+    const bench = await newBench();
+    bench.script.answer = async () => answerOf("one\n\ntwo\n\nthree");
+    await bench.begin("parts", "Hello");
+    await bench.settle();
+    expect(shown(bench)).toEqual(["one", "two", "three"]);
+    const rows = await deliveries(bench);
+    expect(rows.map(({ state, external_id }) => [state, external_id])).toEqual(bench.sent.map(({ key }) => ["sent", `platform-${key}`]));
+  });
+
+  it("does not send an agent's reply before the answer that was given before it, however slow that is", async () => {
+    const bench = await newBench();
+    let free: () => void = () => undefined;
+    const slow = new Promise<void>((resolve) => {
+      free = resolve;
+    });
+    bench.script.send = async (_part, { key }) => {
+      if (bench.sent.length === 0) await slow;
+      return { externalId: key, state: "sent" };
+    };
+    const id = await bench.begin("order", "Hello");
+    await bench.until("the answer is stored", async () => (await bench.messages(id)).length === 2);
+    const reply = { workspaceId: bench.workspaceId, conversationId: id, content: "From Anna", authorEmail: "anna@test.example", actor: anna };
+    const first = await bench.engine.reply({ ...reply, clientId: "reply-1" });
+    expect(await bench.engine.reply({ ...reply, clientId: "reply-1" })).toEqual(first);
+    expect(shown(bench)).toEqual([]);
+    free();
+    await bench.settle();
+    expect(shown(bench)).toEqual(["You asked: Hello", "From Anna"]);
+  });
+
+  it("marks what the platform refuses as failed with the rest of its message, tells the agents, and goes on with the next", async () => {
+    const bench = await newBench();
+    bench.script.answer = async () => answerOf("one\n\ntwo\n\nthree");
+    const { send } = bench.script;
+    let calls = 0;
+    bench.script.send = async (part, context) => {
+      calls += 1;
+      if (part.text === "two") throw new DeliveryError("rejected", "the customer has blocked the bot");
+      return send(part, context);
+    };
+    const id = await bench.begin("refused", "Hello");
+    await bench.settle();
+    await bench.advance(dayMs);
+    expect(await stateOf(bench)).toEqual(["sent", "failed", "failed"]);
+    expect(calls).toBe(2);
+    expect(await bench.notes(id)).toEqual(["This message could not be delivered: the customer has blocked the bot"]);
+    bench.script.answer = async () => answerOf("four");
+    await bench.say("refused", "Hello?");
+    await bench.settle();
+    expect(shown(bench)).toEqual(["one", "four"]);
+  });
+
+  it("tries again what has not arrived, not before the platform allows it, and in order", async () => {
+    const bench = await newBench();
+    bench.script.answer = async () => answerOf("one\n\ntwo");
+    const { send } = bench.script;
+    const calls: number[] = [];
+    bench.script.send = async (part, context) => {
+      calls.push(bench.clock.now());
+      if (calls.length === 1) throw new DeliveryError("not_sent", "too many requests", { retryAfterMs: 90_000.5 });
+      return send(part, context);
+    };
+    const start = bench.clock.now();
+    await bench.begin("limited", "Hello");
+    await bench.settle();
+    await bench.advance(90_000);
+    expect(shown(bench)).toEqual([]);
+    await bench.advance(minuteMs);
+    expect(shown(bench)).toEqual(["one", "two"]);
+    expect((calls[1] ?? 0) - start).toBeGreaterThanOrEqual(90_000);
+    expect(await stateOf(bench)).toEqual(["sent", "sent"]);
+  });
+
+  it("gives up what never arrives: failed, a note, a dead letter, and the conversation goes on", async () => {
+    const bench = await newBench();
+    const { send } = bench.script;
+    let calls = 0;
+    bench.script.send = async () => {
+      calls += 1;
+      throw new DeliveryError("not_sent", "no route to host");
+    };
+    const id = await bench.begin("unreachable", "Hello");
+    await bench.settle();
+    await bench.advance(dayMs);
+    expect(await stateOf(bench)).toEqual(["failed"]);
+    expect(calls).toBe(12);
+    expect(await bench.notes(id)).toEqual(["This message could not be delivered, and is not tried any more: no route to host"]);
+    const dead = await bench.store.read.selectFrom("outbox").select(["kind", "last_error"]).where("dead_at", "is not", null).execute();
+    expect(dead).toEqual([{ kind: "send", last_error: "no route to host" }]);
+    bench.script.send = send;
+    await bench.say("unreachable", "Again");
+    await bench.settle();
+    expect(shown(bench)).toEqual(["You asked: Again"]);
+  });
+
+  for (const broken of [new DeliveryError("unknown", "the connection broke"), new TypeError("not a DeliveryError at all")]) {
+    it(`never sends again what may have arrived where the platform cannot tell (${broken.message}), and says so to the agents`, async () => {
+      const bench = await newBench();
+      let calls = 0;
+      bench.script.send = async () => {
+        calls += 1;
+        throw broken;
+      };
+      const id = await bench.begin("unknown", "Hello");
+      await bench.settle();
+      await bench.advance(dayMs);
+      expect(calls).toBe(1);
+      expect(await stateOf(bench)).toEqual(["unknown"]);
+      expect((await bench.notes(id)).join()).toContain("may not have arrived");
+    });
+  }
+
+  it("asks the platform about what may have arrived, and takes its word that it has", async () => {
+    const bench = await newBench({ script: { reconcile: async (key) => ({ externalId: `found-${key}`, state: "delivered" }) } });
+    let calls = 0;
+    bench.script.send = async () => {
+      calls += 1;
+      throw new DeliveryError("unknown", "the connection broke");
+    };
+    const id = await bench.begin("reconciled", "Hello");
+    await bench.settle();
+    await bench.advance(dayMs);
+    expect(calls).toBe(1);
+    expect(await deliveries(bench)).toMatchObject([{ state: "delivered", external_id: expect.stringMatching(/^found-/) as unknown }]);
+    expect(await bench.notes(id)).toEqual([]);
+  });
+
+  it("asks the platform about what may have arrived, and sends it when it has not", async () => {
+    const bench = await newBench({ script: { reconcile: async () => null } });
+    const { send } = bench.script;
+    const keys: string[] = [];
+    bench.script.send = async (part, context) => {
+      keys.push(context.key);
+      if (keys.length === 1) throw new DeliveryError("unknown", "the connection broke");
+      return send(part, context);
+    };
+    await bench.begin("resent", "Hello");
+    await bench.settle();
+    await bench.advance(minuteMs);
+    expect(shown(bench)).toEqual(["You asked: Hello"]);
+    expect(keys[1]).toBe(keys[0]);
+    expect(await stateOf(bench)).toEqual(["sent"]);
+  });
+
+  it("sends again under the same key where that shows nothing twice", async () => {
+    const bench = await newBench({ script: { idempotentSend: true } });
+    const { send } = bench.script;
+    const keys: string[] = [];
+    bench.script.send = async (part, context) => {
+      keys.push(context.key);
+      if (keys.length < 3) throw new DeliveryError("unknown", "the connection broke");
+      return send(part, context);
+    };
+    await bench.begin("idempotent", "Hello");
+    await bench.settle();
+    await bench.advance(minuteMs);
+    expect(new Set(keys).size).toBe(1);
+    expect(await stateOf(bench)).toEqual(["sent"]);
+  });
+
+  it("does not send again after a restart what was being sent when the process died", async () => {
+    const bench = await newBench();
+    let calls = 0;
+    bench.script.send = () => {
+      calls += 1;
+      return new Promise(() => undefined);
+    };
+    const id = await bench.begin("died", "Hello");
+    await bench.until("the call is under way", () => calls === 1);
+    // A process of the same number: the work of the one before it is given back to it at once.
+    const next = await newBench({ beside: bench, clock: bench.clock });
+    await next.until("the next process has dealt with it", async () => {
+      next.clock.advance(1_000);
+      return (await stateOf(next))[0] === "unknown";
+    });
+    expect(next.sent).toEqual([]);
+    expect((await next.notes(id)).join()).toContain("may not have arrived");
+  });
+
+  it("takes the furthest of the platform's reports, in whatever order and however often they come", async () => {
+    const bench = await newBench();
+    const id = await bench.begin("reports", "Hello");
+    await bench.settle();
+    const [{ external_id: part } = { external_id: null }] = await deliveries(bench);
+    const report = (state: "delivered" | "read" | "failed", n: number) =>
+      bench.accept({ kind: "delivery", externalId: `report ${state} ${n}`, partExternalId: part ?? "", state, sentAt: bench.clock.now() });
+    await report("read", 1);
+    await report("delivered", 1);
+    await report("read", 2);
+    await report("failed", 1);
+    expect(await stateOf(bench)).toEqual(["read"]);
+    expect(await bench.notes(id)).toEqual([]);
+  });
+
+  it("tells the agents when the platform reports later that a message has failed", async () => {
+    const bench = await newBench();
+    const id = await bench.begin("late failure", "Hello");
+    await bench.settle();
+    const [{ external_id: part } = { external_id: null }] = await deliveries(bench);
+    await bench.accept({
+      kind: "delivery",
+      externalId: "report",
+      partExternalId: part ?? "",
+      state: "failed",
+      error: "the number does not exist",
+      sentAt: bench.clock.now(),
+    });
+    expect(await stateOf(bench)).toEqual(["failed"]);
+    expect(await bench.notes(id)).toEqual(["the number does not exist"]);
+  });
+
+  it("fails a message at once when the channel account is gone, and tells the agents", async () => {
+    const bench = await newBench();
+    const id = await bench.begin("removed", "Hello");
+    await bench.settle();
+    const restarted = await newBench({ beside: bench, clock: bench.clock });
+    await bench.engine.reply({ workspaceId: bench.workspaceId, conversationId: id, content: "One", authorEmail: "anna@test.example", actor: anna });
+    await bench.settle();
+    await bench.store.write((tx) => tx.updateTable("accounts").set({ enabled: 0 }).where("id", "=", bench.accountId).execute());
+    // The process that had loaded the account sends no more; the other finds it disabled.
+    bench.script.send = () => Promise.reject(new DeliveryError("not_sent", "no route to host"));
+    await bench.engine.reply({ workspaceId: bench.workspaceId, conversationId: id, content: "Two", authorEmail: "anna@test.example", actor: anna });
+    await bench.until("it was tried", async () => (await bench.store.read.selectFrom("outbox").select("id").where("attempts", "=", 1).execute()).length === 1);
+    await bench.app.core.store.write((tx) => tx.updateTable("outbox").set({ due_at: bench.clock.now() }).where("attempts", "=", 1).execute());
+    bench.clock.advance(0);
+    expect(restarted.sent).toEqual([]);
+  });
+});
