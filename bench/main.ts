@@ -90,7 +90,7 @@ function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]
   const rows: readonly (readonly [string, keyof Round, string])[] = [
     ["bare inserts, a commit each", "bareEach", "/s"],
     ["bare inserts, group commit", "bareGroup", "/s"],
-    ["message to durable acknowledgement (WebSocket)", "acknowledged", "/s"],
+    ["message to a person, acknowledged (WebSocket)", "acknowledged", "/s"],
     ["message to answer shown (WebSocket)", "answered", "/s"],
     ["question to stored answer (POST /v1/query)", "queried", "/s"],
     ["open loop, rate", "openRate", "/s"],
@@ -99,7 +99,7 @@ function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]
     ["… answer shown, p50", "shownP50", "ms"],
     ["… answer shown, p99", "shownP99", "ms"],
     ["processor: bare insert, group commit", "bareGroupCpu", "ms"],
-    ["processor: acknowledged, answered in bursts", "acknowledgedCpu", "ms"],
+    ["processor: message to a person", "acknowledgedCpu", "ms"],
     ["processor: answer shown", "answeredCpu", "ms"],
     ["processor: query", "queriedCpu", "ms"],
   ];

@@ -13,7 +13,7 @@ import type { ClosedLoop } from "./http-connections.ts";
 import { loadHttp } from "./http-connections.ts";
 import type { Cores } from "./processors.ts";
 import { foreignShare, processorTime, residentMb, usedMs } from "./processors.ts";
-import { closedLoop, openCustomers, openLoop } from "./widget-customers.ts";
+import { closedLoop, handOver, openCustomers, openLoop } from "./widget-customers.ts";
 
 export interface PathOptions {
   /** A server to make databases on; absent: SQLite. */
@@ -129,7 +129,9 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
 
   // New customers in each round, so that no round has longer conversations than another.
   const customers = await openCustomers(socketUrl, customersAll);
-  const acknowledged = await withCpu(pids.program, () => closedLoop(customers, concurrent, "acknowledged", seconds));
+  const handedOver = await openCustomers(socketUrl, 2 * concurrent);
+  await handOver(handedOver);
+  const acknowledged = await withCpu(pids.program, () => closedLoop(handedOver, concurrent, "acknowledged", seconds));
   const answered = await withCpu(pids.program, () => closedLoop(customers, concurrent, "answered", seconds));
   let asked = 0;
   const query = (): string =>
@@ -138,7 +140,7 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
   const queried = await withCpu(pids.program, () => loadHttp({ ...load, port, path: "/v1/query", headers, body: query }));
   const openRate = answered.perSecond * openShare;
   const open = await openLoop(customers, openRate, seconds);
-  for (const customer of customers) customer.close();
+  for (const customer of [...customers, ...handedOver]) customer.close();
   return {
     bareEach: bareEach.perSecond,
     bareGroup: bareGroup.perSecond,

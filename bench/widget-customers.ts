@@ -7,8 +7,8 @@ import { questions } from "../test/support/installation.ts";
 import type { ClosedLoop } from "./http-connections.ts";
 
 export interface Customer {
-  /** Sends a question. `at`: when it should have gone out. */
-  ask(at: number): Asked;
+  /** Sends a question, or this text. `at`: when it should have gone out. */
+  ask(at: number, text?: string): Asked;
   close(): void;
 }
 
@@ -60,7 +60,7 @@ async function openCustomer(socketUrl: string, offset: number): Promise<Customer
   socket.send(JSON.stringify({ kind: "hello", lastSeq: 0 }));
   await ready.promise;
   return {
-    ask(at) {
+    ask(at, text = questions[asked % questions.length]) {
       const acknowledged = Promise.withResolvers<number>();
       const answered = Promise.withResolvers<number>();
       const clientId = newId("msg", Date.now());
@@ -71,11 +71,16 @@ async function openCustomer(socketUrl: string, offset: number): Promise<Customer
         seq: Number.POSITIVE_INFINITY,
       });
       asked += 1;
-      socket.send(JSON.stringify({ kind: "send", clientId, text: questions[asked % questions.length] }));
+      socket.send(JSON.stringify({ kind: "send", clientId, text }));
       return { acknowledged: acknowledged.promise, answered: answered.promise };
     },
     close: () => socket.close(),
   };
+}
+
+/** Hands these conversations over to people, so that nothing answers them any more. */
+export async function handOver(customers: readonly Customer[]): Promise<void> {
+  for (const customer of customers) await customer.ask(performance.now(), "I want to talk to a human").answered;
 }
 
 /**
@@ -104,7 +109,7 @@ export async function closedLoop(
         latenciesMs.push(await last[until]);
         ended = Math.max(ended, performance.now());
       }
-      await last?.answered;
+      if (until === "answered") await last?.answered;
     }
   };
   await Promise.all(Array.from({ length: concurrent }, takeTurns));

@@ -66,7 +66,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-export const version = (
+const version = (
   JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
 ).version;
 
@@ -221,7 +221,11 @@ async function readiness(
     await store.read.selectFrom("workspaces").select("id").limit(1).execute();
     states.push({ name: "database", state: "ready", cause: null });
   } catch {
-    states.push({ name: "database", state: "failed", cause: "the database does not answer; see DATABASE_URL and the log" });
+    states.push({
+      name: "database",
+      state: "failed",
+      cause: "the database does not answer; see DATABASE_URL and the log",
+    });
   }
   if (signalState !== undefined) {
     const cause = await signalState();
@@ -240,6 +244,11 @@ async function renderDemo(store: OpenStore): Promise<WebResponse> {
     .orderBy("created_at")
     .limit(1)
     .executeTakeFirst();
-  if (row === undefined) return { status: 404, body: "There is no workspace yet. Make one with: parley workspace create --name Support\n" };
-  return { status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: demoPage({ workspaceId: row.id }) };
+  if (row === undefined)
+    return { status: 404, body: "There is no workspace yet. Make one with: parley workspace create --name Support\n" };
+  return {
+    status: 200,
+    headers: { "content-type": "text/html; charset=utf-8" },
+    body: demoPage({ workspaceId: row.id }),
+  };
 }

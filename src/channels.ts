@@ -4,7 +4,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Channel, Source } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
 import type { Accounts } from "#engine/create-engine.ts";
-import { threadTopic, workspaceTopic } from "#engine/create-engine.ts";
+import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
@@ -103,9 +103,17 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     const config: unknown = { ...(JSON.parse(row.config) as object), ...secrets };
     const [mistake] = Value.Errors(module.config, config);
     if (mistake !== undefined) {
-      throw new Error(`the configuration of account ${row.name} is wrong: ${mistake.instancePath || "it"} ${mistake.message}`);
+      throw new Error(
+        `the configuration of account ${row.name} is wrong: ${mistake.instancePath || "it"} ${mistake.message}`,
+      );
     }
-    const account: Account = { id: row.id, workspaceId: row.workspace_id, channel: row.channel, name: row.name, config };
+    const account: Account = {
+      id: row.id,
+      workspaceId: row.workspace_id,
+      channel: row.channel,
+      name: row.name,
+      config,
+    };
     return { account, adapter: module.create(account, createHost(dependencies, account)) };
   }
 
@@ -213,7 +221,10 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
     log,
     accept: (event) => dependencies.engine().accept(account.id, event),
     customerTyping(thread) {
-      fanout.publish(workspaceTopic(account.workspaceId), JSON.stringify({ kind: "typing", accountId: account.id, thread }));
+      fanout.publish(
+        workspaceTopic(account.workspaceId),
+        JSON.stringify({ kind: "typing", accountId: account.id, thread }),
+      );
     },
     async history(thread, afterSeq, limit) {
       const rows = await store.read
@@ -236,19 +247,17 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         .orderBy("message.seq")
         .limit(limit)
         .execute();
-      return rows.map(
-        (row): ThreadMessage => ({
-          id: row.id,
-          seq: row.seq,
-          role: row.role,
-          markdown: row.content,
-          authorName: row.author_name,
-          sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
-          confidence: row.confidence,
-          externalId: row.external_id,
-          createdAt: row.created_at,
-        }),
-      );
+      return rows.map((row): ThreadMessage => ({
+        id: row.id,
+        seq: row.seq,
+        role: row.role,
+        markdown: row.content,
+        authorName: row.author_name,
+        sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
+        confidence: row.confidence,
+        externalId: row.external_id,
+        createdAt: row.created_at,
+      }));
     },
     async thread(thread) {
       const row = await conversationOfContext(store.read, context(thread));
@@ -258,7 +267,10 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         conversationId: row.id,
         lastSeq: row.last_seq,
         handledBy: claimed ? "agent" : row.status === "escalated" ? "waiting" : "assistant",
-        agentName: claimed && row.assigned_to !== null ? await agentName(store.read, account.workspaceId, row.assigned_to) : null,
+        agentName:
+          claimed && row.assigned_to !== null
+            ? await agentName(store.read, account.workspaceId, row.assigned_to)
+            : null,
         hasName: row.customer_name !== null,
         hasEmail: row.customer_email !== null,
       };

@@ -14,7 +14,11 @@ const closed = <T extends Record<string, TSchema>>(properties: T, description: s
 const days = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
 
-const minutes = Type.Integer({ minimum: 1, maximum: 100_000, description: "Minutes until a conversation has waited too long." });
+const minutes = Type.Integer({
+  minimum: 1,
+  maximum: 100_000,
+  description: "Minutes until a conversation has waited too long.",
+});
 
 const workspaceSchema = closed(
   {
@@ -22,7 +26,9 @@ const workspaceSchema = closed(
     plan: Type.Optional(Type.Enum([...plans], { description: "Which limits its keys have." })),
     bot_name: Type.Optional(text("The name customers see on the bot's answers.", 80)),
     strictness: Type.Optional(
-      Type.Enum([...strictnesses], { description: "strict answers only when it is sure; helpful also when it may be right." }),
+      Type.Enum([...strictnesses], {
+        description: "strict answers only when it is sure; helpful also when it may be right.",
+      }),
     ),
     messages: Type.Optional(
       closed(
@@ -38,10 +44,17 @@ const workspaceSchema = closed(
       closed(
         {
           phrases: Type.Optional(
-            Type.Array(text("A phrase by which a customer asks for a person.", 200), { maxItems: 500, description: "Replaces the built-in phrases." }),
+            Type.Array(text("A phrase by which a customer asks for a person.", 200), {
+              maxItems: 500,
+              description: "Replaces the built-in phrases.",
+            }),
           ),
           low_answers: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 20, description: "How many answers of low confidence in a row escalate." }),
+            Type.Integer({
+              minimum: 1,
+              maximum: 20,
+              description: "How many answers of low confidence in a row escalate.",
+            }),
           ),
         },
         "When the bot hands over.",
@@ -58,7 +71,9 @@ const workspaceSchema = closed(
         "Target of the time in open and escalated, in minutes, by priority.",
       ),
     ),
-    auto_resolve_days: Type.Optional(days("Days without a message after which an open conversation is resolved; false: never.")),
+    auto_resolve_days: Type.Optional(
+      days("Days without a message after which an open conversation is resolved; false: never."),
+    ),
     auto_archive_days: Type.Optional(days("Days after which a resolved conversation is archived; false: never.")),
     widget: Type.Optional(
       closed(
@@ -73,7 +88,9 @@ const workspaceSchema = closed(
             }),
           ),
           lead_capture: Type.Optional(
-            Type.Enum(["off", "on_handover"], { description: "Whether an anonymous visitor is asked for name and e-mail address." }),
+            Type.Enum(["off", "on_handover"], {
+              description: "Whether an anonymous visitor is asked for name and e-mail address.",
+            }),
           ),
         },
         "The chat on the website and the hosted chat page.",
@@ -127,11 +144,15 @@ export function readConfigFile(
   const mistake = mistakes.find(({ keyword }) => keyword !== "boolean");
   if (mistake !== undefined) {
     const keys = mistake.instancePath.split("/").slice(1);
-    const params = mistake.params as { readonly additionalProperties?: readonly string[]; readonly allowedValues?: readonly unknown[] };
+    const params = mistake.params as {
+      readonly additionalProperties?: readonly string[];
+      readonly allowedValues?: readonly unknown[];
+    };
     const [unknownKey] = params.additionalProperties ?? [];
     const path = unknownKey === undefined ? keys : [...keys, unknownKey];
     const name = path.join(".") || "the file";
-    const allowed = params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
+    const allowed =
+      params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
     fail(
       offsetOf(document, path),
       unknownKey === undefined ? `${name} ${allowed}${describe(keys)}` : `${name} is not a setting; ${allowedAt(keys)}`,
@@ -198,5 +219,5 @@ function workspaceOf(given: Static<typeof workspaceSchema>): FileWorkspace {
     leadCapture: given.widget?.lead_capture,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { name: given.name, plan: given.plan, settings: set as Partial<WorkspaceSettings> };
+  return { name: given.name, plan: given.plan, settings: set };
 }

@@ -21,7 +21,9 @@ const bytesMin = 16;
 export function loadSecret(fromEnvironment: string | undefined, dataDir: string): string {
   if (fromEnvironment !== undefined && fromEnvironment !== "") {
     if (Buffer.byteLength(fromEnvironment) < bytesMin) {
-      throw new Error(`PARLEY_SECRET is too short: use at least ${bytesMin} characters, for example the output of "openssl rand -hex 32"`);
+      throw new Error(
+        `PARLEY_SECRET is too short: use at least ${bytesMin} characters, for example the output of "openssl rand -hex 32"`,
+      );
     }
     return fromEnvironment;
   }
@@ -37,7 +39,8 @@ export function loadSecret(fromEnvironment: string | undefined, dataDir: string)
     chmodSync(path, 0o600);
   }
   const secret = readFileSync(path, "utf8").trim();
-  if (secret.length < bytesMin) throw new Error(`${path} holds no usable secret: restore it from a backup, or set PARLEY_SECRET`);
+  if (secret.length < bytesMin)
+    throw new Error(`${path} holds no usable secret: restore it from a backup, or set PARLEY_SECRET`);
   return secret;
 }
 
@@ -50,7 +53,10 @@ export function createSecrets(secret: string): Secrets {
     keys.set(purpose, made);
     return made;
   }
-  const mac = (purpose: string, value: string): Buffer => createHmac("sha256", key(`sign:${purpose}`)).update(value).digest();
+  const mac = (purpose: string, value: string): Buffer =>
+    createHmac("sha256", key(`sign:${purpose}`))
+      .update(value)
+      .digest();
   return {
     key,
     seal(plain) {
@@ -67,7 +73,9 @@ export function createSecrets(secret: string): Secrets {
         decipher.setAuthTag(bytes.subarray(12, 28));
         return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8");
       } catch (error) {
-        throw new Error("a stored secret cannot be read: PARLEY_SECRET is not the one that it was stored with", { cause: error });
+        throw new Error("a stored secret cannot be read: PARLEY_SECRET is not the one that it was stored with", {
+          cause: error,
+        });
       }
     },
     sign(purpose, value) {

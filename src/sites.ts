@@ -11,7 +11,8 @@ export function createSites(registry: ChannelRegistry): Sites {
     async page(path, query) {
       const workspaceId = query["workspace"] === undefined ? undefined : parseWorkspaceId(query["workspace"]);
       const channel = channelNames.find((name) => name === query["channel"]) ?? "widget";
-      const opened = workspaceId === undefined ? await registry.anySite("widget") : await registry.site(workspaceId, channel);
+      const opened =
+        workspaceId === undefined ? await registry.anySite("widget") : await registry.site(workspaceId, channel);
       return routeOf(opened, path);
     },
     async workspacePage(workspaceId, path) {

@@ -36,7 +36,13 @@ export const workspaceList: Command = ({ argv, output, config }) => {
   readArguments(argv, []);
   return withCore(config, async ({ store }) => {
     const rows = await listWorkspaces(store);
-    output.result(rows, table(["id", "name", "plan", "created"], rows.map((row) => [row.id, row.name, row.plan, row.created_at])));
+    output.result(
+      rows,
+      table(
+        ["id", "name", "plan", "created"],
+        rows.map((row) => [row.id, row.name, row.plan, row.created_at]),
+      ),
+    );
     return 0;
   });
 };
@@ -58,11 +64,15 @@ export const keyCreate: Command = ({ argv, output, config }) => {
   const name = given.required("name");
   const expires = given.optional("expires");
   const expiresAt = expires === undefined ? undefined : Date.parse(expires);
-  if (expiresAt !== undefined && Number.isNaN(expiresAt)) throw new UsageError("--expires takes a time such as 2027-01-31T00:00:00Z");
+  if (expiresAt !== undefined && Number.isNaN(expiresAt))
+    throw new UsageError("--expires takes a time such as 2027-01-31T00:00:00Z");
   const limits = { limitMinute: given.number("limit-minute"), limitDay: given.number("limit-day") };
   return withCore(config, async ({ store }) => {
     const created = await createKey(store, clock, { workspaceId, name, ...limits, expiresAt });
-    output.result(created, [bold(created.key), "This is the only time the key is shown; keep it on servers, never in a browser."]);
+    output.result(created, [
+      bold(created.key),
+      "This is the only time the key is shown; keep it on servers, never in a browser.",
+    ]);
     return 0;
   });
 };
@@ -106,7 +116,9 @@ export const agentCreate: Command = ({ argv, output, config }) => {
   return withCore(config, async ({ store }) => {
     const created = await createAgent(store, clock, agent);
     const next =
-      agent.password === undefined ? [`Sign in: parley agent login --workspace ${created.workspace_id} --email ${created.email}`] : [];
+      agent.password === undefined
+        ? [`Sign in: parley agent login --workspace ${created.workspace_id} --email ${created.email}`]
+        : [];
     output.result(created, [`Created ${created.role} ${created.name} <${created.email}>.`, ...next]);
     return 0;
   });
@@ -116,7 +128,13 @@ export const agentList: Command = ({ argv, output, config }) => {
   const workspaceId = readArguments(argv, ["workspace"]).optional("workspace");
   return withCore(config, async ({ store }) => {
     const rows = await listAgents(store, workspaceId);
-    output.result(rows, table(["e-mail", "name", "role", "workspace"], rows.map((row) => [row.email, row.name, row.role, row.workspace_id])));
+    output.result(
+      rows,
+      table(
+        ["e-mail", "name", "role", "workspace"],
+        rows.map((row) => [row.email, row.name, row.role, row.workspace_id]),
+      ),
+    );
     return 0;
   });
 };

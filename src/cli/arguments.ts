@@ -15,31 +15,17 @@ export interface Arguments {
   optional(name: string): string | undefined;
   /** A whole number; throws for anything else. */
   number(name: string): number | undefined;
-  flag(name: string): boolean;
 }
 
 /** Parses what follows the command's name. `options`: the names that it takes, besides `--json`. */
-export function readArguments(argv: readonly string[], options: readonly string[], flags: readonly string[] = []): Arguments {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: Object.fromEntries([
-        ...options.map((name) => [name, { type: "string" as const }]),
-        ...[...flags, "json"].map((name) => [name, { type: "boolean" as const }]),
-      ]),
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "the arguments are wrong");
-  }
-  const values = parsed.values as Readonly<Record<string, string | boolean | undefined>>;
+export function readArguments(argv: readonly string[], options: readonly string[]): Arguments {
+  const { values, positionals } = parse(argv, options);
   const optional = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === "string" ? value : undefined;
   };
   return {
-    words: parsed.positionals,
+    words: positionals,
     optional,
     required(name) {
       const value = optional(name);
@@ -52,6 +38,21 @@ export function readArguments(argv: readonly string[], options: readonly string[
       if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} takes a whole number, not "${value}"`);
       return Number(value);
     },
-    flag: (name) => values[name] === true,
   };
+}
+
+function parse(argv: readonly string[], options: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        ...Object.fromEntries(options.map((name) => [name, { type: "string" as const }])),
+        json: { type: "boolean" },
+      },
+    });
+    return { values: values as Readonly<Record<string, string | boolean | undefined>>, positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "the arguments are wrong");
+  }
 }

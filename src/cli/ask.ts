@@ -14,11 +14,23 @@ export const ask: Command = ({ argv, output, config }) => {
   if (text === "") throw new UsageError('use: parley ask --workspace W "question"');
   return withCore(config, async ({ store, answerer }) => {
     const workspace = await requireWorkspace(store, workspaceId);
-    const row = await store.read.selectFrom("workspaces").select("settings").where("id", "=", workspace.id).executeTakeFirstOrThrow();
+    const row = await store.read
+      .selectFrom("workspaces")
+      .select("settings")
+      .where("id", "=", workspace.id)
+      .executeTakeFirstOrThrow();
     const settings = settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>);
     const began = performance.now();
     const answer = await answerer.answer(
-      { workspaceId: workspace.id, text, history: [], strictness: settings.strictness, topK: 5, audience: [], settings },
+      {
+        workspaceId: workspace.id,
+        text,
+        history: [],
+        strictness: settings.strictness,
+        topK: 5,
+        audience: [],
+        settings,
+      },
       new AbortController().signal,
     );
     output.result(

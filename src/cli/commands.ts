@@ -1,5 +1,15 @@
 import type { Config } from "../config.ts";
-import { agentCreate, agentList, agentLogin, keyCreate, keyList, keyRevoke, workspaceCreate, workspaceList, workspaceSet } from "./admin.ts";
+import {
+  agentCreate,
+  agentList,
+  agentLogin,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  workspaceCreate,
+  workspaceList,
+  workspaceSet,
+} from "./admin.ts";
 import { ask } from "./ask.ts";
 import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";

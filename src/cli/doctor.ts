@@ -16,10 +16,17 @@ interface Check {
 export const doctor: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);
   const checks: Check[] = [
-    { name: "configuration", ok: true, detail: `${config.file.workspaces.length} workspaces in the configuration file` },
+    {
+      name: "configuration",
+      ok: true,
+      detail: `${config.file.workspaces.length} workspaces in the configuration file`,
+    },
     await check("Node.js", async () => {
       const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-      if (major < 24) throw new Error(`this is Node.js ${process.versions.node}; run it by "npm start" or "npm run parley", which bring Node.js 24`);
+      if (major < 24)
+        throw new Error(
+          `this is Node.js ${process.versions.node}; run it by "npm start" or "npm run parley", which bring Node.js 24`,
+        );
       return `${major}.${minor}`;
     }),
     await check("data folder", () => checkFolder(config)),
@@ -47,7 +54,9 @@ async function checkFolder({ dataDir }: Config): Promise<string> {
     await mkdir(dataDir, { recursive: true });
     await access(dataDir, constants.W_OK);
   } catch (error) {
-    throw new Error(`${dataDir} cannot be written to: give this user the right, or set PARLEY_DATA_DIR`, { cause: error });
+    throw new Error(`${dataDir} cannot be written to: give this user the right, or set PARLEY_DATA_DIR`, {
+      cause: error,
+    });
   }
   const { bavail, bsize } = await statfs(dataDir);
   const freeMb = Math.round((bavail * bsize) / 1_000_000);
@@ -68,7 +77,9 @@ async function checkDatabase({ databaseUrl }: Config): Promise<string> {
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown failure";
-    throw new Error(`${where} does not answer (${reason}): check DATABASE_URL and that the server runs`, { cause: error });
+    throw new Error(`${where} does not answer (${reason}): check DATABASE_URL and that the server runs`, {
+      cause: error,
+    });
   }
 }
 

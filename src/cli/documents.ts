@@ -29,12 +29,29 @@ export const documentsAdd: Command = ({ argv, output, config }) => {
 
     async function addOne(file: string) {
       try {
-        const added = await documents.add({ workspaceId: workspace.id, fileName: basename(file), bytes: await readFile(file), audience });
+        const added = await documents.add({
+          workspaceId: workspace.id,
+          fileName: basename(file),
+          bytes: await readFile(file),
+          audience,
+        });
         await documents.process(added.id);
         const done = await documents.get(workspace.id, added.id);
-        return { file, id: added.id, status: done?.status ?? "failed", chunks: done?.chunks ?? 0, error: done?.error ?? null };
+        return {
+          file,
+          id: added.id,
+          status: done?.status ?? "failed",
+          chunks: done?.chunks ?? 0,
+          error: done?.error ?? null,
+        };
       } catch (error) {
-        return { file, id: null, status: "failed", chunks: 0, error: error instanceof Error ? error.message : "unknown failure" };
+        return {
+          file,
+          id: null,
+          status: "failed",
+          chunks: 0,
+          error: error instanceof Error ? error.message : "unknown failure",
+        };
       }
     }
   });
@@ -45,7 +62,8 @@ export const documentsList: Command = ({ argv, output, config }) => {
   const workspaceId = given.required("workspace");
   const statuses = ["pending", "processing", "indexed", "failed"] as const;
   const status = statuses.find((name) => name === given.optional("status"));
-  if (given.optional("status") !== undefined && status === undefined) throw new UsageError(`--status is one of ${statuses.join(", ")}`);
+  if (given.optional("status") !== undefined && status === undefined)
+    throw new UsageError(`--status is one of ${statuses.join(", ")}`);
   return withCore(config, async ({ store, documents }) => {
     const workspace = await requireWorkspace(store, workspaceId);
     const rows = [];
@@ -60,7 +78,13 @@ export const documentsList: Command = ({ argv, output, config }) => {
       if (!page.hasMore) break;
       cursor = page.nextCursor;
     }
-    output.result(rows, table(["id", "title", "status", "passages", "error"], rows.map((row) => [row.id, row.title, row.status, row.chunks, row.error])));
+    output.result(
+      rows,
+      table(
+        ["id", "title", "status", "passages", "error"],
+        rows.map((row) => [row.id, row.title, row.status, row.chunks, row.error]),
+      ),
+    );
     return 0;
   });
 };

@@ -6,13 +6,25 @@ import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 
 /** Lines of JSON; on a terminal, lines for people. Never holds a secret: what could is left out by name. */
-export function createLog(level: string): Logger {
+export async function createLog(level: string): Promise<Logger> {
   const options = {
     level,
-    redact: { paths: ["req.headers.authorization", "headers.authorization", "password", "token", "secret", "*.password", "*.secret"], censor: "[hidden]" },
+    redact: {
+      paths: [
+        "req.headers.authorization",
+        "headers.authorization",
+        "password",
+        "token",
+        "secret",
+        "*.password",
+        "*.secret",
+      ],
+      censor: "[hidden]",
+    },
   };
   if (!process.stdout.isTTY) return pino(options);
-  return pino({ ...options, transport: { target: "pino-pretty", options: { translateTime: "HH:MM:ss", ignore: "pid,hostname" } } });
+  const { default: pretty } = await import("pino-pretty");
+  return pino(options, pretty({ translateTime: "HH:MM:ss", ignore: "pid,hostname" }));
 }
 
 /** Runs `work` on the installation that the configuration names, and closes it. A command line logs warnings at most. */

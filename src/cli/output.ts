@@ -31,6 +31,10 @@ export const green = (text: string): string => (styled ? `\u001b[32m${text}\u001
 export function table(headings: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => (cell === null ? "–" : String(cell))));
   const widths = headings.map((heading, i) => Math.max(heading.length, ...cells.map((row) => row[i]?.length ?? 0)));
-  const line = (row: readonly string[]): string => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd();
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join("  ")
+      .trimEnd();
   return [bold(line(headings)), ...cells.map(line)];
 }

@@ -15,8 +15,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   const command = long ?? commands[first];
   const rest = argv.slice(long === undefined ? 1 : 2);
   try {
-    if (command === undefined) throw new UsageError(`there is no command "${[first, second].join(" ").trim()}"; see: parley help`);
-    return await command({ argv: rest, output: createOutput(rest.includes("--json")), config: loadConfig(process.env) });
+    if (command === undefined)
+      throw new UsageError(`there is no command "${[first, second].join(" ").trim()}"; see: parley help`);
+    return await command({
+      argv: rest,
+      output: createOutput(rest.includes("--json")),
+      config: loadConfig(process.env),
+    });
   } catch (error) {
     process.stderr.write(`${red("error:")} ${messageOf(error)}\n`);
     return error instanceof UsageError ? 2 : 1;

@@ -19,7 +19,7 @@ export const migrate: Command = ({ argv, output, config }) => {
 /** Runs until it is told to stop. */
 export const start: Command = async ({ argv, config }) => {
   readArguments(argv, []);
-  const log = createLog(config.logLevel);
+  const log = await createLog(config.logLevel);
   const killAt = config.killAt;
   const app = await createApp(config, {
     clock: systemClock,
@@ -67,7 +67,10 @@ function notice(config: Config): string {
   return process.stdout.isTTY ? `\n  ${bold("Parley")} runs at ${config.publicUrl}\n\n` : "";
 }
 
-function greeting(config: Config, { key, workspaceId, loginLink }: NonNullable<Awaited<ReturnType<typeof firstStart>>>): string {
+function greeting(
+  config: Config,
+  { key, workspaceId, loginLink }: NonNullable<Awaited<ReturnType<typeof firstStart>>>,
+): string {
   const { publicUrl } = config;
   return `
   ${bold("Parley is running.")}

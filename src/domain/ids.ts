@@ -42,12 +42,6 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
   return `${prefix}_${text}`;
 }
 
-const idPattern = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
-
-export function isId(prefix: IdPrefix, value: string): boolean {
-  return value.startsWith(`${prefix}_`) && idPattern.test(value);
-}
-
 const workspacePattern = /^(?:wt|ws)_([a-z0-9]{6}_[a-z0-9]{10,40})$/;
 
 /** `wt_<6>_<10+>`; `ws_` with the same tail names the same workspace. Undefined when the shape is wrong. */

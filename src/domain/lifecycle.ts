@@ -58,10 +58,6 @@ export function transitionEvent(from: Status, to: Status): LifecycleEvent | unde
   return transitions[from][to];
 }
 
-export function allowedTargets(from: Status): readonly Status[] {
-  return statuses.filter((to) => transitions[from][to] !== undefined);
-}
-
 /** Where a snooze ends: in the state it began in if that was a live one, else in `open`. */
 export function wakeTarget(snoozedFrom: Status | null): Status {
   return snoozedFrom === "claimed" || snoozedFrom === "escalated" ? snoozedFrom : "open";

@@ -47,7 +47,11 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly retryAfterS: number | undefined;
 
-  constructor(code: ProblemCode, detail: string, options: { readonly retryAfterS?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    options: { readonly retryAfterS?: number; readonly cause?: unknown } = {},
+  ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "Problem";
     this.code = code;

@@ -30,7 +30,8 @@ export function clockOnStatus(clock: SlaClock, from: Status, to: Status, now: nu
   const closed = from === "resolved" || from === "archived";
   if (closed && slaRuns(to)) return freshClock(now);
   if (closed && to === "snoozed") return { elapsedMs: 0, runningSince: null };
-  const elapsedMs = clock.runningSince === null ? clock.elapsedMs : clock.elapsedMs + Math.max(0, now - clock.runningSince);
+  const elapsedMs =
+    clock.runningSince === null ? clock.elapsedMs : clock.elapsedMs + Math.max(0, now - clock.runningSince);
   return { elapsedMs, runningSince: slaRuns(to) ? now : null };
 }
 

@@ -54,10 +54,7 @@ export async function acceptAll(
   const changes = createChanges(now, search);
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
-  const rows = await lockContexts(
-    tx,
-    distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")),
-  );
+  const rows = await lockContexts(tx, distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")));
   const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
   const contacts = await loadContacts(
     tx,
@@ -129,9 +126,7 @@ export async function acceptAll(
           return { ...nothing, conversationId: row.id, messageId: together.id };
         }
         const messageId =
-          row === undefined
-            ? null
-            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), event);
+          row === undefined ? null : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), event);
         if (messageId === null) park(parked, target, event);
         return { ...nothing, conversationId: row?.id ?? null, messageId };
       }
@@ -346,7 +341,11 @@ async function linkPrevious(tx: Tx, drafts: readonly Draft[], contacts: Contacts
 }
 
 /** Reads back the rows of work that the caller does itself. */
-async function withWork(tx: Tx, results: readonly Arrived[], arrivals: readonly Arrival[]): Promise<readonly Arrived[]> {
+async function withWork(
+  tx: Tx,
+  results: readonly Arrived[],
+  arrivals: readonly Arrival[],
+): Promise<readonly Arrived[]> {
   const own = arrivals.some(({ lease }) => lease !== undefined);
   if (!own) return results;
   return Promise.all(

@@ -19,8 +19,8 @@ export const thinkLane = (conversationId: string): string => `think:${conversati
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
 export const indexLane = "index";
-/** A question and its answer are indexed together: the whole conversation is read for it. */
-const indexDelayMs = 500;
+/** Texts are indexed at every full second: what was said since then together, as the whole conversation is read for it. */
+const indexEveryMs = 1_000;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {
@@ -65,7 +65,11 @@ export interface Draft {
    * not have.
    */
   setStatus(to: Status, actor: Actor, how?: { readonly snoozedUntil?: number | null; readonly reason?: string }): void;
-  audit(action: AuditAction, actor: Actor, change: { from?: string | null; to?: string | null; detail?: string | null }): void;
+  audit(
+    action: AuditAction,
+    actor: Actor,
+    change: { from?: string | null; to?: string | null; detail?: string | null },
+  ): void;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
@@ -247,9 +251,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
       if (draft.spoken) {
-        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt: now + indexDelayMs });
+        const dueAt = now - (now % indexEveryMs) + indexEveryMs;
+        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt });
       }
-      draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some((key) => row[key] !== before[key]);
+      draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some(
+        (key) => row[key] !== before[key],
+      );
       const at = nextTimer(row, draft.settings, now);
       // A timer that fires too early looks again; only an earlier one has to be moved.
       if (at === null || (row.timer_at !== null && row.timer_at <= at && row.timer_at > now)) continue;
@@ -288,7 +295,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
 
   async function writeTags(tx: Tx, changed: readonly Tracked[]): Promise<void> {
     for (const { draft, tag } of tagsRemoved) {
-      await tx.deleteFrom("conversation_tags").where("conversation_id", "=", draft.row.id).where("tag", "=", tag).execute();
+      await tx
+        .deleteFrom("conversation_tags")
+        .where("conversation_id", "=", draft.row.id)
+        .where("tag", "=", tag)
+        .execute();
     }
     for (const { row, before, isNew } of changed) {
       // The tag rows carry what lists filter by.
@@ -311,7 +322,9 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         sla_state: row.sla_state,
       });
       // A tag that is there already stays.
-      await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
+      await (
+        dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())
+      ).execute();
     }
   }
 

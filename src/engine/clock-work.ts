@@ -10,13 +10,25 @@ import { autoArchiveAt, autoResolveAt } from "./timers.ts";
 import type { Workspace } from "./workspaces.ts";
 
 /** Does what is due on a conversation by the clock, and sets its next timer. A timer with nothing due only does the latter. */
-export async function runTimer(tx: Tx, search: ConversationSearch, workspace: Workspace, rows: readonly OutboxRow[], now: number): Promise<Effects | null> {
+export async function runTimer(
+  tx: Tx,
+  search: ConversationSearch,
+  workspace: Workspace,
+  rows: readonly OutboxRow[],
+  now: number,
+): Promise<Effects | null> {
   await finishWork(tx, rows);
   const { conversationId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly conversationId: string };
   return settleClock(tx, search, workspace, conversationId, now);
 }
 
-async function settleClock(tx: Tx, search: ConversationSearch, workspace: Workspace, conversationId: string, now: number): Promise<Effects | null> {
+async function settleClock(
+  tx: Tx,
+  search: ConversationSearch,
+  workspace: Workspace,
+  conversationId: string,
+  now: number,
+): Promise<Effects | null> {
   const row = await lockConversation(tx, workspace.id, conversationId);
   if (row === undefined) return null;
   const { settings } = workspace;
@@ -49,7 +61,13 @@ export async function dueClocks(db: Reader, workspaceId: string, now: number, li
 }
 
 /** As {@link runTimer}, for somebody who needs the state to be exact now. The timer's own row then finds nothing due. */
-export async function settleNow(tx: Tx, search: ConversationSearch, workspace: Workspace, conversationId: string, now: number): Promise<Effects | null> {
+export async function settleNow(
+  tx: Tx,
+  search: ConversationSearch,
+  workspace: Workspace,
+  conversationId: string,
+  now: number,
+): Promise<Effects | null> {
   await tx.deleteFrom("outbox").where("lane", "=", `timer:${conversationId}`).execute();
   return settleClock(tx, search, workspace, conversationId, now);
 }

@@ -22,7 +22,10 @@ export interface Contacts {
   of(person: Person): ContactsTable;
   /** Says whether a contact was there before, so that it may have earlier conversations. */
   isNew(contactId: string): boolean;
-  setClaimed(contact: ContactsTable, claimed: { readonly name?: string; readonly email?: string; readonly phone?: string }): void;
+  setClaimed(
+    contact: ContactsTable,
+    claimed: { readonly name?: string; readonly email?: string; readonly phone?: string },
+  ): void;
   flush(tx: Tx): Promise<void>;
 }
 
@@ -74,7 +77,8 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
     for (const row of rows) identities.set(textOf(row), row);
     if (rows.length > 0) {
       const ids = [...new Set(rows.map(({ contact_id }) => contact_id))];
-      for (const row of await tx.selectFrom("contacts").selectAll().where("id", "in", ids).execute()) contacts.set(row.id, row);
+      for (const row of await tx.selectFrom("contacts").selectAll().where("id", "in", ids).execute())
+        contacts.set(row.id, row);
     }
   }
 
@@ -86,7 +90,12 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
     const known = identities.get(textOf(key));
     const flag = verified ? 1 : 0;
     if (known?.contact_id === contact.id && known.verified >= flag) return;
-    const row: IdentitiesTable = { ...key, contact_id: contact.id, verified: flag, created_at: known?.created_at ?? now };
+    const row: IdentitiesTable = {
+      ...key,
+      contact_id: contact.id,
+      verified: flag,
+      created_at: known?.created_at ?? now,
+    };
     identities.set(textOf(key), row);
     changedIdentities.set(textOf(key), row);
   }
@@ -135,7 +144,11 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
         const row = contacts.get(id);
         if (row === undefined || added.has(id)) continue;
         const { name, email, phone, user_id, updated_at } = row;
-        await tx2.updateTable("contacts").set({ name, email, phone, user_id, updated_at }).where("id", "=", id).execute();
+        await tx2
+          .updateTable("contacts")
+          .set({ name, email, phone, user_id, updated_at })
+          .where("id", "=", id)
+          .execute();
       }
       const rows = [...changedIdentities.values()];
       if (rows.length === 0) return;

@@ -18,6 +18,7 @@ import type { Engine, Query, QueryResult } from "./engine.ts";
 import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { renderParts, think } from "./think.ts";
+import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
 
@@ -39,7 +40,9 @@ export interface EngineDependencies {
 
 /** The accounts that this process knows. */
 export interface Accounts {
-  get(id: string): Promise<{ readonly id: string; readonly workspaceId: string; readonly channel: Channel } | undefined>;
+  get(
+    id: string,
+  ): Promise<{ readonly id: string; readonly workspaceId: string; readonly channel: Channel } | undefined>;
   /** The workspace's built-in account of the API. */
   api(workspaceId: string): Promise<{ readonly id: string; readonly channel: "api" }>;
 }
@@ -56,9 +59,6 @@ export interface EngineWork {
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
-export const threadTopic = (accountId: string, contextKey: string): string => `thread:${accountId}:${contextKey}`;
-export const workspaceTopic = (workspaceId: string): string => `workspace:${workspaceId}`;
-
 const queryLeaseMs = 45_000;
 /** Conversations whose text is indexed in one write. */
 const indexStep = 10;
@@ -70,7 +70,8 @@ interface Waiting {
 }
 
 export function createEngine(dependencies: EngineDependencies): Engine & { readonly work: EngineWork } {
-  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } = dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } =
+    dependencies;
   let waiting: Waiting[] = [];
 
   async function workspaceOf(id: string): Promise<Workspace> {
@@ -110,7 +111,8 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     try {
       await acceptGroup(taken);
     } catch (error) {
-      if (taken.length > 1) log.warn({ err: error, events: taken.length }, "events could not be stored together; storing each by itself");
+      if (taken.length > 1)
+        log.warn({ err: error, events: taken.length }, "events could not be stored together; storing each by itself");
       await Promise.all(taken.map((each) => acceptAlone(each)));
     }
   }
@@ -267,7 +269,10 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       for (let at = 0; at < byConversation.length; at += indexStep) {
         const step = byConversation.slice(at, at + indexStep);
         await store.write(async (tx) => {
-          await finishWork(tx, step.flatMap(([, of]) => of));
+          await finishWork(
+            tx,
+            step.flatMap(([, of]) => of),
+          );
           await search.index(
             tx,
             step.map(([id]) => id),
@@ -286,14 +291,28 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       const stored =
         locked === undefined
           ? undefined
-          : await tx.selectFrom("workspaces").select("settings").where("id", "=", locked.workspace_id).executeTakeFirst();
+          : await tx
+              .selectFrom("workspaces")
+              .select("settings")
+              .where("id", "=", locked.workspace_id)
+              .executeTakeFirst();
       if (locked === undefined || stored === undefined || locked.status !== "open") return () => undefined;
       const changes = createChanges(now, search);
       const settings = settingsOf(JSON.parse(stored.settings) as object);
       const draft = changes.track(locked, settings, false);
       const actor = { type: "system", id: "answer failed", name: null } as const;
-      const handover = { role: "assistant", authorName: settings.botName, markdown: settings.handoverMessage, sources: [] } as const;
-      draft.addMessage({ ...handover, content: handover.markdown, sources: "[]", parts: renderParts(channels, draft.row, handover) });
+      const handover = {
+        role: "assistant",
+        authorName: settings.botName,
+        markdown: settings.handoverMessage,
+        sources: [],
+      } as const;
+      draft.addMessage({
+        ...handover,
+        content: handover.markdown,
+        sources: "[]",
+        parts: renderParts(channels, draft.row, handover),
+      });
       draft.setStatus("escalated", actor);
       draft.setTags(["escalated"], [], actor);
       draft.row.settled_seq = draft.row.last_customer_seq;
@@ -345,13 +364,19 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
       await adapterOf(reply.conversationId);
-      const { effects, messageId, seq } = await store.write((tx) => replyAsAgent(tx, channels, search, workspace, reply, clock.now()));
+      const { effects, messageId, seq } = await store.write((tx) =>
+        replyAsAgent(tx, channels, search, workspace, reply, clock.now()),
+      );
       announce(effects);
       return { messageId, seq };
     },
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
-      announce(await store.write((tx) => updateConversation(tx, search, workspace, conversationId, change, actor, clock.now())));
+      announce(
+        await store.write((tx) =>
+          updateConversation(tx, search, workspace, conversationId, change, actor, clock.now()),
+        ),
+      );
     },
     async addNote(workspaceId, conversationId, note, actor) {
       const workspace = await workspaceOf(workspaceId);
@@ -366,7 +391,9 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     },
     async remove(workspaceId, conversationId, actor) {
       const workspace = await workspaceOf(workspaceId);
-      announce(await store.write((tx) => removeConversation(tx, search, workspace, conversationId, actor, clock.now())));
+      announce(
+        await store.write((tx) => removeConversation(tx, search, workspace, conversationId, actor, clock.now())),
+      );
     },
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);

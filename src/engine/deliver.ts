@@ -56,7 +56,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     return;
   }
   const part = JSON.parse(delivery.payload) as Part;
-  const context: SendContext = { thread: delivery.context_key, key: delivery.id, messageId: delivery.message_id, signal };
+  const context: SendContext = {
+    thread: delivery.context_key,
+    key: delivery.id,
+    messageId: delivery.message_id,
+    signal,
+  };
   const harmless = channels.idempotentSend(account);
 
   if (delivery.state === "sending" && !harmless) {
@@ -111,12 +116,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
 
-  async function settle(state: DeliveryState, receipt: Receipt | null, note: string | null): Promise<void> {
+  async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
     await store.write(async (tx) => {
       await finishWork(tx, [row]);
       await tx
         .updateTable("deliveries")
-        .set({ state, external_id: receipt?.externalId ?? null, settled_at: clock.now(), error: note })
+        .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
         .where("id", "=", deliveryId)
         .execute();
       if (note !== null && delivery !== undefined) await giveUp(tx, delivery, state, note, clock.now());
@@ -153,6 +158,10 @@ export async function abandonDelivery(tx: Tx, row: OutboxRow, reason: string, no
   if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return;
   const state = delivery.state === "sending" ? "unknown" : "failed";
   const note = `This message could not be delivered, and is not tried any more: ${reason}`;
-  await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", deliveryId).execute();
+  await tx
+    .updateTable("deliveries")
+    .set({ state, error: note, settled_at: now })
+    .where("id", "=", deliveryId)
+    .execute();
   await giveUp(tx, delivery, state, note, now);
 }

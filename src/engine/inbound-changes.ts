@@ -16,12 +16,7 @@ export function changeText(message: MessagesTable, event: TextChange, now: numbe
 }
 
 /** Changes the text of a message that is stored; null when it is not there yet, and the event waits for it. */
-export async function applyEdit(
-  tx: Tx,
-  changes: Changes,
-  draft: Draft,
-  event: TextChange,
-): Promise<string | null> {
+export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: TextChange): Promise<string | null> {
   const message = await tx
     .selectFrom("messages")
     .select(["id", "content", "deleted_at"])
@@ -33,7 +28,11 @@ export async function applyEdit(
   if (message.deleted_at !== null || (event.kind === "edit" && event.text === message.content)) return message.id;
   await tx
     .updateTable("messages")
-    .set(event.kind === "edit" ? { content: event.text, edited_at: changes.now } : { content: "", deleted_at: changes.now })
+    .set(
+      event.kind === "edit"
+        ? { content: event.text, edited_at: changes.now }
+        : { content: "", deleted_at: changes.now },
+    )
     .where("id", "=", message.id)
     .execute();
   changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
@@ -72,7 +71,10 @@ export async function applyDelivery(
       .where("state", "=", event.state)
       .executeTakeFirst();
     if (known !== undefined) continue;
-    await tx.insertInto("receipts").values({ delivery_id: delivery.id, state: event.state, at: event.sentAt }).execute();
+    await tx
+      .insertInto("receipts")
+      .values({ delivery_id: delivery.id, state: event.state, at: event.sentAt })
+      .execute();
     if (rank[event.state] <= rank[delivery.state]) continue;
     await tx
       .updateTable("deliveries")
@@ -96,7 +98,13 @@ export async function noteFailure(tx: Tx, conversationId: string, reason: string
   const actor = systemActor("delivery");
   await tx
     .insertInto("notes")
-    .values({ id: newId("note", now), conversation_id: conversationId, content: reason, author: "system", created_at: now })
+    .values({
+      id: newId("note", now),
+      conversation_id: conversationId,
+      content: reason,
+      author: "system",
+      created_at: now,
+    })
     .execute();
   await tx
     .insertInto("audit")

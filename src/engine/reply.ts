@@ -26,7 +26,8 @@ export async function replyAsAgent(
   const row = await requireConversation(tx, workspace.id, reply.conversationId);
   const before = await sentBefore(tx, reply);
   if (before !== undefined) return { effects: null, messageId: before.id, seq: before.seq };
-  if (row.status === "archived") throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  if (row.status === "archived")
+    throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);

@@ -54,7 +54,10 @@ export async function think(
 ): Promise<Thought> {
   const [first] = rows;
   if (first === undefined) return silent;
-  const { conversationId, seq } = JSON.parse(first.payload) as { readonly conversationId: string; readonly seq: number };
+  const { conversationId, seq } = JSON.parse(first.payload) as {
+    readonly conversationId: string;
+    readonly seq: number;
+  };
   const conversation = await store.read
     .selectFrom("conversations")
     .selectAll()
@@ -146,7 +149,8 @@ export async function think(
       if (reply === undefined) throw new Error("a turn that does not escalate has an answer");
       return reply;
     }
-    const reason = found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
+    const reason =
+      found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
     const handover = say(draft, [], { content: settings.handoverMessage, answersSeq });
     draft.setStatus("escalated", systemActor("escalation"), { reason });
     draft.setTags(["escalated"], [], systemActor("escalation"));
@@ -195,5 +199,5 @@ async function recentMessages(
     // A flood of messages is answered by its end.
     .limit(50)
     .execute();
-  return rows.reverse();
+  return rows.toReversed();
 }

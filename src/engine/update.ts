@@ -62,7 +62,10 @@ function changeStatus(draft: Draft, change: ConversationChange, actor: Actor, no
   }
   if (assignedTo !== undefined) {
     if (draft.row.status !== "claimed") {
-      throw new Problem("invalid_transition", "assigned_to can be set on a claimed conversation, or together with status claimed");
+      throw new Problem(
+        "invalid_transition",
+        "assigned_to can be set on a claimed conversation, or together with status claimed",
+      );
     }
     assign(draft, assignedTo, actor);
   }
@@ -148,7 +151,10 @@ export async function removeConversation(
   await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
-  await tx.deleteFrom("outbox").where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id)]).execute();
+  await tx
+    .deleteFrom("outbox")
+    .where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id)])
+    .execute();
   // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
   await tx

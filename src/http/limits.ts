@@ -5,7 +5,7 @@ import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
 import type { Caller } from "./auth.ts";
 
-export const concurrentMax = 50;
+const concurrentMax = 50;
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

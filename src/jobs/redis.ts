@@ -55,7 +55,12 @@ export async function openRedisSignals({ url, clock, log, prefix = "parley" }: R
   };
 }
 
-function connect(url: string, log: Log, name: string, options: { maxRetriesPerRequest: number | null; enableOfflineQueue?: boolean }): Redis {
+function connect(
+  url: string,
+  log: Log,
+  name: string,
+  options: { maxRetriesPerRequest: number | null; enableOfflineQueue?: boolean },
+): Redis {
   const client = new Redis(url, { ...options, retryStrategy: (times) => Math.min(times * 200, 3_000) });
   let away = false;
   client.on("error", (error: Error) => {

@@ -220,7 +220,10 @@ export function openWorker(options: WorkerOptions): Worker {
     } catch (failure) {
       if (!rows.some(isDead)) throw failure;
       // What cannot even be given up properly must not hold its lane for ever.
-      log.error({ err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind }, "giving up on work failed too; it is a dead letter");
+      log.error(
+        { err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind },
+        "giving up on work failed too; it is a dead letter",
+      );
       after = await putBack(undefined);
     }
     for (const run of after) run();
@@ -255,7 +258,9 @@ export function openWorker(options: WorkerOptions): Worker {
         onIdle = resolve;
         if (running.size === 0) resolve();
       });
-      const cancelGrace = clock.timer(Math.max(0, graceMs - gracefulAbortMs), () => abort.abort(new Error("the program stops")));
+      const cancelGrace = clock.timer(Math.max(0, graceMs - gracefulAbortMs), () =>
+        abort.abort(new Error("the program stops")),
+      );
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
       cancelGrace();
       await store.write((tx) => releaseLeases(tx, [processId]));

@@ -23,7 +23,8 @@ const sessionMs = 14 * 86_400_000;
 export async function createAgent(store: Store, clock: Clock, given: NewAgent) {
   const workspace = await requireWorkspace(store, given.workspaceId);
   const email = given.email.trim().toLowerCase();
-  if (!emailPattern.test(email)) throw new Problem("invalid_parameter", `email: "${given.email}" is not an e-mail address`);
+  if (!emailPattern.test(email))
+    throw new Problem("invalid_parameter", `email: "${given.email}" is not an e-mail address`);
   if (given.name.trim() === "") throw new Problem("invalid_parameter", "name: customers see it, so it cannot be empty");
   if (given.password !== undefined && given.password.length < 10) {
     throw new Problem("invalid_parameter", "password: use at least 10 characters");
@@ -35,18 +36,30 @@ export async function createAgent(store: Store, clock: Clock, given: NewAgent) {
     await store.write((tx) =>
       tx
         .insertInto("agents")
-        .values({ id, workspace_id: workspace.id, email, name: given.name.trim(), role: given.role, password, created_at: now })
+        .values({
+          id,
+          workspace_id: workspace.id,
+          email,
+          name: given.name.trim(),
+          role: given.role,
+          password,
+          created_at: now,
+        })
         .execute(),
     );
   } catch (error) {
-    if (isDuplicate(error)) throw new Problem("invalid_parameter", `email: ${email} is an agent of this workspace already`, { cause: error });
+    if (isDuplicate(error))
+      throw new Problem("invalid_parameter", `email: ${email} is an agent of this workspace already`, { cause: error });
     throw error;
   }
   return { id, workspace_id: workspace.id, email, name: given.name.trim(), role: given.role };
 }
 
 export async function listAgents(store: Store, workspaceId: string | undefined) {
-  const query = store.read.selectFrom("agents").select(["id", "workspace_id", "email", "name", "role"]).orderBy("email");
+  const query = store.read
+    .selectFrom("agents")
+    .select(["id", "workspace_id", "email", "name", "role"])
+    .orderBy("email");
   if (workspaceId === undefined) return query.execute();
   return query.where("workspace_id", "=", (await requireWorkspace(store, workspaceId)).id).execute();
 }
@@ -57,7 +70,11 @@ async function hashPassword(password: string): Promise<string> {
 }
 
 /** The agents that this address and password are right for. Takes as long for an unknown address. */
-export async function checkPassword(store: Store, email: string, password: string): Promise<{ readonly id: string } | undefined> {
+export async function checkPassword(
+  store: Store,
+  email: string,
+  password: string,
+): Promise<{ readonly id: string } | undefined> {
   const rows = await store.read
     .selectFrom("agents")
     .select(["id", "password"])
@@ -65,7 +82,8 @@ export async function checkPassword(store: Store, email: string, password: strin
     .limit(5)
     .execute();
   const stored = rows.filter((row) => row.password !== null);
-  if (stored.length === 0) stored.push({ id: "", password: `${Buffer.alloc(16).toString("base64")}:${Buffer.alloc(32).toString("base64")}` });
+  if (stored.length === 0)
+    stored.push({ id: "", password: `${Buffer.alloc(16).toString("base64")}:${Buffer.alloc(32).toString("base64")}` });
   let found: { readonly id: string } | undefined;
   for (const row of stored) {
     const [salt = "", expected = ""] = (row.password ?? "").split(":");
@@ -80,13 +98,26 @@ export async function createLoginToken(store: Store, clock: Clock, agentId: stri
   return insertToken(store, clock, agentId, "login_link", loginLinkMs);
 }
 
-async function insertToken(store: Store, clock: Clock, agentId: string, kind: "login_link" | "session", lifeMs: number) {
+async function insertToken(
+  store: Store,
+  clock: Clock,
+  agentId: string,
+  kind: "login_link" | "session",
+  lifeMs: number,
+) {
   const token = randomBytes(32).toString("base64url");
   const now = clock.now();
   await store.write((tx) =>
     tx
       .insertInto("agent_tokens")
-      .values({ hash: hash("sha256", token), agent_id: agentId, kind, expires_at: now + lifeMs, used_at: null, created_at: now })
+      .values({
+        hash: hash("sha256", token),
+        agent_id: agentId,
+        kind,
+        expires_at: now + lifeMs,
+        used_at: null,
+        created_at: now,
+      })
       .execute(),
   );
   return token;
@@ -106,7 +137,8 @@ export async function redeemLogin(store: Store, clock: Clock, token: string): Pr
       .where("expires_at", ">", now)
       .executeTakeFirst();
     if (Number(result.numUpdatedRows) !== 1) return undefined;
-    return (await tx.selectFrom("agent_tokens").select("agent_id").where("hash", "=", digest).executeTakeFirst())?.agent_id;
+    return (await tx.selectFrom("agent_tokens").select("agent_id").where("hash", "=", digest).executeTakeFirst())
+      ?.agent_id;
   });
   return agentId === undefined ? undefined : createSession(store, clock, agentId);
 }

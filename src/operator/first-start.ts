@@ -30,7 +30,11 @@ export async function firstStart({ core }: Pick<App, "core">, config: Config, cl
   const workspaceId = await firstWorkspace();
   const { key } = await createKey(store, clock, { workspaceId, name: "first key" });
   const agent = await createAgent(store, clock, { workspaceId, ...operator });
-  return { workspaceId, key, loginLink: `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}` };
+  return {
+    workspaceId,
+    key,
+    loginLink: `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}`,
+  };
 
   /** The operator's own, when there is one already; else one that has read the manual. */
   async function firstWorkspace(): Promise<string> {
@@ -51,5 +55,7 @@ export async function firstStart({ core }: Pick<App, "core">, config: Config, cl
 async function manualPages(): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {
   const folder = fileURLToPath(manual);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).toSorted();
-  return Promise.all(names.map(async (name) => ({ fileName: basename(name), bytes: await readFile(`${folder}/${name}`) })));
+  return Promise.all(
+    names.map(async (name) => ({ fileName: basename(name), bytes: await readFile(`${folder}/${name}`) })),
+  );
 }

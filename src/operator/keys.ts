@@ -16,7 +16,8 @@ export interface NewKey {
 /** The stored workspace, for `ws_…` as well; throws where there is none. */
 export async function requireWorkspace(store: Store, given: string) {
   const id = parseWorkspaceId(given);
-  if (id === undefined) throw new Problem("invalid_workspace_id", `"${given}" is not a workspace id: wt_<6 characters>_<characters>`);
+  if (id === undefined)
+    throw new Problem("invalid_workspace_id", `"${given}" is not a workspace id: wt_<6 characters>_<characters>`);
   const row = await store.read
     .selectFrom("workspaces")
     .select(["id", "name", "plan"])
@@ -89,6 +90,11 @@ export async function revokeKey(store: Store, clock: Clock, id: string): Promise
   const known = await store.read.selectFrom("api_keys").select("id").where("id", "=", id).executeTakeFirst();
   if (known === undefined) throw new Problem("not_found", `there is no key ${id}`);
   await store.write((tx) =>
-    tx.updateTable("api_keys").set({ revoked_at: clock.now() }).where("id", "=", id).where("revoked_at", "is", null).execute(),
+    tx
+      .updateTable("api_keys")
+      .set({ revoked_at: clock.now() })
+      .where("id", "=", id)
+      .where("revoked_at", "is", null)
+      .execute(),
   );
 }

@@ -8,7 +8,11 @@ import { readConfigFile } from "../config-file.ts";
  * Changes settings of a workspace, given as `key=value` with the keys of the configuration file (`widget.title=Help`),
  * or `name` and `plan`. Values are read as YAML. The stored settings after the change.
  */
-export async function setWorkspace(store: Store, workspaceId: string, assignments: readonly string[]): Promise<Partial<WorkspaceSettings>> {
+export async function setWorkspace(
+  store: Store,
+  workspaceId: string,
+  assignments: readonly string[],
+): Promise<Partial<WorkspaceSettings>> {
   const tree: Record<string, unknown> = { name: "unchanged" };
   for (const assignment of assignments) {
     const at = assignment.indexOf("=");
@@ -19,7 +23,11 @@ export async function setWorkspace(store: Store, workspaceId: string, assignment
   if (parsed === undefined) throw new Error("the settings were lost while they were read");
   const name = parsed.name === "unchanged" ? undefined : parsed.name;
   return store.write(async (tx) => {
-    const row = await tx.selectFrom("workspaces").select("settings").where("id", "=", workspaceId).executeTakeFirstOrThrow();
+    const row = await tx
+      .selectFrom("workspaces")
+      .select("settings")
+      .where("id", "=", workspaceId)
+      .executeTakeFirstOrThrow();
     const settings = { ...(JSON.parse(row.settings) as Partial<WorkspaceSettings>), ...parsed.settings };
     await tx
       .updateTable("workspaces")
@@ -36,7 +44,8 @@ export async function setWorkspace(store: Store, workspaceId: string, assignment
 
 function put(tree: Record<string, unknown>, path: readonly string[], value: string): void {
   const [key, ...rest] = path;
-  if (key === undefined || !/^[a-z_]+$/.test(key)) throw new Problem("invalid_parameter", `"${path.join(".")}" is not a setting`);
+  if (key === undefined || !/^[a-z_]+$/.test(key))
+    throw new Problem("invalid_parameter", `"${path.join(".")}" is not a setting`);
   if (rest.length === 0) {
     tree[key] = value;
     return;
@@ -59,4 +68,3 @@ function toYaml(tree: Record<string, unknown>, indent: number): string {
     })
     .join(`\n${" ".repeat(indent)}`);
 }
-

@@ -43,7 +43,7 @@ const ascii = /^[a-z0-9]+$/;
 const alphabetic = /^[a-z]+$/;
 
 /** The words of a text in order, as tokens of this workspace. */
-export function tokensOf(workspaceId: string, text: string): string[] {
+function tokensOf(workspaceId: string, text: string): string[] {
   const prefix = workspaceShortId(workspaceId);
   const folded = text
     .toLowerCase()

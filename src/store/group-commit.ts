@@ -26,7 +26,7 @@ const attemptsMax = 6;
  * the failure of one undoes that one alone. A work's promise resolves after the commit.
  */
 export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOptions) {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let running = 0;
   let idle: (() => void)[] = [];
 
@@ -57,7 +57,11 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     try {
       await db.transaction().execute(async (tx) => {
         const end = performance.now() + options.groupMs;
-        while (waiting.length > 0 && taken.length < options.groupMax && (taken.length === 0 || performance.now() < end)) {
+        while (
+          waiting.length > 0 &&
+          taken.length < options.groupMax &&
+          (taken.length === 0 || performance.now() < end)
+        ) {
           const next = waiting.shift();
           if (next === undefined) break;
           taken.push(next);

@@ -9,7 +9,7 @@ import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import * as initial from "./migrations/0001-initial.ts";
+import { initial } from "./migrations/0001-initial.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 

@@ -148,11 +148,7 @@ export async function renewLeases(
 
 export async function releaseLeases(tx: Tx, leaseIds: readonly string[]): Promise<void> {
   if (leaseIds.length === 0) return;
-  await tx
-    .updateTable("outbox")
-    .set({ lease_id: null, lease_until: null })
-    .where("lease_id", "in", leaseIds)
-    .execute();
+  await tx.updateTable("outbox").set({ lease_id: null, lease_until: null }).where("lease_id", "in", leaseIds).execute();
 }
 
 /** Puts work back after a failure, not to be tried before `dueAt`; `dead`: never, until somebody replays it. */

@@ -104,7 +104,12 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   #prepare(text: string): Prepared {
     const known = this.#statements.get(text);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // What was used last is dropped last.
+      this.#statements.delete(text);
+      this.#statements.set(text, known);
+      return known;
+    }
     const statement = this.database.prepare(text);
     const prepared = { statement, givesRows: statement.columns().length > 0 };
     if (this.#statements.size >= statementsMax) {

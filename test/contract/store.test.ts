@@ -14,9 +14,14 @@ eachDatabase("the store", (open) => {
   const add = (name: string) =>
     store.write((tx) => tx.insertInto("counters").values({ name, window_start: 0, value: 1 }).execute());
   const names = async (prefix: string) =>
-    (await store.read.selectFrom("counters").select("name").where("name", "like", `${prefix}%`).orderBy("name").execute()).map(
-      ({ name }) => name,
-    );
+    (
+      await store.read
+        .selectFrom("counters")
+        .select("name")
+        .where("name", "like", `${prefix}%`)
+        .orderBy("name")
+        .execute()
+    ).map(({ name }) => name);
 
   it("undoes only the work that fails of those that share a transaction", async () => {
     const outcomes = await Promise.allSettled([add("a1"), add("a2"), add("a1"), add("a3")]);
@@ -51,7 +56,9 @@ eachDatabase("the store", (open) => {
   });
 
   it("refuses the reader and a second write inside a write, instead of hanging", async () => {
-    await expect(store.write(() => store.read.selectFrom("counters").selectAll().execute())).rejects.toThrow("use the transaction");
+    await expect(store.write(() => store.read.selectFrom("counters").selectAll().execute())).rejects.toThrow(
+      "use the transaction",
+    );
     await expect(store.write(() => add("nested"))).rejects.toThrow("use the transaction");
     await add("after");
     expect(await names("after")).toEqual(["after"]);
@@ -75,7 +82,11 @@ eachDatabase("the store", (open) => {
         ),
       ),
     );
-    const row = await store.read.selectFrom("counters").select("value").where("name", "=", "counter").executeTakeFirstOrThrow();
+    const row = await store.read
+      .selectFrom("counters")
+      .select("value")
+      .where("name", "=", "counter")
+      .executeTakeFirstOrThrow();
     expect(row.value).toBe(101);
   });
 });

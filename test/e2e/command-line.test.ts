@@ -42,7 +42,14 @@ eachDatabase("the command line", (open) => {
   });
 
   it("changes settings of a workspace, and says what is wrong with those that do not exist", async () => {
-    const { settings } = await json(["workspace", "set", workspaceId, "bot_name=Ada", "widget.color=#aa3300", "auto_resolve_days=false"]);
+    const { settings } = await json([
+      "workspace",
+      "set",
+      workspaceId,
+      "bot_name=Ada",
+      "widget.color=#aa3300",
+      "auto_resolve_days=false",
+    ]);
     expect(settings).toMatchObject({ botName: "Ada", widgetColor: "#aa3300", autoResolveDays: null });
     const wrong = await parley(["workspace", "set", workspaceId, "colour=red"], env);
     expect(wrong.status).toBe(1);
@@ -60,7 +67,10 @@ eachDatabase("the command line", (open) => {
   });
 
   it("refuses a key limit above the plan's", async () => {
-    const ran = await parley(["key", "create", "--workspace", workspaceId, "--name", "n", "--limit-minute", "1001"], env);
+    const ran = await parley(
+      ["key", "create", "--workspace", workspaceId, "--name", "n", "--limit-minute", "1001"],
+      env,
+    );
     expect(ran).toMatchObject({ status: 1, stdout: "" });
     expect(ran.stderr).toContain("1 to the plan's 1000");
   });
@@ -79,14 +89,23 @@ eachDatabase("the command line", (open) => {
   it("adds documents, tells the outcome of each, answers from them, and removes them", async () => {
     const good = join(folder, "returns.md");
     const bad = join(folder, "photo.md");
-    await writeFile(good, "# Returns\n\n## How long can I return an order?\n\nYou can return an order within 45 days of delivery.\n");
+    await writeFile(
+      good,
+      "# Returns\n\n## How long can I return an order?\n\nYou can return an order within 45 days of delivery.\n",
+    );
     await writeFile(bad, Buffer.from([0, 1, 2, 3, 255, 254, 0, 0, 9]));
-    const outcomes = await json(["documents", "add", "--workspace", workspaceId, good, bad, join(folder, "absent.md")], 1);
+    const outcomes = await json(
+      ["documents", "add", "--workspace", workspaceId, good, bad, join(folder, "absent.md")],
+      1,
+    );
     expect(outcomes.map(({ status }: { status: string }) => status)).toEqual(["indexed", "failed", "failed"]);
 
     const asked = await json(["ask", "--workspace", workspaceId, "How long can I return an order?"]);
     expect(asked.answer).toContain("within 45 days");
-    expect(asked.sources[0]).toMatchObject({ title: expect.stringContaining("Returns"), chunk: expect.stringContaining("45 days") });
+    expect(asked.sources[0]).toMatchObject({
+      title: expect.stringContaining("Returns"),
+      chunk: expect.stringContaining("45 days"),
+    });
     const readable = await parley(["ask", "--workspace", workspaceId, "How long can I return an order?"], env);
     expect(readable.stdout).toMatch(/within 45 days[^]*\[1\] Returns/);
 
@@ -158,7 +177,7 @@ eachDatabase("the command line", (open) => {
     [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
     [{ TYPESENSE_URL: "http://localhost:8108" }, "this version cannot use it"],
   ])("does not start with %o, and says what is allowed", async (setting, reason) => {
-    const ran = await parley(["start"], { ...env, ...setting } as Record<string, string>);
+    const ran = await parley(["start"], { ...env, ...setting });
     expect(ran.status).toBe(1);
     expect(ran.stderr).toContain(reason);
   });
@@ -171,7 +190,9 @@ eachDatabase("the command line", (open) => {
     expect(ran.stderr).toContain(`${file}, line 3: workspaces.0.strictness`);
     await writeFile(file, "workspaces:\n  - name: Acme\n    colour: red\n");
     const unknown = await parley(["start"], { ...env, PARLEY_CONFIG: file });
-    expect(unknown.stderr).toContain(`${file}, line 3: workspaces.0.colour is not a setting; allowed here: name, plan, bot_name`);
+    expect(unknown.stderr).toContain(
+      `${file}, line 3: workspaces.0.colour is not a setting; allowed here: name, plan, bot_name`,
+    );
     await writeFile(file, "workspaces:\n  - name: ${NO_SUCH_VARIABLE}\n");
     const missing = await parley(["start"], { ...env, PARLEY_CONFIG: file });
     expect(missing.stderr).toContain(`${file}, line 2: the environment has no variable NO_SUCH_VARIABLE`);

@@ -225,6 +225,25 @@ function inTheBrowser(): void {
     expect((await statusOf(customer.conversationId)).status).toBe("open");
   });
 
+  it("tells every window of a browser, and leads to the sign-in page when the session has ended", async () => {
+    const customer = await customerWrites(app, "windows", "First", "Radia Perlman");
+    await settled(app);
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    const second = await page.context().newPage();
+    await second.goto(`${app.url}/inbox#/all/${customer.conversationId}`);
+    await thread(second).getByText("First").first().waitFor();
+    await customer.write("Second message");
+    await thread(page).getByText("Second message").waitFor();
+    await thread(second).getByText("Second message").waitFor();
+    await page.close();
+    await customer.write("Third message");
+    await thread(second).getByText("Third message").waitFor();
+    await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
+    app.clock.advance(20_000);
+    await second.waitForURL("**/inbox/login");
+    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("401")));
+  });
+
   it("names every control, and shows where the focus is", async () => {
     const customer = await customerWrites(app, "controls", "Hello", "Edith Clarke");
     await settled(app);

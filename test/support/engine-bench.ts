@@ -14,12 +14,13 @@ import type {
   Sender,
 } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
-import type { Actor } from "#domain/message.ts";
+import type { Actor, Channel } from "#domain/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import type { Answer, Question } from "#engine/ports.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { LoadAdapter } from "#src/channels.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -56,6 +57,15 @@ export interface BenchOptions {
   readonly beside?: EngineBench;
   readonly clock?: HandMovedClock;
   readonly script?: Partial<Script>;
+  /** Another account than one on the scripted platform. */
+  readonly account?: BenchAccount;
+}
+
+export interface BenchAccount {
+  readonly channel: Channel;
+  readonly load: LoadAdapter;
+  /** Secrets included. */
+  readonly config: Readonly<Record<string, unknown>>;
 }
 
 /** The program on a database of its own, with one workspace and an account on a platform that a script plays. */
@@ -84,7 +94,7 @@ export interface EngineBench {
   talk(conversationId: string): Promise<readonly string[]>;
   notes(conversationId: string): Promise<readonly string[]>;
   /** Waits for what happens by itself; the clock stands still. */
-  until(what: string, reached: () => Promise<boolean> | boolean): Promise<void>;
+  until(what: string, reached: () => Promise<boolean> | boolean, patienceMs?: number): Promise<void>;
   /** Waits until nothing that is due is left to do. */
   settle(): Promise<void>;
   /** Moves the clock, and stops wherever something falls due until it is done. */
@@ -155,7 +165,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     {
       clock,
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
-      loadAdapter: (channel) => (channel === "telegram" ? Promise.resolve(scripted(script, sent)) : undefined),
+      loadAdapter: options.account?.load ?? ((channel) => (channel === "telegram" ? Promise.resolve(scripted(script, sent)) : undefined)),
       answerer: {
         answer(question, signal) {
           asked.push(question);
@@ -169,7 +179,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   const { store, secrets } = app.core;
   const workspaceId =
     beside?.workspaceId ?? (await createWorkspace({ store, clock, secrets }, { name: "Test", settings: options.settings ?? {} })).id;
-  const accountId = beside?.accountId ?? (await addAccount(store, workspaceId, clock.now()));
+  const accountId = beside?.accountId ?? (await addAccount(app, workspaceId, options.account, clock.now()));
 
   const bench: EngineBench = {
     app,
@@ -207,8 +217,8 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       (await store.read.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id").execute()).map(
         ({ content }) => content,
       ),
-    async until(what, reached) {
-      const end = performance.now() + 10_000;
+    async until(what, reached, patienceMs = 10_000) {
+      const end = performance.now() + patienceMs;
       while (!(await reached())) {
         if (performance.now() > end) {
           const rows = await store.read.selectFrom("outbox").selectAll().execute();
@@ -253,24 +263,33 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   return bench;
 }
 
-async function addAccount(store: OpenStore, workspaceId: string, now: number): Promise<string> {
-  const id = newId("acc", now);
-  await store.write((tx) =>
-    tx
+async function addAccount({ core }: App, workspaceId: string, given: BenchAccount | undefined, now: number): Promise<string> {
+  const { store, secrets } = core;
+  const { channel, load, config } = given ?? { channel: "telegram", load: () => undefined, config: {} };
+  const secretNames = (await load(channel))?.secrets ?? [];
+  const isSecret = ([name]: readonly [string, unknown]): boolean => secretNames.includes(name);
+  const stored = {
+    config: JSON.stringify(Object.fromEntries(Object.entries(config).filter((entry) => !isSecret(entry)))),
+    credentials: secrets.seal(JSON.stringify(Object.fromEntries(Object.entries(config).filter(isSecret)))),
+  };
+  // Every workspace has its accounts of some channels from the beginning.
+  const builtin = await store.read
+    .selectFrom("accounts")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("name", "=", channel)
+    .executeTakeFirst();
+  const id = builtin?.id ?? newId("acc", now);
+  await store.write(async (tx) => {
+    if (builtin !== undefined) {
+      await tx.updateTable("accounts").set(stored).where("id", "=", id).execute();
+      return;
+    }
+    await tx
       .insertInto("accounts")
-      .values({
-        id,
-        workspace_id: workspaceId,
-        channel: "telegram",
-        name: "scripted",
-        config: "{}",
-        credentials: null,
-        managed_by: "dashboard",
-        enabled: 1,
-        created_at: now,
-      })
-      .execute(),
-  );
+      .values({ id, workspace_id: workspaceId, channel, name: `test ${channel}`, ...stored, managed_by: "dashboard", enabled: 1, created_at: now })
+      .execute();
+  });
   return id;
 }
 

@@ -174,6 +174,7 @@ export const importRules: readonly ImportRule[] = [
       "src/config-file.ts",
       "node:",
       "pino",
+      "pino-pretty",
       "ioredis",
       "kysely",
     ],

@@ -94,10 +94,10 @@ export async function conversationView(
     }),
     audit: audit.toReversed().flatMap((entry): AuditView[] => {
       if (entry.action === "note_added") return [];
-      const { id: entryId, action, from_value: from, to_value: to, created_at: createdAt } = entry;
+      const { id: entryId, action, from_value: from, to_value: to, detail, created_at: createdAt } = entry;
       const named = action === "assigned" ? (personOf(people, to)?.name ?? to) : to;
       const automatic = entry.actor_type === "system" || entry.actor_type === "assistant";
-      return [{ id: entryId, action, actor: actorName(entry, people), automatic, from, to: named, createdAt }];
+      return [{ id: entryId, action, actor: actorName(entry, people), automatic, from, to: named, detail, createdAt }];
     }),
     others: others.map(({ started_at: startedAt, ...other }) => ({ ...other, startedAt })),
     now,

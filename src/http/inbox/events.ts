@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { workspaceTopic } from "#engine/create-engine.ts";
+import { workspaceTopic } from "#engine/topics.ts";
 import type { Clock, Fanout, Log, Reader } from "#engine/ports.ts";
 import { conversationOfContext } from "#store/conversations.ts";
 import type { LiveEvent } from "./wire.ts";

@@ -79,7 +79,9 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
     { parseAs: "string", bodyLimit: formBytesMax },
     (_request, body, done) => done(null, new URLSearchParams(body.toString())),
   );
-  scope.addHook("onRequest", async (request) => {
+  const secure = options.publicUrl.startsWith("https:");
+  scope.addHook("onRequest", async (request, reply) => {
+    if (secure) void reply.header("strict-transport-security", "max-age=31536000");
     if (request.method !== "GET" && request.method !== "HEAD") requireSameOrigin(request, options.publicUrl);
   });
 

@@ -86,6 +86,7 @@ export interface AuditView {
   readonly automatic: boolean;
   readonly from: string | null;
   readonly to: string | null;
+  readonly detail: string | null;
   readonly createdAt: number;
 }
 

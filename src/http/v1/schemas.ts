@@ -70,7 +70,7 @@ export const note = Type.Object({
   created_at: time,
 });
 
-export const auditEntry = Type.Object({
+const auditEntry = Type.Object({
   id: Type.String(),
   action: Type.Enum([...auditActions]),
   actor: Type.Object({

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
+import type { Migration } from "kysely/migration";
 import { dialectOf } from "../dialect.ts";
 import type { Dialect } from "../dialect.ts";
 
@@ -19,10 +20,11 @@ const types: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   },
   mysql: {
     $serial: "bigint not null auto_increment primary key",
-    $id: "varchar(64) character set ascii collate ascii_bin",
-    // Platform ids are case-sensitive, so the collation is binary.
+    // Ids are case-sensitive, so the collation is binary; it is the same everywhere, since whatever a client sends is
+    // compared with them.
+    $id: "varchar(64) character set utf8mb4 collate utf8mb4_bin",
     $key: "varchar(190) character set utf8mb4 collate utf8mb4_bin",
-    $short: "varchar(32) character set ascii collate ascii_bin",
+    $short: "varchar(32) character set utf8mb4 collate utf8mb4_bin",
     $text: "longtext character set utf8mb4 collate utf8mb4_bin",
     $blob: "longblob",
     $time: "bigint",
@@ -216,7 +218,9 @@ const onlyOn: Readonly<Record<Dialect, readonly string[]>> = {
   ],
 };
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export const initial: Migration = { up };
+
+async function up(db: Kysely<unknown>): Promise<void> {
   const dialect = dialectOf(db);
   for (const statement of [...statements.split(";"), ...onlyOn[dialect]]) {
     const text = statement.replaceAll(/\$[a-z]+/g, (name) => {

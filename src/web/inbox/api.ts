@@ -78,29 +78,56 @@ export const api = {
   typing: async (id: string) => ask("POST", `conversations/${id}/typing`, {}),
 };
 
-/**
- * Listens for changes. The browser connects again by itself; `connected` is called each time, for whatever happened in
- * between was not told.
- */
-export function listen(on: {
+export interface Listener {
   readonly event: (event: LiveEvent) => void;
+  /** Called each time the connection stands: whatever happened before was not told. */
   readonly connected: () => void;
   readonly lost: () => void;
-}): void {
+}
+
+type Told = { readonly kind: "event"; readonly event: LiveEvent } | { readonly kind: "connected" | "lost" };
+
+/**
+ * Listens for changes. Of all windows of a browser one holds the connection and tells the others, for a browser makes few
+ * connections to one server. When that window closes, another takes over.
+ */
+export function listen(on: Listener): void {
+  const hear = (told: Told): void => {
+    if (told.kind === "event") on.event(told.event);
+    else on[told.kind]();
+  };
+  // Without a secure context there are no locks; then each window has a connection of its own.
+  if (!("locks" in navigator)) {
+    connect(hear);
+    return;
+  }
+  const windows = new BroadcastChannel("parley.inbox");
+  windows.addEventListener("message", ({ data }: MessageEvent<Told>) => hear(data));
+  const hold = (): Promise<never> => {
+    connect((told) => {
+      hear(told);
+      windows.postMessage(told);
+    });
+    return new Promise<never>(() => undefined);
+  };
+  navigator.locks.request("parley.inbox", hold).catch(() => connect(hear));
+}
+
+function connect(tell: (told: Told) => void): void {
   let source: EventSource | undefined;
-  const connect = (): void => {
+  const open = (): void => {
     source?.close();
     source = new EventSource("/inbox/api/events");
-    source.addEventListener("open", on.connected);
-    source.addEventListener("message", (message: MessageEvent<string>) =>
-      on.event(JSON.parse(message.data) as LiveEvent),
+    source.addEventListener("open", () => tell({ kind: "connected" }));
+    source.addEventListener("message", ({ data }: MessageEvent<string>) =>
+      tell({ kind: "event", event: JSON.parse(data) as LiveEvent }),
     );
     source.addEventListener("error", () => {
-      on.lost();
+      tell({ kind: "lost" });
       // After an answer that is no event stream the browser gives up.
-      if (source?.readyState === EventSource.CLOSED) setTimeout(connect, 5_000);
+      if (source?.readyState === EventSource.CLOSED) setTimeout(open, 5_000);
     });
   };
-  connect();
-  addEventListener("online", connect);
+  open();
+  addEventListener("online", open);
 }

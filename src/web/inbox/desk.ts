@@ -54,6 +54,8 @@ export interface DeskListener {
 }
 
 const refreshDelayMs = 120;
+const listEveryMs = 1_000;
+const hiddenListEveryMs = 10_000;
 const typingShownMs = 6_000;
 const typingToldMs = 3_000;
 const deliveryPollMs = 2_500;
@@ -91,11 +93,12 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
   };
   let listRun = 0;
   let pages = 1;
-  let refreshTimer: ReturnType<typeof setTimeout> | undefined;
+  let conversationTimer: ReturnType<typeof setTimeout> | undefined;
+  let listTimer: ReturnType<typeof setTimeout> | undefined;
+  let listedAt = 0;
   let searchTimer: ReturnType<typeof setTimeout> | undefined;
   let typingTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
-  let refreshConversation = false;
   let typingToldAt = 0;
 
   const set = (change: Partial<DeskState>): void => {
@@ -184,15 +187,24 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     }
   }
 
+  /** The open conversation at once, the list at most once a second: in a large team something changes all the time. */
   function refresh(withConversation: boolean): void {
-    refreshConversation ||= withConversation;
-    refreshTimer ??= setTimeout(() => {
-      refreshTimer = undefined;
-      if (refreshConversation) void loadConversation();
-      refreshConversation = false;
-      void loadList();
-      void loadCounts();
-    }, refreshDelayMs);
+    if (withConversation) {
+      conversationTimer ??= setTimeout(() => {
+        conversationTimer = undefined;
+        void loadConversation();
+      }, refreshDelayMs);
+    }
+    const everyMs = document.visibilityState === "visible" ? listEveryMs : hiddenListEveryMs;
+    listTimer ??= setTimeout(
+      () => {
+        listTimer = undefined;
+        listedAt = Date.now();
+        void loadList();
+        void loadCounts();
+      },
+      Math.max(refreshDelayMs, listedAt + everyMs - Date.now()),
+    );
   }
 
   async function during(work: () => Promise<ConversationView>): Promise<boolean> {
@@ -320,6 +332,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         },
         lost() {
           if (state.connected) set({ connected: false });
+          // Where the session has ended, this leads to the sign-in page.
+          api.me().catch(() => undefined);
         },
         event(event) {
           const here = event.conversationId === state.selected;

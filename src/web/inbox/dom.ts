@@ -111,7 +111,7 @@ export function createKept(): (key: string, shows: unknown, draw: () => HTMLElem
 }
 
 /** Initials of at most two words, for a face that has no picture. */
-export function initials(name: string): string {
+function initials(name: string): string {
   const words = name.trim().split(/[\s@.]+/u);
   const letters = [words[0], words.length > 1 ? words[1] : undefined].map((word) => [...(word ?? "")][0] ?? "");
   return letters.join("").toUpperCase();

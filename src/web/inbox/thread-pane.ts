@@ -5,7 +5,7 @@ import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { createMenu } from "./menu.ts";
 import { dateAndTime, dayName, sameDay, serverNow, slaBadge, timeOfDay, tomorrowAtNine } from "./time.ts";
-import { auditText, channelNames, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
+import { auditText, beginning, channelNames, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
 
 export interface ThreadPane {
   readonly element: HTMLElement;
@@ -186,13 +186,12 @@ export function createThreadPane(
     const messages = [...state.earlier, ...conversation.messages];
     const from = state.hasEarlier ? (messages[0]?.createdAt ?? 0) : 0;
     const single: Entry[] = [
-      // What happens at the same moment is told before what is said.
       ...conversation.audit.map((event) => ({ kind: "audit", at: event.createdAt, events: [event] }) as const),
       ...messages.map((message) => ({ kind: "message", at: message.createdAt, message }) as const),
       ...conversation.notes.map((note) => ({ kind: "note", at: note.createdAt, note }) as const),
     ]
       .filter(({ at }) => at >= from)
-      .toSorted((a, b) => a.at - b.at);
+      .toSorted((a, b) => a.at - b.at || rank(a) - rank(b));
     const entries = gather(single);
     const nodes: Node[] = [];
     if (state.hasEarlier)
@@ -368,6 +367,18 @@ function drawAudit(text: string, at: number): HTMLElement {
     " ",
     el("time", { datetime: new Date(at).toISOString(), title: dateAndTime(at) }, timeOfDay(at)),
   );
+}
+
+/** At one moment: a question, what it caused, and what was said then. */
+function rank(entry: Entry): number {
+  switch (entry.kind) {
+    case "audit":
+      return entry.events.some(beginning) ? 0 : 2;
+    case "message":
+      return entry.message.role === "user" ? 1 : 3;
+    case "note":
+      return 4;
+  }
 }
 
 /** What the same person did within a minute is one entry. */

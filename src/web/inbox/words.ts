@@ -76,8 +76,13 @@ export function auditText(events: readonly AuditView[]): string {
     .filter((text) => text !== "");
   if (phrases.length === 0) return "";
   const said = phrases.join(", ");
-  if (first.automatic || first.from === null) return said.charAt(0).toUpperCase() + said.slice(1);
+  if (first.automatic || beginning(first)) return said.charAt(0).toUpperCase() + said.slice(1);
   return `${first.actor} ${said}`;
+}
+
+/** The first event of every conversation. */
+export function beginning({ action, from }: AuditView): boolean {
+  return action === "status_changed" && from === null;
 }
 
 function phrase({ action, actor, from, to }: AuditView): string {
@@ -118,12 +123,12 @@ function statusPhrase(from: string | null, to: string | null): string {
   }
 }
 
-function automaticPhrase({ action, actor, from, to }: AuditView): string {
+function automaticPhrase({ action, from, to, detail }: AuditView): string {
   if (action !== "status_changed") return "";
   if (from === "snoozed") return "the snooze ended";
   if (to === "resolved") return "resolved: nothing was written for a while";
   if (to === "archived") return "archived: resolved for a while";
-  return to === "escalated" ? `handed over to people · ${actor}` : (to ?? "");
+  return to === "escalated" ? `handed over to people${detail === null ? "" : `: ${detail}`}` : (to ?? "");
 }
 
 export function snoozeText(until: number | null): string {

@@ -1,0 +1,81 @@
+import type { Channel } from "#domain/message.ts";
+
+/** Everything that a channel adapter has to keep; the suite says each as a sentence. */
+export const ruleNames = [
+  "stored-before-acknowledged",
+  "accepted-once",
+  "forged",
+  "to-the-letter",
+  "in-order",
+  "own-echo",
+  "same-thread",
+  "nothing-cut",
+  "refused-send",
+  "limited-send",
+  "unknown-send",
+  "resumes",
+  "no-secrets",
+] as const;
+export type RuleName = (typeof ruleNames)[number];
+
+/** How the suite plays an adapter's platform. Each adapter exports one as default from `test/conformance.ts`. */
+export interface ConformanceTarget {
+  readonly channel: Channel;
+  /** Rules that the platform makes impossible to keep, or that do not apply to it, and why. */
+  readonly cannot: Readonly<Partial<Record<RuleName, string>>>;
+  start(): Promise<FakePlatform>;
+}
+
+export interface CustomerMessage {
+  /** Each customer has a thread of their own. */
+  readonly customer: string;
+  /** The platform's id of the message, as the platform would make it of this. */
+  readonly id: string;
+  readonly text: string;
+}
+
+/** What comes of the next platform calls. */
+export type Misbehaviour =
+  /** Refuses one call for good. */
+  | "refuse"
+  /** Refuses one call and says when to come again. */
+  | "limit"
+  /** Takes one message, shows it, and breaks the connection before it answers. */
+  | "hang_up_after_commit"
+  /** Cannot be reached for one call. */
+  | "unreachable";
+
+/** A server that the adapter's real client talks to, or a client of our own server, with the customers behind it. */
+export interface FakePlatform {
+  /** The account's configuration that leads to this platform, secrets included. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** What must never be seen: credentials, tokens, signatures. */
+  readonly secrets: () => readonly string[];
+  /** How long a "limit" asks to wait. */
+  readonly retryAfterMs: number;
+  /** The program runs and knows the account. */
+  connect(program: Program): Promise<void>;
+  /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
+  deliver(message: CustomerMessage): Promise<boolean>;
+  /** Delivers what somebody else made up; true when it was taken. */
+  forge(message: CustomerMessage): Promise<boolean>;
+  /** Delivers what the program itself has sent to this customer, where a platform does that. */
+  echo(customer: string): Promise<void>;
+  /** What the program has shown this customer, oldest first, as plain text; a text shown twice is there twice. */
+  shown(customer: string): Promise<readonly string[]>;
+  misbehave(how: Misbehaviour): void;
+  /** Breaks what connects this customer, or the platform, with the program. */
+  away(customer: string): Promise<void>;
+  /** Restores it, the way that the platform's client or the program does that by itself. */
+  back(customer: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Program {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  /** Where webhooks of this account go to. */
+  readonly webhookUrl: string;
+}

@@ -1,0 +1,83 @@
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+import type { Answer, Answerer } from "#engine/ports.ts";
+import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { newSqlite, openTestStore } from "../support/databases.ts";
+import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";
+import { projectDir } from "../support/source-tree.ts";
+
+/** What somebody who tries Parley asks it first, and the section of the manual that has to answer. */
+const questions: readonly (readonly [question: string, section: string])[] = [
+  ["How do I add the widget to my website?", "How do I add the widget to my website?"],
+  ["How do I put the widget on my website?", "How do I add the widget to my website?"],
+  ["How do I restrict which sites can use the widget?", "How do I restrict which websites can use the widget?"],
+  ["How do I change the color of the widget?", "How do I change the colour, title and greeting of the chat?"],
+  ["How does Parley decide when to hand over to a human?", "How does Parley decide when to hand over to a human?"],
+  ["When does a person take over?", "When does a person take over?"],
+  ["Which file types can I upload?", "Which file types can I upload?"],
+  ["Can I upload PDF files?", "Can I upload PDF or Word files, or crawl a website?"],
+  ["How do I add documents?", "How do I add documents?"],
+  ["How do I create an API key?", "How do I create an API key?"],
+  ["How do I revoke an API key?", "How do I replace or revoke an API key?"],
+  ["How many requests per minute can I make?", "What are the rate limits: how many requests per minute and per day?"],
+  ["What is an SLA and how is it computed?", "What is an SLA and how is it computed?"],
+  ["How do I change the SLA targets?", "How do I change the SLA targets?"],
+  ["How do I verify a customer's identity?", "How do I verify a customer's identity?"],
+  ["Does it work without an internet connection?", "Does it work without an internet connection?"],
+  ["Is my data sent to OpenAI?", "Is my data sent to anyone else, such as OpenAI?"],
+  ["Where is my data stored?", "Where is my data stored?"],
+  ["How do I back up?", "How do I back up?"],
+  ["How do I upgrade to a new version?", "How do I upgrade to a new version?"],
+  ["How do I scale to multiple servers?", "How do I scale to several processes or multiple servers?"],
+  ["How do I use MySQL?", "How do I use MySQL or MariaDB instead of SQLite?"],
+  ["Do I need a database server?", "Do I need a database server, Redis or Docker?"],
+  ["Can I use it with WhatsApp?", "Can I connect WhatsApp, Telegram, Slack or e-mail?"],
+  ["What does confidence mean?", "What does confidence mean?"],
+  ["What languages are supported?", "Which languages are supported?"],
+  ["How do I delete a customer's data?", "How do I delete a customer's data?"],
+  ["How do I sign in to the inbox?", "How do I sign in to the inbox?"],
+  ["Can several agents work at the same time?", "Can several agents work at the same time?"],
+];
+
+const elsewhere = ["What is the capital of France?", "How do I bake bread?", "Do you have a Shopify integration?"];
+
+describe("the manual as a knowledge base", () => {
+  let answerer: Answerer;
+  let workspaceId: string;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const opened = await openTestStore(newSqlite);
+    const index = openEmbeddedIndex({ store: opened.store, path: ":memory:", log: silentLog });
+    close = async () => {
+      await index.close();
+      await opened.close();
+    };
+    workspaceId = await newWorkspace(opened.store);
+    const { add } = testKnowledge(opened.store);
+    for (const path of globSync("docs/*.md", { cwd: projectDir })) {
+      await add(workspaceId, basename(path), readFileSync(join(projectDir, path), "utf8"));
+    }
+    answerer = createExtractiveAnswerer({ index });
+  });
+  afterAll(() => close());
+
+  const ask = (text: string): Promise<Answer> =>
+    answerer.answer(
+      { workspaceId, text, history: [], strictness: "strict", topK: 5, audience: [], settings: defaultSettings },
+      new AbortController().signal,
+    );
+
+  it.each(questions)("answers “%s”", async (question, section) => {
+    const { answered, sources, text } = await ask(question);
+    expect(answered, text).toBe(true);
+    expect(sources[0]?.title.split(" › ").at(-1), text).toBe(section);
+  });
+
+  it.each(elsewhere)("does not know “%s”", async (question) => {
+    expect((await ask(question)).answered).toBe(false);
+  });
+});
