@@ -163,7 +163,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     planLimits: (plan) => planLimits[plan],
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels),
-    ...(config.databaseUrl.startsWith("sqlite:") ? { demoPage: () => renderDemo(store) } : {}),
+    ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: () => readiness(store, signalState),
     metrics,
     clock,
@@ -234,6 +234,9 @@ async function readiness(
   }
   return states;
 }
+
+/** The demo page is for trying it out, on the embedded default. */
+export const hasDemo = ({ databaseUrl }: Config): boolean => databaseUrl.startsWith("sqlite:");
 
 /** The demo shows the first workspace. */
 async function renderDemo(store: OpenStore): Promise<WebResponse> {

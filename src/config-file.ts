@@ -211,7 +211,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>): FileWorkspace {
     lowAnswersToEscalate: given.escalation?.low_answers,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
-    slaTargets: given.sla === undefined ? undefined : { urgent: 15, high: 30, normal: 60, low: 240, ...given.sla },
+    slaTargets: given.sla,
     widgetTitle: given.widget?.title,
     widgetGreeting: given.widget?.greeting,
     widgetColor: given.widget?.color,

@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { createApp } from "../app.ts";
+import { createApp, hasDemo } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import { firstStart } from "../operator/first-start.ts";
 import { readArguments } from "./arguments.ts";
@@ -75,7 +75,7 @@ function greeting(
   return `
   ${bold("Parley is running.")}
 
-  Ask it something    ${publicUrl}/demo
+  Ask it something    ${publicUrl}/${hasDemo(config) ? "demo" : `chat/${workspaceId}`}
   Answer as an agent  ${loginLink}
                       ${dim("(signs in once, within 24 hours)")}
   API reference       ${publicUrl}/docs

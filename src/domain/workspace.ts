@@ -105,5 +105,5 @@ export const defaultSettings: WorkspaceSettings = {
 };
 
 export function settingsOf(stored: Partial<WorkspaceSettings>): WorkspaceSettings {
-  return { ...defaultSettings, ...stored };
+  return { ...defaultSettings, ...stored, slaTargets: { ...defaultSlaTargets, ...stored.slaTargets } };
 }

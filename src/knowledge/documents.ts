@@ -174,7 +174,7 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
       return;
     }
     const done = await publish(row, read);
-    if (done) log.info({ documentId, chunks: read.chunks.length }, "a document was indexed");
+    if (done) log.debug({ documentId, chunks: read.chunks.length }, "a document was indexed");
   }
 
   /** Takes the document up; undefined when there is nothing to do. */

@@ -28,7 +28,11 @@ export async function setWorkspace(
       .select("settings")
       .where("id", "=", workspaceId)
       .executeTakeFirstOrThrow();
-    const settings = { ...(JSON.parse(row.settings) as Partial<WorkspaceSettings>), ...parsed.settings };
+    const before = JSON.parse(row.settings) as Partial<WorkspaceSettings>;
+    const settings = { ...before, ...parsed.settings };
+    if (parsed.settings.slaTargets !== undefined) {
+      settings.slaTargets = { ...before.slaTargets, ...parsed.settings.slaTargets };
+    }
     await tx
       .updateTable("workspaces")
       .set({

@@ -364,6 +364,8 @@ eachDatabase("the inbox", (open) => {
     it("find words in their conversations", async () => {
       const found = await start("search-1", "My zeppelin arrived damaged");
       await start("search-2", "My parcel arrived damaged");
+      // Words are found from the next second on.
+      app.clock.advance(1_000);
       await expect.poll(() => ids(anna, "view=all&q=zeppelin")).toEqual([found.conversationId]);
       expect(await ids(anna, "view=unassigned&q=zeppelin+damaged")).toEqual([found.conversationId]);
       expect(await ids(anna, "view=mine&q=zeppelin")).toEqual([]);

@@ -180,10 +180,11 @@ export const rules: readonly Rule[] = [
           await bench
             .until("all of it is shown", async () => {
               after = (await platform.shown(customer)).slice(before);
-              return marks(after.join("")).length >= wanted.length;
+              return marks(after.join("")).length >= wanted.length && faces(after.join("")) >= faces(markdown);
             }, 3_000)
             .catch(() => undefined);
           expect(marks(after.join(""))).toEqual(wanted);
+          expect(faces(after.join(""))).toBe(faces(markdown));
           for (const text of after) expect(text.isWellFormed(), `a sign was cut in two: ${text}`).toBe(true);
         }),
         { numRuns: 12, endOnFailure: true },
@@ -369,6 +370,8 @@ function numbered(blocks: readonly string[]): string {
   let mark = 0;
   return blocks.join("\n\n").replaceAll("@", () => `w${(mark += 1)}x`);
 }
+
+const faces = (text: string): number => text.split("😀").length - 1;
 
 /** The marks of a text in their order; signs of any markup between and within them are passed over. */
 function marks(text: string): readonly string[] {

@@ -51,6 +51,10 @@ eachDatabase("the command line", (open) => {
       "auto_resolve_days=false",
     ]);
     expect(settings).toMatchObject({ botName: "Ada", widgetColor: "#aa3300", autoResolveDays: null });
+    const first = await json(["workspace", "set", workspaceId, "sla.urgent=5"]);
+    const second = await json(["workspace", "set", workspaceId, "sla.low=600"]);
+    expect(first.settings.slaTargets).toEqual({ urgent: 5, high: 30, normal: 60, low: 240 });
+    expect(second.settings.slaTargets).toEqual({ urgent: 5, high: 30, normal: 60, low: 600 });
     const wrong = await parley(["workspace", "set", workspaceId, "colour=red"], env);
     expect(wrong.status).toBe(1);
     expect(wrong.stderr).toContain("colour is not a setting; allowed here: name, plan");
@@ -146,7 +150,7 @@ eachDatabase("the command line", (open) => {
       const printed = first.printed();
       const key = /ak_\w+/.exec(printed)?.[0] ?? "";
       const workspace = /wt_\w+/.exec(printed)?.[0] ?? "";
-      expect(printed).toMatch(/\/demo\n[^]*\/inbox\/login\/[\w-]{43}\n[^]*\/docs\n/);
+      expect(printed).toMatch(/\/(demo|chat\/wt_\w+)\n[^]*\/inbox\/login\/[\w-]{43}\n[^]*\/docs\n/);
       const asked = await fetch(`${first.url}/v1/query`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
