@@ -42,7 +42,7 @@ interface Asked {
   readonly ms: number;
 }
 
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const clock = { now: () => Date.now(), timer: () => () => undefined };
 
 async function ask(index: KnowledgeIndex, workspaceId: string, text: string, rel: ReadonlySet<string>): Promise<Asked> {

@@ -30,6 +30,7 @@ import { openStore } from "#store/open.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
+import { openConnections } from "./connections.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
@@ -142,6 +143,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     const running = worker;
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));
   }
+  const connections = config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
 
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
@@ -164,7 +166,15 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
-    readiness: () => readiness(store, signalState),
+    readiness: async () => [
+      ...(await readiness(store, signalState)),
+      ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
+        name: `channel ${name}`,
+        // The other channels go on, so the process stays in service.
+        state: state === "broken" ? "degraded" : "ready",
+        cause,
+      })),
+    ],
     metrics,
     clock,
     log,
@@ -184,6 +194,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     listen: () => server.listen(config.host, config.port),
     async close() {
       await server.close();
+      await connections?.close();
       await channels.close();
       await worker?.close(6_000);
       await process.close();

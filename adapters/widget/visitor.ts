@@ -55,6 +55,7 @@ export function serveVisitor(
   // Held until `ready` is out, so that no message goes before it.
   let pulling = true;
   let stale = false;
+  let wanted = 0;
   let rewind: number | undefined;
   let queue: Promise<void> = Promise.resolve();
   const running = new Set<Promise<void>>();
@@ -103,12 +104,22 @@ export function serveVisitor(
   /** One at a time for each socket, and again when something changed meanwhile: no gap, and nothing twice. */
   const pull = (at: Seat): void => {
     stale = true;
-    if (pulling) return;
+    if (!pulling) pullAll(at);
+  };
+
+  /** The same, unless what is being read now has this message already. */
+  const pullTo = (at: Seat, seq: number): void => {
+    wanted = Math.max(wanted, seq);
+    if (!pulling) pullAll(at);
+  };
+
+  const pullAll = (at: Seat): void => {
     pulling = true;
     run(async () => {
       try {
-        while (stale && !closed) {
+        while ((stale || wanted > lastSent) && !closed) {
           stale = false;
+          wanted = 0;
           lastSent = Math.min(lastSent, rewind ?? lastSent);
           rewind = undefined;
           const state = await host.thread(at.thread);

@@ -1,3 +1,5 @@
+import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createApp, hasDemo } from "../app.ts";
 import { systemClock } from "../clock.ts";
@@ -26,12 +28,18 @@ export const start: Command = async ({ argv, config }) => {
     log,
     ...(killAt === undefined ? {} : { checkpoint: createKiller(killAt) }),
   });
+  // From here on a signal ends it in order, also while the first start is at work.
+  const stopped = untilStopped(app, log);
   const address = await app.listen();
   log.info({ address, role: config.role }, "listening");
   const welcome = await firstStart(app, config, systemClock);
   process.stdout.write(welcome === null ? notice(config) : greeting(config, welcome));
+  return stopped;
+};
 
-  return new Promise<number>((resolve) => {
+/** Resolves with the exit status once a signal has come and everything has ended. */
+function untilStopped(app: App, log: Logger): Promise<number> {
+  return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: string): void => {
       // A second signal is a person who does not want to wait.
@@ -50,7 +58,7 @@ export const start: Command = async ({ argv, config }) => {
     process.on("SIGTERM", () => stop("SIGTERM"));
     process.on("SIGINT", () => stop("SIGINT"));
   });
-};
+}
 
 /** `POINT:N` ends the process the N-th time that the point is passed, as the loss of power would. */
 function createKiller(spec: string) {

@@ -63,6 +63,8 @@ export interface AgentReply {
   readonly authorEmail: string;
   /** The sender's own id of this reply: the same id again is the same reply. */
   readonly clientId?: string;
+  /** The newest message that the agent had seen; refused when the customer or a colleague has written since. */
+  readonly basedOnSeq?: number;
   readonly actor: Actor;
 }
 

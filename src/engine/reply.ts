@@ -26,6 +26,7 @@ export async function replyAsAgent(
   const row = await requireConversation(tx, workspace.id, reply.conversationId);
   const before = await sentBefore(tx, reply);
   if (before !== undefined) return { effects: null, messageId: before.id, seq: before.seq };
+  if (reply.basedOnSeq !== undefined) await refuseStale(tx, reply, reply.basedOnSeq);
   if (row.status === "archived")
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   const changes = createChanges(now, search);
@@ -43,6 +44,23 @@ export async function replyAsAgent(
   // A person has taken care of everything up to here.
   draft.row.settled_seq = draft.row.last_customer_seq;
   return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
+}
+
+/** A reply that was written without having seen the newest messages may be wrong by now. */
+async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {
+  const newer = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("conversation_id", "=", conversationId)
+    .where("seq", ">", basedOnSeq)
+    .where("role", "in", ["user", "agent"])
+    // What the agent has sent from another window is no news to them.
+    .where((eb) => eb.or([eb("role", "=", "user"), eb("author_id", "!=", authorEmail)]))
+    .limit(1)
+    .executeTakeFirst();
+  if (newer !== undefined) {
+    throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");
+  }
 }
 
 async function sentBefore(tx: Tx, { conversationId, clientId }: AgentReply) {

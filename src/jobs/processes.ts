@@ -25,7 +25,10 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
   const started = clock.now();
   await store.write(async (tx) => {
     await releaseLeases(tx, gone);
-    if (gone.length > 0) await tx.deleteFrom("processes").where("id", "in", gone).execute();
+    if (gone.length > 0) {
+      await tx.deleteFrom("connection_leases").where("holder", "in", gone).execute();
+      await tx.deleteFrom("processes").where("id", "in", gone).execute();
+    }
     await tx
       .insertInto("processes")
       .values({ id, host, pid: process.pid, started_at: started, heartbeat_at: started })

@@ -339,6 +339,14 @@ export interface ConversationTextTable {
   indexed_seq: number;
 }
 
+/** Which process runs the connection of an account: one at a time. */
+export interface ConnectionLeasesTable {
+  account_id: string;
+  /** Id of a process. */
+  holder: string;
+  lease_until: number;
+}
+
 /** Running processes; a lease whose process is gone can be taken at once. */
 export interface ProcessesTable {
   id: string;
@@ -372,5 +380,6 @@ export interface Database {
   idempotency: IdempotencyTable;
   counters: CountersTable;
   conversation_text: ConversationTextTable;
+  connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

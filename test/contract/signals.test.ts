@@ -7,7 +7,7 @@ import { openRedisSignals } from "#jobs/redis.ts";
 import { systemClock } from "#src/clock.ts";
 import { skipped } from "../support/skipped.ts";
 
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** `far`: the signals of another process, or of the same one where there is only one. */
 function signals(name: string, open: () => Promise<{ near: Signals; far: Signals }>): void {

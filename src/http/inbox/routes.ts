@@ -257,6 +257,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
           content: content.trim(),
           authorEmail: agent.email,
           clientId: ownId,
+          ...(force === true ? {} : { basedOnSeq: lastSeq }),
           actor: actorOf(agent),
         });
         return view(agent, id);

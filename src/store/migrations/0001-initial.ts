@@ -195,6 +195,10 @@ create table counters (
 ) $engine;
 create index counters_window on counters (window_start);
 
+create table connection_leases (
+  account_id $id not null primary key, holder $id not null, lease_until $time not null
+) $engine;
+
 create table processes (
   id $id not null primary key, host $key not null, pid $int not null, started_at $time not null,
   heartbeat_at $time not null

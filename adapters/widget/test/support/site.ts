@@ -117,7 +117,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
 
   const host: TestHost = {
     clock,
-    log: { info: quiet, warn: quiet, error: quiet },
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     events: [],
     threads: new Map(),
     typed: [],

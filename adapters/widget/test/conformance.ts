@@ -1,0 +1,196 @@
+import { WebSocket } from "ws";
+import type { Block, Inline } from "#channel/markdown.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import type { ReadyFrame, ServerFrame } from "../frames.ts";
+
+/** The widget's platform is the customers' browsers; each customer is a socket here. */
+const target: ConformanceTarget = {
+  channel: "widget",
+  cannot: {
+    "own-echo": "browsers deliver what their customer wrote only; they are shown our messages and never send them back",
+    "refused-send": "sending is a signal within the program; the browser fetches the message, and there is nobody to refuse it",
+    "limited-send": "sending is a signal within the program; there is no platform that could ask for time",
+    "unknown-send": "sending is a signal within the program; what a browser has missed it fetches by number when it is back",
+  },
+  start,
+};
+export default target;
+
+interface Customer {
+  readonly frames: ServerFrame[];
+  socket: WebSocket | undefined;
+  ready: ReadyFrame | undefined;
+}
+
+const patienceMs = 5_000;
+
+async function start(): Promise<FakePlatform> {
+  const customers = new Map<string, Customer>();
+  const tokens = new Set<string>();
+  const opening = new Map<string, Promise<boolean>>();
+  let socketUrl = "";
+
+  function customerOf(name: string): Customer {
+    const known = customers.get(name) ?? { frames: [], socket: undefined, ready: undefined };
+    customers.set(name, known);
+    return known;
+  }
+
+  /** Opens a socket and says hello, as the widget does with what it has kept. */
+  async function open(customer: Customer, forgedToken?: string): Promise<boolean> {
+    const socket = new WebSocket(socketUrl);
+    customer.socket = socket;
+    socket.on("message", (data: Buffer) => {
+      const frame = JSON.parse(data.toString("utf8")) as ServerFrame;
+      if (frame.kind === "ready") {
+        customer.ready = frame;
+        tokens.add(frame.token);
+      }
+      customer.frames.push(frame);
+    });
+    await new Promise<void>((resolve, reject) => {
+      socket.once("open", resolve);
+      socket.once("error", reject);
+    });
+    const shown = customer.frames.findLast((frame) => frame.kind === "message");
+    const { ready } = customer;
+    const greeted = customer.frames.length;
+    const token = forgedToken ?? ready?.token;
+    socket.send(
+      JSON.stringify({
+        kind: "hello",
+        lastSeq: shown?.seq ?? 0,
+        ...(token === undefined ? {} : { token }),
+        ...(typeof ready?.conversation === "string" ? { conversation: ready.conversation } : {}),
+      }),
+    );
+    return answered(customer, (frames) => frames.slice(greeted).some(({ kind }) => kind === "ready"));
+  }
+
+  /** False when the socket closes, or nothing comes in time. */
+  function answered(customer: Customer, has: (frames: readonly ServerFrame[]) => boolean): Promise<boolean> {
+    const { socket } = customer;
+    if (socket === undefined) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const end = (outcome: boolean): void => {
+        clearTimeout(timer);
+        socket.off("message", look);
+        socket.off("close", close);
+        resolve(outcome);
+      };
+      const look = (): void => {
+        if (has(customer.frames)) end(true);
+      };
+      const close = (): void => end(false);
+      const timer = setTimeout(close, patienceMs);
+      socket.on("message", look);
+      socket.on("close", close);
+      look();
+    });
+  }
+
+  async function deliver({ customer: name, id, text }: CustomerMessage): Promise<boolean> {
+    const customer = customerOf(name);
+    // A socket that was lost meanwhile is opened again, as a browser does.
+    const lost = customer.socket !== undefined && customer.socket.readyState > WebSocket.OPEN;
+    const opened = (lost ? undefined : opening.get(name)) ?? open(customer);
+    opening.set(name, opened);
+    await opened;
+    const clientId = id.padStart(16, "0");
+    const answers = (frames: readonly ServerFrame[]) =>
+      frames.filter((frame) => (frame.kind === "ack" || frame.kind === "nack") && frame.clientId === clientId);
+    const before = answers(customer.frames).length;
+    customer.socket?.send(JSON.stringify({ kind: "send", clientId, text }));
+    await answered(customer, (frames) => answers(frames).length > before);
+    return answers(customer.frames).at(-1)?.kind === "ack";
+  }
+  return {
+    config: {
+      connections_per_minute: 100_000,
+      sockets_per_address: 1_000,
+      messages_per_minute: 100_000,
+      messages_per_minute_address: 100_000,
+    },
+    secrets: () => [...tokens],
+    retryAfterMs: 0,
+    async connect({ url, workspaceId }) {
+      socketUrl = `${url.replace("http:", "ws:")}/widget/ws?workspace=${workspaceId}&channel=widget`;
+    },
+    deliver,
+    async forge(message) {
+      // The token of somebody else's session, as near as one gets without the key.
+      const [token = ""] = tokens;
+      const [body = "", signature = ""] = token.split(".");
+      const forged: Customer = { frames: [], socket: undefined, ready: undefined };
+      const other = `${body}.${signature.startsWith("A") ? "B" : "A"}${signature.slice(1)}`;
+      if (!(await open(forged, other))) return false;
+      customers.set(`forged ${message.customer}`, forged);
+      opening.set(`forged ${message.customer}`, Promise.resolve(true));
+      return deliver({ ...message, customer: `forged ${message.customer}` });
+    },
+    echo: () => Promise.reject(new Error("browsers do not echo")),
+    async shown(name) {
+      return customerOf(name).frames.flatMap((frame) =>
+        frame.kind === "message" && frame.role !== "user" ? [textOf(frame.content)] : [],
+      );
+    },
+    misbehave(how) {
+      throw new Error(`a browser cannot ${how}`);
+    },
+    async away(name) {
+      const { socket } = customerOf(name);
+      if (socket === undefined) return;
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.terminate();
+      await closed;
+    },
+    async back(name) {
+      await open(customerOf(name));
+    },
+    async close() {
+      for (const { socket } of customers.values()) socket?.terminate();
+    },
+  };
+}
+
+function textOf(blocks: readonly Block[]): string {
+  return blocks.map(blockText).join("\n");
+}
+
+function blockText(block: Block): string {
+  switch (block.t) {
+    case "p":
+    case "h":
+      return inlineText(block.c);
+    case "ul":
+    case "ol":
+      return block.items.map(textOf).join("\n");
+    case "quote":
+      return textOf(block.c);
+    case "pre":
+      return block.text;
+    case "table":
+      return [block.head, ...block.rows].map((row) => row.map(inlineText).join(" ")).join("\n");
+    case "hr":
+      return "";
+  }
+}
+
+function inlineText(inlines: readonly Inline[]): string {
+  return inlines
+    .map((inline) => {
+      if (typeof inline === "string") return inline;
+      switch (inline.t) {
+        case "code":
+          return inline.text;
+        case "br":
+          return "\n";
+        case "b":
+        case "i":
+        case "s":
+        case "a":
+          return inlineText(inline.c);
+      }
+    })
+    .join("");
+}

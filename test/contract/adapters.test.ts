@@ -1,0 +1,70 @@
+import { existsSync, readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AdapterModule } from "#channel/contract.ts";
+import type { Channel } from "#domain/message.ts";
+import { channels } from "#domain/message.ts";
+import { loadAdapter } from "#src/channels.ts";
+import type { ConformanceTarget } from "../support/conformance.ts";
+import { ruleNames } from "../support/conformance.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { Subject } from "./adapter-suite.ts";
+import { openSubject, rules } from "./adapter-suite.ts";
+
+const folder = new URL("../../adapters/", import.meta.url);
+const names = readdirSync(folder, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+const targets = await Promise.all(
+  names.map(async (name) => {
+    const path = new URL(`${name}/test/conformance.ts`, folder);
+    if (!existsSync(path)) return { name, target: undefined };
+    const { default: target } = (await import(path.href)) as { readonly default: ConformanceTarget };
+    return { name, target };
+  }),
+);
+
+describe("the adapters", () => {
+  it("are found", () => {
+    expect(names).toContain("widget");
+  });
+
+  it("are checked by every rule there is, once", () => {
+    expect(rules.map(({ name }) => name).toSorted()).toEqual([...ruleNames].toSorted());
+  });
+
+  for (const { name, target } of targets) {
+    it(`${name} has a conformance target, and a reason for every rule that it cannot keep`, () => {
+      if (target === undefined) throw new Error(`adapters/${name}/test/conformance.ts is missing: it exports a ConformanceTarget as default`);
+      for (const [rule, reason] of Object.entries(target.cannot)) {
+        expect(ruleNames).toContain(rule);
+        expect(reason.length, `the reason for not keeping "${rule}" says nothing`).toBeGreaterThan(20);
+      }
+    });
+
+    it(`${name} serves the channel that its target names, and the program loads it for that`, async () => {
+      const { default: module } = (await import(new URL(`${name}/index.ts`, folder).href)) as { readonly default: AdapterModule };
+      expect(module.channels).toContain(target?.channel);
+      const serving = await Promise.all(channels.map(async (channel) => [channel, await loadAdapter(channel)] as const));
+      const loaded: Channel[] = serving.flatMap(([channel, found]) => (found === module ? [channel] : []));
+      expect(loaded.toSorted()).toEqual([...module.channels].toSorted());
+    });
+  }
+});
+
+for (const { name, target } of targets) {
+  if (target === undefined) continue;
+  eachDatabase(`adapters/${name}`, (open) => {
+    let subject: Subject;
+    beforeAll(async () => {
+      subject = await openSubject(target, loadAdapter, open);
+    });
+    afterAll(() => subject.close());
+
+    for (const rule of rules) {
+      const reason = target.cannot[rule.name];
+      if (reason === undefined) it(rule.sentence, () => rule.check(subject), 60_000);
+      else it.skip(`${rule.sentence} (cannot: ${reason})`, () => undefined);
+    }
+  });
+}

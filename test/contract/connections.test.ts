@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import Type from "typebox";
+import type { AdapterModule, ChannelAdapter } from "#channel/contract.ts";
+import { newId } from "#domain/ids.ts";
+import { pino } from "pino";
+import type { Opened } from "#src/channels.ts";
+import type { Connections } from "#src/connections.ts";
+import { openConnections } from "#src/connections.ts";
+import type { OpenStore } from "#store/open.ts";
+import { eachDatabase, openTestStore } from "../support/databases.ts";
+import { openBench } from "../support/engine-bench.ts";
+import type { HandMovedClock } from "../support/hand-moved-clock.ts";
+import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+import { runBeside } from "../support/run-beside.ts";
+
+const secondMs = 1_000;
+
+/** A connection that a test breaks; it ends by itself when it is told to. */
+interface Run {
+  readonly signal: AbortSignal;
+  fail(error: Error): void;
+}
+
+eachDatabase("connections", (open) => {
+  let store: OpenStore;
+  let url: string;
+  let closeStore: () => Promise<void>;
+  let clock: HandMovedClock;
+  const processes: { readonly connections: Connections; readonly runs: Run[] }[] = [];
+
+  beforeEach(async () => {
+    ({ store, url, close: closeStore } = await openTestStore(open));
+    clock = createHandMovedClock(Date.UTC(2031, 4, 14));
+  });
+  afterEach(async () => {
+    await Promise.all(processes.splice(0).map(({ connections }) => connections.close()));
+    await closeStore();
+  });
+
+  async function addAccount(name: string): Promise<string> {
+    const id = newId("acc", clock.now());
+    const row = { id, workspace_id: "wt_1", channel: "discord", name, config: "{}", credentials: null, managed_by: "file", enabled: 1 } as const;
+    await store.write((tx) => tx.insertInto("accounts").values({ ...row, created_at: clock.now() }).execute());
+    return id;
+  }
+
+  function adapter(runs: Run[]): ChannelAdapter {
+    return {
+      capabilities: { textMax: null, typing: false, receipts: false, idempotentSend: false },
+      inbound: {
+        kind: "connection",
+        run: (signal) =>
+          new Promise((resolve, reject) => {
+            runs.push({ signal, fail: reject });
+            signal.addEventListener("abort", () => resolve());
+          }),
+      },
+      render: () => [],
+      send: async () => ({ externalId: null, state: "sent" }),
+      close: async () => undefined,
+    };
+  }
+
+  function start(processId: string, ownClock = clock): { readonly connections: Connections; readonly runs: Run[] } {
+    const runs: Run[] = [];
+    const connections = openConnections({
+      store,
+      clock: ownClock,
+      log: pino({ level: "silent" }),
+      processId,
+      channels: {
+        open: async (id): Promise<Opened> => ({
+          account: { id, workspaceId: "wt_1", channel: "discord", name: `account ${id}`, config: {} },
+          adapter: adapter(runs),
+        }),
+      },
+    });
+    const process = { connections, runs };
+    processes.push(process);
+    return process;
+  }
+
+  const live = (...all: readonly { readonly runs: readonly Run[] }[]): number =>
+    all.flatMap(({ runs }) => runs).filter(({ signal }) => !signal.aborted).length;
+
+  async function until(reached: () => boolean | Promise<boolean>, stepMs = 0): Promise<void> {
+    for (let turn = 0; turn < 3_000; turn += 1) {
+      if (await reached()) return;
+      if (stepMs > 0) clock.advance(stepMs);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    throw new Error("waited in vain");
+  }
+
+  it("are run by one process of several, and by another one once that has ended", async () => {
+    await addAccount("one");
+    const first = start("process 1");
+    const second = start("process 2");
+    await until(() => live(first, second) === 1 && [...first.connections.states(), ...second.connections.states()].length === 2);
+    for (let look = 0; look < 5; look += 1) {
+      clock.advance(5 * secondMs);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      expect(live(first, second)).toBe(1);
+    }
+    const [runner, waiter] = live(first) === 1 ? [first, second] : [second, first];
+    expect(runner.connections.states()).toMatchObject([{ state: "running", cause: null }]);
+    expect(waiter.connections.states()).toMatchObject([{ state: "elsewhere" }]);
+    await runner.connections.close();
+    expect(live(runner)).toBe(0);
+    await until(() => live(waiter) === 1, secondMs);
+  });
+
+  it("are taken over when their process stands still, which ends its own when it wakes before it does anything else", async () => {
+    await addAccount("one");
+    const frozen = createHandMovedClock(clock.now());
+    const first = start("process 1", frozen);
+    await until(() => live(first) === 1);
+    const second = start("process 2");
+    clock.advance(14 * secondMs);
+    await until(() => second.connections.states().length === 1);
+    expect(live(second)).toBe(0);
+    await until(() => live(second) === 1, secondMs);
+    frozen.advance(60 * secondMs);
+    expect(live(first)).toBe(0);
+  });
+
+  it("are begun again when they break, after longer each time, and the cause is told", async () => {
+    await addAccount("one");
+    const process = start("process 1");
+    await until(() => process.runs.length === 1);
+    let waited = 0;
+    for (const secondsMin of [1, 2, 4, 8]) {
+      process.runs.at(-1)?.fail(new Error("the gateway hung up"));
+      await until(() => process.connections.states()[0]?.state === "broken");
+      expect(process.connections.states()[0]?.cause).toBe("the gateway hung up");
+      const runs = process.runs.length;
+      const broken = clock.now();
+      await until(() => process.runs.length > runs, 100);
+      waited = clock.now() - broken;
+      expect(waited).toBeGreaterThanOrEqual(secondsMin * secondMs);
+    }
+    expect(process.connections.states()).toMatchObject([{ state: "running", cause: null }]);
+  });
+
+  it("are ended when the account is disabled, and begun when one is added", async () => {
+    const id = await addAccount("one");
+    const process = start("process 1");
+    await until(() => live(process) === 1);
+    await store.write((tx) => tx.updateTable("accounts").set({ enabled: 0 }).where("id", "=", id).execute());
+    await until(() => live(process) === 0, secondMs);
+    await addAccount("two");
+    await until(() => live(process) === 1, secondMs);
+    expect(process.connections.states()).toHaveLength(1);
+  });
+
+  it("are ended before another process may begin them when the database is away, and begun again when it is back", async () => {
+    await addAccount("one");
+    const process = start("process 1");
+    await until(() => live(process) === 1);
+    const begun = clock.now();
+    await runBeside(url, "alter table connection_leases rename to connection_leases_away");
+    await until(() => live(process) === 0, secondMs);
+    expect(clock.now() - begun).toBeLessThan(15 * secondMs);
+    expect(process.connections.states()).toMatchObject([{ state: "broken" }]);
+    await runBeside(url, "alter table connection_leases_away rename to connection_leases");
+    await until(() => live(process) === 1, secondMs);
+  });
+
+  it("bring a customer's messages into the program, which runs them from its start to its end", async () => {
+    let ended = false;
+    const module: AdapterModule = {
+      channels: ["discord"],
+      config: Type.Object({}),
+      secrets: [],
+      create: (_account, host) => ({
+        ...adapter([]),
+        inbound: {
+          kind: "connection",
+          async run(signal) {
+            const at = { thread: "channel", sender: { key: "ada" }, sentAt: host.clock.now() };
+            await host.accept({ kind: "message", externalId: "1", text: "Hello from the gateway", ...at });
+            await new Promise<void>((resolve) => {
+              signal.addEventListener("abort", () => resolve());
+            });
+            ended = true;
+          },
+        },
+        render: ({ markdown }) => [{ text: markdown, payload: null }],
+      }),
+    };
+    const bench = await openBench(open, { account: { channel: "discord", load: async () => module, config: {} } });
+    try {
+      await bench.until("the message is stored and answered", async () => {
+        bench.clock.advance(secondMs);
+        const rows = await bench.store.read.selectFrom("messages").select("content").orderBy("seq").execute();
+        return rows.map(({ content }) => content).join() === "Hello from the gateway,You asked: Hello from the gateway";
+      });
+      const health = await fetch(`${await bench.app.listen()}/health/ready`);
+      expect(await health.json()).toMatchObject({
+        dependencies: expect.arrayContaining([{ name: "channel test discord", state: "ready", cause: null }]) as unknown,
+      });
+    } finally {
+      await bench.close();
+    }
+    expect(ended).toBe(true);
+  });
+});
