@@ -129,7 +129,7 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
 
   // New customers in each round, so that no round has longer conversations than another.
   const customers = await openCustomers(socketUrl, customersAll);
-  const handedOver = await openCustomers(socketUrl, 2 * concurrent);
+  const handedOver = await openCustomers(socketUrl, customersAll);
   await handOver(handedOver);
   const acknowledged = await withCpu(pids.program, () => closedLoop(handedOver, concurrent, "acknowledged", seconds));
   const answered = await withCpu(pids.program, () => closedLoop(customers, concurrent, "answered", seconds));

@@ -193,10 +193,12 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     engine,
     listen: () => server.listen(config.host, config.port),
     async close() {
-      await server.close();
+      // Waits for customers' sockets too, which the channels close when the last work has left by them.
+      const served = server.close();
       await connections?.close();
-      await channels.close();
       await worker?.close(6_000);
+      await channels.close();
+      await served;
       await process.close();
       await wake.close();
       await fanout.close();

@@ -54,6 +54,8 @@ interface Connection {
  */
 export function openConnections({ store, clock, log, processId, channels }: ConnectionDependencies): Connections {
   const known = new Map<string, Connection>();
+  /** Accounts whose adapter cannot be made, told once. */
+  const unusable = new Set<string>();
   let closing = false;
   let failing = false;
   let looking: Promise<void> = Promise.resolve();
@@ -117,9 +119,11 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
     try {
       opened = await channels.open(accountId);
     } catch (error) {
-      log.error({ err: error, account: accountId }, "a channel account cannot be used");
+      if (!unusable.has(accountId)) log.error({ err: error, account: accountId }, "a channel account cannot be used");
+      unusable.add(accountId);
       return undefined;
     }
+    unusable.delete(accountId);
     if (opened?.adapter.inbound.kind !== "connection") return undefined;
     const connection: Connection = {
       opened,

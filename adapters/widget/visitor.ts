@@ -232,11 +232,11 @@ export function serveVisitor(
         ...(at.page === undefined ? {} : { metadata: { page: at.page } }),
       });
       send({ kind: "ack", clientId, seq: accepted.seq, id: accepted.messageId });
+      pullTo(at, accepted.seq ?? 0);
     } catch (error) {
       host.log.error({ err: error }, "a widget message could not be stored");
-      return refuse("unavailable", "The message could not be stored; it will be sent again.");
+      refuse("unavailable", "The message could not be stored; it will be sent again.");
     }
-    pull(at);
   };
 
   const takeLead = async (at: Seat, clientId: string, name: string, email: string): Promise<void> => {

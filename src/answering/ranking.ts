@@ -1,27 +1,33 @@
 import type { Candidate, SearchResult } from "#knowledge/index-port.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { synonymShare } from "./asked-terms.ts";
+import { titleFit } from "./title-fit.ts";
 
 const k1 = 1.2;
 const b = 0.75;
 /** A word in the title counts as often. */
 const titleWeight = 2;
+const titleShare = Number(process.env["TS"] ?? 0.15);
+const titlePower = Number(process.env["TP"] ?? 1);
 
 export interface Ranked {
   readonly candidate: Candidate;
   /** BM25 over body and title. */
   readonly score: number;
+  /** What it is ordered by: the score, and more where the title says what was asked. */
+  readonly worth: number;
 }
 
 /** Orders candidates by BM25, best first. */
 export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" | "averageTerms">): Ranked[] {
-  const ranked = result.candidates.map((candidate) => ({
-    candidate,
-    score: scoreOf(candidate, asked, result.averageTerms),
-  }));
+  const limit = scoreLimit(asked);
+  const ranked = result.candidates.map((candidate) => {
+    const score = scoreOf(candidate, asked, result.averageTerms);
+    return { candidate, score, worth: score + titleShare * limit * titleFit(candidate.title, asked) ** titlePower };
+  });
   // The id breaks ties, so that the same question gets the same answer.
   return ranked.toSorted(
-    (left, right) => right.score - left.score || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
+    (left, right) => right.worth - left.worth || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
   );
 }
 

@@ -4,9 +4,10 @@ import type { ConversationRow } from "#store/conversations.ts";
 
 const dayMs = 86_400_000;
 
+/** After days of silence; what was opened again, released or woken has its days from then on. */
 export function autoResolveAt(row: ConversationRow, settings: WorkspaceSettings): number | null {
   if (row.status !== "open" || settings.autoResolveDays === null) return null;
-  return row.last_message_at + settings.autoResolveDays * dayMs;
+  return Math.max(row.last_message_at, row.sla_running_since ?? 0) + settings.autoResolveDays * dayMs;
 }
 
 export function autoArchiveAt(row: ConversationRow, settings: WorkspaceSettings): number | null {

@@ -194,6 +194,32 @@ eachDatabase("the lifecycle", (open) => {
     expect(await statusOf(id)).toBe("resolved");
   });
 
+  for (const [what, ...steps] of [
+    ["reopened", { status: "resolved" }, { status: "open" }],
+    ["released", claim, { status: "open" }],
+  ] as const) {
+    it(`counts the days of silence anew for what was ${what}`, async () => {
+      const id = await conversationIn("open");
+      const [first, second] = steps;
+      await change(id, first);
+      await bench.advance(8 * dayMs);
+      await change(id, second);
+      await bench.advance(7 * dayMs - 1);
+      expect(await statusOf(id)).toBe("open");
+      await bench.advance(1);
+      expect(await statusOf(id)).toBe("resolved");
+    });
+  }
+
+  it("counts the days of silence anew for what a long snooze has woken", async () => {
+    const id = await conversationIn("open");
+    await change(id, { status: "snoozed", snooze: { kind: "until", at: bench.clock.now() + 20 * dayMs } });
+    await bench.advance(20 * dayMs);
+    expect(await statusOf(id)).toBe("open");
+    await bench.advance(7 * dayMs);
+    expect(await statusOf(id)).toBe("resolved");
+  });
+
   for (const status of ["claimed", "escalated"] as const) {
     it(`never resolves what is ${status} by itself`, async () => {
       const id = await conversationIn(status);

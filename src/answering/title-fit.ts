@@ -1,0 +1,37 @@
+import type { AskedTerms } from "./asked-terms.ts";
+import { isSoft, termsOf } from "./terms.ts";
+import { weigh } from "./strips.ts";
+
+/** What a word counts in a title that most questions have whatever they are about. */
+const softCount = 0.35;
+
+/**
+ * How well a passage's title says what was asked, 0 to 1: it names all of it, and nothing else. "Delete an account" says
+ * it of "How do I delete my account?"; "Delete an account of a minor" a little less; "Accounts" hardly. A title has the
+ * form "Document › Section"; the best of document, innermost section and both together counts.
+ */
+export function titleFit(title: string, asked: AskedTerms): number {
+  const parts = title.split(" › ");
+  const document = termsOf(parts[0] ?? "");
+  if (parts.length === 1) return fitOf(document, asked);
+  const section = termsOf(parts.at(-1) ?? "");
+  return Math.max(fitOf(document, asked), fitOf(section, asked), fitOf([...document, ...section], asked));
+}
+
+function fitOf(terms: readonly string[], asked: AskedTerms): number {
+  const held = new Set<string>();
+  let named = 0;
+  let meant = 0;
+  for (const term of new Set(terms)) {
+    const count = isSoft(term) ? softCount : 1;
+    const wanted = asked.askedBy(term);
+    named += count;
+    if (wanted === undefined) continue;
+    meant += count;
+    held.add(wanted);
+  }
+  if (held.size === 0) return 0;
+  const share = weigh(held, asked);
+  const precision = meant / named;
+  return (2 * share * precision) / (share + precision);
+}
