@@ -143,7 +143,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     const running = worker;
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));
   }
-  const connections = config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
+  const connections =
+    config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
 
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });

@@ -180,9 +180,14 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
 
   /** One look after the other: two at once could begin a connection twice. */
   function tendSoon(accountId: string): void {
-    looking = looking.then(() => tend(accountId)).catch((error: unknown) => {
-      log.warn({ err: error, account: accountId }, "a channel connection could not be begun again; the next look tries it");
-    });
+    looking = looking
+      .then(() => tend(accountId))
+      .catch((error: unknown) => {
+        log.warn(
+          { err: error, account: accountId },
+          "a channel connection could not be begun again; the next look tries it",
+        );
+      });
   }
 
   /** While the database is away no lease is renewed, and others may begin what we still hold. */

@@ -44,7 +44,12 @@ const faults: Readonly<Record<Fault, RuleName>> = {
 
 describe("the conformance suite", () => {
   it("finds nothing wrong with an adapter that keeps all the rules", async () => {
-    expect(await brokenBy(undefined, rules.map(({ name }) => name))).toEqual([]);
+    expect(
+      await brokenBy(
+        undefined,
+        rules.map(({ name }) => name),
+      ),
+    ).toEqual([]);
   }, 60_000);
 
   for (const [fault, rule] of Object.entries(faults) as [Fault, RuleName][]) {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { codePoints } from "#domain/message.ts";
 import type { LoadAdapter } from "#src/channels.ts";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { ConformanceTarget, CustomerMessage, FakePlatform, RuleName } from "../support/conformance.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
@@ -76,7 +76,11 @@ export const rules: readonly Rule[] = [
     async check({ bench, platform, newCustomer, newMessage }) {
       const customer = newCustomer();
       const message = newMessage(customer, "Only once, please");
-      const together = await Promise.all([platform.deliver(message), platform.deliver(message), platform.deliver(message)]);
+      const together = await Promise.all([
+        platform.deliver(message),
+        platform.deliver(message),
+        platform.deliver(message),
+      ]);
       expect(together).toEqual([true, true, true]);
       expect(await platform.deliver(message)).toBe(true);
       await bench.settle();
@@ -146,7 +150,8 @@ export const rules: readonly Rule[] = [
   },
   {
     name: "same-thread",
-    sentence: "brings the answers and the agents' replies back to the thread that the customer wrote in, and to no other",
+    sentence:
+      "brings the answers and the agents' replies back to the thread that the customer wrote in, and to no other",
     async check({ bench, platform, newCustomer, newMessage }) {
       const messages = Array.from({ length: 3 }, (_, i) => newMessage(newCustomer(), `What is ${i}?`));
       await Promise.all(messages.map((message) => platform.deliver(message)));
@@ -179,10 +184,14 @@ export const rules: readonly Rule[] = [
           const wanted = marks(markdown);
           let after: readonly string[] = [];
           await bench
-            .until("all of it is shown", async () => {
-              after = (await platform.shown(customer)).slice(before);
-              return marks(after.join("")).length >= wanted.length && faces(after.join("")) >= faces(markdown);
-            }, 3_000)
+            .until(
+              "all of it is shown",
+              async () => {
+                after = (await platform.shown(customer)).slice(before);
+                return marks(after.join("")).length >= wanted.length && faces(after.join("")) >= faces(markdown);
+              },
+              3_000,
+            )
             .catch(() => undefined);
           expect(marks(after.join(""))).toEqual(wanted);
           expect(faces(after.join(""))).toBe(faces(markdown));
@@ -302,7 +311,12 @@ async function begin(bench: EngineBench, platform: FakePlatform, message: Custom
   return conversationOf(bench, message.text);
 }
 
-async function shows(bench: EngineBench, platform: FakePlatform, customer: string, texts: readonly string[]): Promise<void> {
+async function shows(
+  bench: EngineBench,
+  platform: FakePlatform,
+  customer: string,
+  texts: readonly string[],
+): Promise<void> {
   await bench.settle();
   // On its way over the network when the program is done with it.
   await bench
@@ -344,19 +358,29 @@ async function count(bench: EngineBench) {
 
 async function reply(bench: EngineBench, conversationId: string, content: string): Promise<string> {
   const { workspaceId } = bench;
-  const sent = await bench.engine.reply({ workspaceId, conversationId, content, authorEmail: "anna@test.example", actor: anna });
+  const sent = await bench.engine.reply({
+    workspaceId,
+    conversationId,
+    content,
+    authorEmail: "anna@test.example",
+    actor: anna,
+  });
   return sent.messageId;
 }
 
 async function statesOf(bench: EngineBench, messageId: string): Promise<readonly string[]> {
-  const rows = await bench.store.read.selectFrom("deliveries").select("state").where("message_id", "=", messageId).execute();
+  const rows = await bench.store.read
+    .selectFrom("deliveries")
+    .select("state")
+    .where("message_id", "=", messageId)
+    .execute();
   return rows.map(({ state }) => state);
 }
 
 // Texts for the splitting rule: every word is replaced by a numbered mark, so that what is shown can be compared with
 // what was said whatever a platform makes of bold print, lists and line ends.
 
-const word = fc.integer({ min: 1, max: 12 }).map((marks) => "@".repeat(marks));
+const word = fc.integer({ min: 1, max: 12 }).map((length) => "@".repeat(length));
 const words = (max: number) => fc.array(word, { minLength: 1, maxLength: max });
 const sentence = (max: number) => words(max).map((all) => all.join(" "));
 const block = fc.oneof(
@@ -367,7 +391,7 @@ const block = fc.oneof(
   sentence(20).map((text) => `> ${text}`),
   sentence(10).map((text) => `**${text}** and *${text}*, \`${text}\` 😀`),
   sentence(2).map((text) => `| a | b |\n| - | - |\n| ${text} | ${text} |`),
-  fc.integer({ min: 300, max: 900 }).map((marks) => "@".repeat(marks)),
+  fc.integer({ min: 300, max: 900 }).map((length) => "@".repeat(length)),
   fc.integer({ min: 1, max: 300 }).map((signs) => "👩‍👩‍👧😀".repeat(signs)),
 );
 const document = fc.array(block, { minLength: 1, maxLength: 12 });

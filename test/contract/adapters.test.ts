@@ -35,7 +35,8 @@ describe("the adapters", () => {
 
   for (const { name, target } of targets) {
     it(`${name} has a conformance target, and a reason for every rule that it cannot keep`, () => {
-      if (target === undefined) throw new Error(`adapters/${name}/test/conformance.ts is missing: it exports a ConformanceTarget as default`);
+      if (target === undefined)
+        throw new Error(`adapters/${name}/test/conformance.ts is missing: it exports a ConformanceTarget as default`);
       for (const [rule, reason] of Object.entries(target.cannot)) {
         expect(ruleNames).toContain(rule);
         expect(reason.length, `the reason for not keeping "${rule}" says nothing`).toBeGreaterThan(20);
@@ -43,9 +44,13 @@ describe("the adapters", () => {
     });
 
     it(`${name} serves the channel that its target names, and the program loads it for that`, async () => {
-      const { default: module } = (await import(new URL(`${name}/index.ts`, folder).href)) as { readonly default: AdapterModule };
+      const { default: module } = (await import(new URL(`${name}/index.ts`, folder).href)) as {
+        readonly default: AdapterModule;
+      };
       expect(module.channels).toContain(target?.channel);
-      const serving = await Promise.all(channels.map(async (channel) => [channel, await loadAdapter(channel)] as const));
+      const serving = await Promise.all(
+        channels.map(async (channel) => [channel, await loadAdapter(channel)] as const),
+      );
       const loaded: Channel[] = serving.flatMap(([channel, found]) => (found === module ? [channel] : []));
       expect(loaded.toSorted()).toEqual([...module.channels].toSorted());
     });

@@ -39,8 +39,22 @@ eachDatabase("connections", (open) => {
 
   async function addAccount(name: string): Promise<string> {
     const id = newId("acc", clock.now());
-    const row = { id, workspace_id: "wt_1", channel: "discord", name, config: "{}", credentials: null, managed_by: "file", enabled: 1 } as const;
-    await store.write((tx) => tx.insertInto("accounts").values({ ...row, created_at: clock.now() }).execute());
+    const row = {
+      id,
+      workspace_id: "wt_1",
+      channel: "discord",
+      name,
+      config: "{}",
+      credentials: null,
+      managed_by: "file",
+      enabled: 1,
+    } as const;
+    await store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({ ...row, created_at: clock.now() })
+        .execute(),
+    );
     return id;
   }
 
@@ -96,7 +110,9 @@ eachDatabase("connections", (open) => {
     await addAccount("one");
     const first = start("process 1");
     const second = start("process 2");
-    await until(() => live(first, second) === 1 && [...first.connections.states(), ...second.connections.states()].length === 2);
+    await until(
+      () => live(first, second) === 1 && [...first.connections.states(), ...second.connections.states()].length === 2,
+    );
     for (let look = 0; look < 5; look += 1) {
       clock.advance(5 * secondMs);
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -197,7 +213,9 @@ eachDatabase("connections", (open) => {
       });
       const health = await fetch(`${await bench.app.listen()}/health/ready`);
       expect(await health.json()).toMatchObject({
-        dependencies: expect.arrayContaining([{ name: "channel test discord", state: "ready", cause: null }]) as unknown,
+        dependencies: expect.arrayContaining([
+          { name: "channel test discord", state: "ready", cause: null },
+        ]) as unknown,
       });
     } finally {
       await bench.close();

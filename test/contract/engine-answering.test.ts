@@ -21,10 +21,13 @@ eachDatabase("answering", (open) => {
     return bench;
   }
 
-  const change = (bench: EngineBench, id: string, to: ConversationChange) => bench.engine.update(bench.workspaceId, id, to, anna);
+  const change = (bench: EngineBench, id: string, to: ConversationChange) =>
+    bench.engine.update(bench.workspaceId, id, to, anna);
   const claim: ConversationChange = { status: "claimed", assignedTo: "anna@test.example" };
   const tagsOf = async (bench: EngineBench, id: string) =>
-    (await bench.store.read.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute()).map(({ tag }) => tag);
+    (
+      await bench.store.read.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute()
+    ).map(({ tag }) => tag);
 
   it("answers a burst of quick messages once, with all of them in the question", async () => {
     const bench = await newBench();
@@ -36,7 +39,10 @@ eachDatabase("answering", (open) => {
     (await answers.question(0)).release(answerOf("Pull the cord."));
     await bench.settle();
     expect(bench.asked.slice(1).map(({ text }) => text)).toEqual(["My bag\nthe red one\ndoes not close"]);
-    expect((await bench.talk(id)).slice(2)).toEqual([...texts.map((text) => `user: ${text}`), "assistant: Pull the cord."]);
+    expect((await bench.talk(id)).slice(2)).toEqual([
+      ...texts.map((text) => `user: ${text}`),
+      "assistant: Pull the cord.",
+    ]);
     expect(bench.sent.slice(1).map(({ text }) => text)).toEqual(["Pull the cord."]);
   });
 
@@ -192,8 +198,11 @@ eachDatabase("answering", (open) => {
       one.clock.advance(1_000);
     }
     await one.settle();
-    for (const [i, id] of ids.entries()) expect(await one.talk(id)).toEqual([`user: Question ${i}`, `assistant: You asked: Question ${i}`]);
-    expect([...one.sent, ...two.sent].map(({ thread }) => thread).toSorted()).toEqual(ids.map((_, i) => `shared ${i}`).toSorted());
+    for (const [i, id] of ids.entries())
+      expect(await one.talk(id)).toEqual([`user: Question ${i}`, `assistant: You asked: Question ${i}`]);
+    expect([...one.sent, ...two.sent].map(({ thread }) => thread).toSorted()).toEqual(
+      ids.map((_, i) => `shared ${i}`).toSorted(),
+    );
   });
 
   it("takes over the work of a process that stopped in the middle, and throws its late answer away", async () => {
@@ -243,7 +252,9 @@ eachDatabase("answering", (open) => {
     const question = await answers.question(0);
     await runBeside(bench.url, "alter table outbox rename to outbox_away");
     question.release(answerOf("This cannot be stored."));
-    await bench.until("the failure is logged", () => bench.logged.some((line) => line.includes("cannot reach the database")));
+    await bench.until("the failure is logged", () =>
+      bench.logged.some((line) => line.includes("cannot reach the database")),
+    );
     await runBeside(bench.url, "alter table outbox_away rename to outbox");
     bench.script.answer = async () => answerOf("Yes.");
     await bench.until("the answer is stored", async () => {
@@ -257,10 +268,17 @@ eachDatabase("answering", (open) => {
     const bench = await newBench();
     const { signal } = new AbortController();
     const ask = (text: string, conversationId?: string) =>
-      bench.engine.query({ workspaceId: bench.workspaceId, text, ...(conversationId === undefined ? {} : { conversationId }) }, signal);
+      bench.engine.query(
+        { workspaceId: bench.workspaceId, text, ...(conversationId === undefined ? {} : { conversationId }) },
+        signal,
+      );
     const { conversationId } = await ask("First?");
     const answers = await Promise.all(["Second?", "Third?", "Fourth?"].map((text) => ask(text, conversationId)));
-    expect(answers.map(({ answer }) => answer)).toEqual(["You asked: Second?", "You asked: Third?", "You asked: Fourth?"]);
+    expect(answers.map(({ answer }) => answer)).toEqual([
+      "You asked: Second?",
+      "You asked: Third?",
+      "You asked: Fourth?",
+    ]);
     await bench.advance(dayMs);
     const talk = await bench.talk(conversationId);
     expect(talk).toHaveLength(8);
@@ -270,7 +288,9 @@ eachDatabase("answering", (open) => {
   it("does not answer a question over the API behind the client's back once it was told of a failure", async () => {
     const bench = await newBench();
     bench.script.answer = () => Promise.reject(new Error("the model is on fire"));
-    await expect(bench.engine.query({ workspaceId: bench.workspaceId, text: "What now?" }, new AbortController().signal)).rejects.toThrow("on fire");
+    await expect(
+      bench.engine.query({ workspaceId: bench.workspaceId, text: "What now?" }, new AbortController().signal),
+    ).rejects.toThrow("on fire");
     bench.script.answer = async () => answerOf("Late.");
     await bench.advance(dayMs);
     const rows = await bench.store.read.selectFrom("messages").select("role").execute();
@@ -282,7 +302,10 @@ eachDatabase("answering", (open) => {
     const { signal } = new AbortController();
     const { conversationId } = await bench.engine.query({ workspaceId: bench.workspaceId, text: "First?" }, signal);
     await change(bench, conversationId, claim);
-    const second = await bench.engine.query({ workspaceId: bench.workspaceId, text: "Second?", conversationId }, signal);
+    const second = await bench.engine.query(
+      { workspaceId: bench.workspaceId, text: "Second?", conversationId },
+      signal,
+    );
     expect(second).toMatchObject({ answer: "Wait for us.", sources: [], skillsFired: [], messageId: null });
     expect((await bench.talk(conversationId)).at(-1)).toBe("user: Second?");
   });

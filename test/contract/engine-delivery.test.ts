@@ -30,7 +30,9 @@ eachDatabase("delivering", (open) => {
     await bench.settle();
     expect(shown(bench)).toEqual(["one", "two", "three"]);
     const rows = await deliveries(bench);
-    expect(rows.map(({ state, external_id }) => [state, external_id])).toEqual(bench.sent.map(({ key }) => ["sent", `platform-${key}`]));
+    expect(rows.map(({ state, external_id }) => [state, external_id])).toEqual(
+      bench.sent.map(({ key }) => ["sent", `platform-${key}`]),
+    );
   });
 
   it("does not send an agent's reply before the answer that was given before it, however slow that is", async () => {
@@ -45,7 +47,13 @@ eachDatabase("delivering", (open) => {
     };
     const id = await bench.begin("order", "Hello");
     await bench.until("the answer is stored", async () => (await bench.messages(id)).length === 2);
-    const reply = { workspaceId: bench.workspaceId, conversationId: id, content: "From Anna", authorEmail: "anna@test.example", actor: anna };
+    const reply = {
+      workspaceId: bench.workspaceId,
+      conversationId: id,
+      content: "From Anna",
+      authorEmail: "anna@test.example",
+      actor: anna,
+    };
     const first = await bench.engine.reply({ ...reply, clientId: "reply-1" });
     expect(await bench.engine.reply({ ...reply, clientId: "reply-1" })).toEqual(first);
     expect(shown(bench)).toEqual([]);
@@ -110,8 +118,14 @@ eachDatabase("delivering", (open) => {
     await bench.advance(dayMs);
     expect(await stateOf(bench)).toEqual(["failed"]);
     expect(calls).toBe(12);
-    expect(await bench.notes(id)).toEqual(["This message could not be delivered, and is not tried any more: no route to host"]);
-    const dead = await bench.store.read.selectFrom("outbox").select(["kind", "last_error"]).where("dead_at", "is not", null).execute();
+    expect(await bench.notes(id)).toEqual([
+      "This message could not be delivered, and is not tried any more: no route to host",
+    ]);
+    const dead = await bench.store.read
+      .selectFrom("outbox")
+      .select(["kind", "last_error"])
+      .where("dead_at", "is not", null)
+      .execute();
     expect(dead).toEqual([{ kind: "send", last_error: "no route to host" }]);
     bench.script.send = send;
     await bench.say("unreachable", "Again");
@@ -119,7 +133,10 @@ eachDatabase("delivering", (open) => {
     expect(shown(bench)).toEqual(["You asked: Again"]);
   });
 
-  for (const broken of [new DeliveryError("unknown", "the connection broke"), new TypeError("not a DeliveryError at all")]) {
+  for (const broken of [
+    new DeliveryError("unknown", "the connection broke"),
+    new TypeError("not a DeliveryError at all"),
+  ]) {
     it(`never sends again what may have arrived where the platform cannot tell (${broken.message}), and says so to the agents`, async () => {
       const bench = await newBench();
       let calls = 0;
@@ -137,7 +154,9 @@ eachDatabase("delivering", (open) => {
   }
 
   it("asks the platform about what may have arrived, and takes its word that it has", async () => {
-    const bench = await newBench({ script: { reconcile: async (key) => ({ externalId: `found-${key}`, state: "delivered" }) } });
+    const bench = await newBench({
+      script: { reconcile: async (key) => ({ externalId: `found-${key}`, state: "delivered" }) },
+    });
     let calls = 0;
     bench.script.send = async () => {
       calls += 1;
@@ -147,7 +166,9 @@ eachDatabase("delivering", (open) => {
     await bench.settle();
     await bench.advance(dayMs);
     expect(calls).toBe(1);
-    expect(await deliveries(bench)).toMatchObject([{ state: "delivered", external_id: expect.stringMatching(/^found-/) as unknown }]);
+    expect(await deliveries(bench)).toMatchObject([
+      { state: "delivered", external_id: expect.stringMatching(/^found-/) as unknown },
+    ]);
     expect(await bench.notes(id)).toEqual([]);
   });
 
@@ -213,7 +234,13 @@ eachDatabase("delivering", (open) => {
     await bench.settle();
     const [{ external_id: part } = { external_id: null }] = await deliveries(bench);
     const report = (state: "delivered" | "read" | "failed", n: number) =>
-      bench.accept({ kind: "delivery", externalId: `report ${state} ${n}`, partExternalId: part ?? "", state, sentAt: bench.clock.now() });
+      bench.accept({
+        kind: "delivery",
+        externalId: `report ${state} ${n}`,
+        partExternalId: part ?? "",
+        state,
+        sentAt: bench.clock.now(),
+      });
     await report("read", 1);
     await report("delivered", 1);
     await report("read", 2);
@@ -244,7 +271,9 @@ eachDatabase("delivering", (open) => {
     bench.script.send = () => Promise.reject(new DeliveryError("not_sent", "no route to host"));
     const id = await bench.begin("removed", "Hello");
     await bench.settle();
-    await bench.store.write((tx) => tx.updateTable("accounts").set({ enabled: 0 }).where("id", "=", bench.accountId).execute());
+    await bench.store.write((tx) =>
+      tx.updateTable("accounts").set({ enabled: 0 }).where("id", "=", bench.accountId).execute(),
+    );
     // The process that had loaded the account stands still; the other finds it disabled.
     const other = await newBench({ beside: bench, clock: createHandMovedClock(bench.clock.now()) });
     await other.advance(minuteMs);

@@ -21,14 +21,22 @@ eachDatabase("accepting events", (open) => {
     sender: given.sender ?? { key: `customer of ${thread}` },
     sentAt: bench.clock.now(),
   });
-  const message = (thread: string, text: string, given: Given = {}): InboundEvent => ({ kind: "message", text, ...base(thread, given) });
+  const message = (thread: string, text: string, given: Given = {}): InboundEvent => ({
+    kind: "message",
+    text,
+    ...base(thread, given),
+  });
   const edit = (thread: string, messageExternalId: string, text: string): InboundEvent => ({
     kind: "edit",
     messageExternalId,
     text,
     ...base(thread),
   });
-  const deletion = (thread: string, messageExternalId: string): InboundEvent => ({ kind: "delete", messageExternalId, ...base(thread) });
+  const deletion = (thread: string, messageExternalId: string): InboundEvent => ({
+    kind: "delete",
+    messageExternalId,
+    ...base(thread),
+  });
   const conversationOf = (thread: string) =>
     bench.store.read
       .selectFrom("conversations")
@@ -37,7 +45,9 @@ eachDatabase("accepting events", (open) => {
       .where("context_key", "=", thread)
       .executeTakeFirstOrThrow();
   const customerTexts = async (thread: string): Promise<readonly string[]> =>
-    (await bench.messages((await conversationOf(thread)).id)).filter(({ role }) => role === "user").map(({ content }) => content);
+    (await bench.messages((await conversationOf(thread)).id))
+      .filter(({ role }) => role === "user")
+      .map(({ content }) => content);
 
   it("stores forty-nine of fifty events that arrive together when one of them cannot be stored", async () => {
     const threads = Array.from({ length: 50 }, newThread);
@@ -46,7 +56,8 @@ eachDatabase("accepting events", (open) => {
     const events = threads.map((thread, i) => (i === 20 ? broken : message(thread, `Hello ${i}`)));
     const outcomes = await Promise.allSettled(events.map((event) => bench.accept(event)));
     expect(outcomes.map(({ status }) => status)).toEqual(threads.map((_, i) => (i === 20 ? "rejected" : "fulfilled")));
-    for (const [i, thread] of threads.entries()) if (i !== 20) expect(await customerTexts(thread)).toEqual([`Hello ${i}`]);
+    for (const [i, thread] of threads.entries())
+      if (i !== 20) expect(await customerTexts(thread)).toEqual([`Hello ${i}`]);
   });
 
   it("takes the same event once, however often and however closely together it comes", async () => {
@@ -85,7 +96,11 @@ eachDatabase("accepting events", (open) => {
     try {
       for (let round = 0; round < 10; round += 1) {
         const thread = newThread();
-        await Promise.all([bench, other].flatMap((each, p) => Array.from({ length: 3 }, (_, i) => each.accept(message(thread, `${p}.${i}`)))));
+        await Promise.all(
+          [bench, other].flatMap((each, p) =>
+            Array.from({ length: 3 }, (_, i) => each.accept(message(thread, `${p}.${i}`))),
+          ),
+        );
         expect((await customerTexts(thread)).toSorted()).toEqual(["0.0", "0.1", "0.2", "1.0", "1.1", "1.2"]);
       }
       await bench.settle();
@@ -132,10 +147,18 @@ eachDatabase("accepting events", (open) => {
 
     it(`lets no late edit bring back what was deleted, ${how}`, async () => {
       const thread = newThread();
-      await inTurn(message(thread, "secret", { externalId: `m ${thread}` }), deletion(thread, `m ${thread}`), edit(thread, `m ${thread}`, "secret 2"));
+      await inTurn(
+        message(thread, "secret", { externalId: `m ${thread}` }),
+        deletion(thread, `m ${thread}`),
+        edit(thread, `m ${thread}`, "secret 2"),
+      );
       expect(await customerTexts(thread)).toEqual([""]);
       const parked = newThread();
-      await inTurn(deletion(parked, `m ${parked}`), edit(parked, `m ${parked}`, "secret 2"), message(parked, "secret", { externalId: `m ${parked}` }));
+      await inTurn(
+        deletion(parked, `m ${parked}`),
+        edit(parked, `m ${parked}`, "secret 2"),
+        message(parked, "secret", { externalId: `m ${parked}` }),
+      );
       expect(await customerTexts(parked)).toEqual([""]);
     });
   }
@@ -155,7 +178,12 @@ eachDatabase("accepting events", (open) => {
     await bench.accept(message(second, "Hello", { sender: { key: `key ${second}`, verified } }));
     const [a, b] = [await conversationOf(first), await conversationOf(second)];
     expect(b.contact_id).toBe(a.contact_id);
-    expect(b).toMatchObject({ customer_name: "Ada", customer_email: "Ada@Shop.example", customer_email_key: "ada@shop.example", customer_verified: 1 });
+    expect(b).toMatchObject({
+      customer_name: "Ada",
+      customer_email: "Ada@Shop.example",
+      customer_email_key: "ada@shop.example",
+      customer_verified: 1,
+    });
     expect(b.previous_conversation_id).toBe(a.id);
   });
 
@@ -165,14 +193,22 @@ eachDatabase("accepting events", (open) => {
     await bench.accept(message(thread, "Hello", { sender: { key } }));
     const before = await conversationOf(thread);
     expect(before.customer_verified).toBe(0);
-    await bench.accept(message(thread, "It is me", { sender: { key, verified: { userId: `user ${thread}`, name: "Ada" } } }));
-    expect(await conversationOf(thread)).toMatchObject({ contact_id: before.contact_id, customer_verified: 1, customer_name: "Ada" });
+    await bench.accept(
+      message(thread, "It is me", { sender: { key, verified: { userId: `user ${thread}`, name: "Ada" } } }),
+    );
+    expect(await conversationOf(thread)).toMatchObject({
+      contact_id: before.contact_id,
+      customer_verified: 1,
+      customer_name: "Ada",
+    });
   });
 
   it("never joins contacts by an e-mail address that somebody claims", async () => {
     const [honest, claims] = [newThread(), newThread()];
     const email = `ada.${numbered}@shop.example`;
-    await bench.accept(message(honest, "Hello", { sender: { key: `key ${honest}`, verified: { userId: `user ${honest}`, email } } }));
+    await bench.accept(
+      message(honest, "Hello", { sender: { key: `key ${honest}`, verified: { userId: `user ${honest}`, email } } }),
+    );
     await bench.accept(message(claims, "Hello"));
     await bench.accept({ kind: "contact", contact: { email, name: "Ada" }, ...base(claims) });
     const [a, b] = [await conversationOf(honest), await conversationOf(claims)];
@@ -182,17 +218,30 @@ eachDatabase("accepting events", (open) => {
 
   it("does not overwrite what a signature proved by what somebody types", async () => {
     const thread = newThread();
-    const sender = { key: `key ${thread}`, verified: { userId: `user ${thread}`, name: "Ada", email: "ada@shop.example" } };
+    const sender = {
+      key: `key ${thread}`,
+      verified: { userId: `user ${thread}`, name: "Ada", email: "ada@shop.example" },
+    };
     await bench.accept(message(thread, "Hello", { sender }));
-    await bench.accept({ kind: "contact", contact: { email: "other@shop.example", name: "Eve", phone: "123" }, ...base(thread, { sender: { key: sender.key } }) });
-    expect(await conversationOf(thread)).toMatchObject({ customer_name: "Ada", customer_email: "ada@shop.example", customer_phone: "123" });
+    await bench.accept({
+      kind: "contact",
+      contact: { email: "other@shop.example", name: "Eve", phone: "123" },
+      ...base(thread, { sender: { key: sender.key } }),
+    });
+    expect(await conversationOf(thread)).toMatchObject({
+      customer_name: "Ada",
+      customer_email: "ada@shop.example",
+      customer_phone: "123",
+    });
   });
 
   it("gives the session of one user never to the contact of another", async () => {
     const [first, second] = [newThread(), newThread()];
     const key = `key ${first}`;
     await bench.accept(message(first, "I am A", { sender: { key, verified: { userId: `A of ${first}`, name: "A" } } }));
-    await bench.accept(message(second, "I am B", { sender: { key, verified: { userId: `B of ${first}`, name: "B" } } }));
+    await bench.accept(
+      message(second, "I am B", { sender: { key, verified: { userId: `B of ${first}`, name: "B" } } }),
+    );
     const [a, b] = [await conversationOf(first), await conversationOf(second)];
     expect(b.contact_id).not.toBe(a.contact_id);
     expect(b.previous_conversation_id).toBeNull();
@@ -202,7 +251,11 @@ eachDatabase("accepting events", (open) => {
   it("finds the two first messages of a verified user on two sessions at once to be of one contact", async () => {
     const [first, second] = [newThread(), newThread()];
     const verified = { userId: `user ${first}` };
-    await Promise.all([first, second].map((thread) => bench.accept(message(thread, "Hello", { sender: { key: `key ${thread}`, verified } }))));
+    await Promise.all(
+      [first, second].map((thread) =>
+        bench.accept(message(thread, "Hello", { sender: { key: `key ${thread}`, verified } })),
+      ),
+    );
     expect((await conversationOf(first)).contact_id).toBe((await conversationOf(second)).contact_id);
   });
 
@@ -226,7 +279,11 @@ eachDatabase("accepting events", (open) => {
     await bench.accept(message(thread, "A question", { externalId: `m ${thread}` }));
     await bench.settle();
     const { id } = await conversationOf(thread);
-    const [delivery] = await bench.store.read.selectFrom("deliveries").selectAll().where("conversation_id", "=", id).execute();
+    const [delivery] = await bench.store.read
+      .selectFrom("deliveries")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .execute();
     if (delivery?.external_id === null || delivery === undefined) throw new Error("the answer was not delivered");
     await bench.accept({
       kind: "delivery",
@@ -235,21 +292,40 @@ eachDatabase("accepting events", (open) => {
       state: "read",
       sentAt: bench.clock.now(),
     });
-    await bench.engine.update(bench.workspaceId, id, { tags: ["vip"], notes: [{ content: "note", authorEmail: null }] }, anna);
+    await bench.engine.update(
+      bench.workspaceId,
+      id,
+      { tags: ["vip"], notes: [{ content: "note", authorEmail: null }] },
+      anna,
+    );
     await bench.engine.remove(bench.workspaceId, id, anna);
 
     const { read } = bench.store;
     for (const table of ["messages", "notes", "conversation_tags", "deliveries", "conversation_text"] as const) {
-      expect(await read.selectFrom(table).select("conversation_id").where("conversation_id", "=", id).execute(), table).toEqual([]);
+      expect(
+        await read.selectFrom(table).select("conversation_id").where("conversation_id", "=", id).execute(),
+        table,
+      ).toEqual([]);
     }
     expect(await read.selectFrom("receipts").selectAll().where("delivery_id", "=", delivery.id).execute()).toEqual([]);
     expect(await read.selectFrom("outbox").select("id").where("lane", "like", `%${id}`).execute()).toEqual([]);
-    const payloads = await read.selectFrom("inbound_events").select("payload").where("payload", "like", "%secret question%").execute();
+    const payloads = await read
+      .selectFrom("inbound_events")
+      .select("payload")
+      .where("payload", "like", "%secret question%")
+      .execute();
     expect(payloads).toEqual([]);
-    const audit = await read.selectFrom("audit").select("action").where("conversation_id", "=", id).orderBy("id").execute();
+    const audit = await read
+      .selectFrom("audit")
+      .select("action")
+      .where("conversation_id", "=", id)
+      .orderBy("id")
+      .execute();
     expect(audit.map(({ action }) => action)).toEqual(["status_changed", "tagged", "note_added", "deleted"]);
 
-    expect(await bench.accept(message(thread, "A question", { externalId: `m ${thread}` }))).toMatchObject({ duplicate: true });
+    expect(await bench.accept(message(thread, "A question", { externalId: `m ${thread}` }))).toMatchObject({
+      duplicate: true,
+    });
     await bench.accept(message(thread, "Another question"));
     expect((await conversationOf(thread)).id).not.toBe(id);
     expect(await customerTexts(thread)).toEqual(["Another question"]);

@@ -78,7 +78,8 @@ eachDatabase("the lifecycle", (open) => {
           const id = await conversationIn(from);
           const before = await bench.row(id);
           const audit = async () =>
-            (await bench.store.read.selectFrom("audit").select("id").where("conversation_id", "=", id).execute()).length;
+            (await bench.store.read.selectFrom("audit").select("id").where("conversation_id", "=", id).execute())
+              .length;
           const entries = await audit();
           await change(id, to(target));
           const { version: _, ...after } = await bench.row(id);
@@ -95,9 +96,16 @@ eachDatabase("the lifecycle", (open) => {
         it(`${from} to ${target} is refused, and nothing of the change happens`, async () => {
           const id = await conversationIn(from);
           const before = await bench.row(id);
-          expect(await codeOf(change(id, { ...to(target), priority: "urgent", tags: ["a"], notes: [{ content: "n", authorEmail: null }] }))).toBe(
-            "invalid_transition",
-          );
+          expect(
+            await codeOf(
+              change(id, {
+                ...to(target),
+                priority: "urgent",
+                tags: ["a"],
+                notes: [{ content: "n", authorEmail: null }],
+              }),
+            ),
+          ).toBe("invalid_transition");
           expect(await bench.row(id)).toEqual(before);
           expect(await bench.notes(id)).toEqual([]);
         });
@@ -168,7 +176,10 @@ eachDatabase("the lifecycle", (open) => {
         sla_elapsed_ms: 0,
         sla_running_since: bench.clock.now(),
       });
-      expect((await bench.talk(id)).slice(-2)).toEqual(["user: One more thing", "assistant: You asked: One more thing"]);
+      expect((await bench.talk(id)).slice(-2)).toEqual([
+        "user: One more thing",
+        "assistant: You asked: One more thing",
+      ]);
     });
   }
 
@@ -270,16 +281,27 @@ eachDatabase("the lifecycle", (open) => {
   it("has one winner when twenty agents claim at once, and tells the others who it is", async () => {
     const id = await conversationIn("escalated");
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, agent) => change(id, { status: "claimed", assignedTo: `agent${agent}@test.example` })),
+      Array.from({ length: 20 }, (_, agent) =>
+        change(id, { status: "claimed", assignedTo: `agent${agent}@test.example` }),
+      ),
     );
     const { assigned_to: winner } = await bench.row(id);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(outcomes.findIndex(({ status }) => status === "fulfilled")).toBe(Number(/^agent(\d+)@/.exec(winner ?? "")?.[1]));
+    expect(outcomes.findIndex(({ status }) => status === "fulfilled")).toBe(
+      Number(/^agent(\d+)@/.exec(winner ?? "")?.[1]),
+    );
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") continue;
-      expect(outcome.reason).toMatchObject({ code: "invalid_transition", message: expect.stringContaining(String(winner)) as unknown });
+      expect(outcome.reason).toMatchObject({
+        code: "invalid_transition",
+        message: expect.stringContaining(String(winner)) as unknown,
+      });
     }
-    const audit = await bench.store.read.selectFrom("audit").select(["action"]).where("conversation_id", "=", id).execute();
+    const audit = await bench.store.read
+      .selectFrom("audit")
+      .select(["action"])
+      .where("conversation_id", "=", id)
+      .execute();
     expect(audit.filter(({ action }) => action === "assigned")).toHaveLength(1);
   });
 

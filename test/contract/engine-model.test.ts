@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Status } from "#domain/lifecycle.ts";
 import { statuses } from "#domain/lifecycle.ts";
@@ -21,12 +21,39 @@ type Step =
 
 const agent = fc.constantFrom("anna" as const, "ben" as const);
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant("say" as const), mood: fc.constantFrom("content" as const, "puzzling" as const, "puzzling" as const, "person" as const) }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant("set" as const), status: fc.constantFrom("open" as const, "escalated" as const, "resolved" as const, "archived" as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("say" as const),
+      mood: fc.constantFrom("content" as const, "puzzling" as const, "puzzling" as const, "person" as const),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("set" as const),
+      status: fc.constantFrom("open" as const, "escalated" as const, "resolved" as const, "archived" as const),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom("claim" as const, "reply" as const), agent }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("snooze" as const), forMs: fc.constantFrom(null, minuteMs, 5 * hourMs) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("priority" as const), priority: fc.constantFrom(...(Object.keys(targets) as Priority[])) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 5 * minuteMs, 40 * minuteMs, 5 * hourMs, 8 * dayMs, 31 * dayMs) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("snooze" as const), forMs: fc.constantFrom(null, minuteMs, 5 * hourMs) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("priority" as const),
+      priority: fc.constantFrom(...(Object.keys(targets) as Priority[])),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("wait" as const),
+      ms: fc.constantFrom(1, 5 * minuteMs, 40 * minuteMs, 5 * hourMs, 8 * dayMs, 31 * dayMs),
+    }),
+  },
 );
 
 /** What the contract says of one conversation, told again without looking at the engine. */
@@ -162,13 +189,22 @@ eachDatabase("a conversation", (open) => {
           await engine.update(workspaceId, id, { status: "claimed", assignedTo: `${given.agent}@test.example` }, anna);
           break;
         case "reply":
-          await engine.reply({ workspaceId, conversationId: id, content: "Reply", authorEmail: `${given.agent}@test.example`, actor: anna });
+          await engine.reply({
+            workspaceId,
+            conversationId: id,
+            content: "Reply",
+            authorEmail: `${given.agent}@test.example`,
+            actor: anna,
+          });
           break;
         case "snooze":
           await engine.update(
             workspaceId,
             id,
-            { status: "snoozed", snooze: given.forMs === null ? { kind: "until_reply" } : { kind: "until", at: clock.now() + given.forMs } },
+            {
+              status: "snoozed",
+              snooze: given.forMs === null ? { kind: "until_reply" } : { kind: "until", at: clock.now() + given.forMs },
+            },
             anna,
           );
           break;
@@ -258,9 +294,15 @@ eachDatabase("a conversation", (open) => {
     });
 
     const messages = await bench.messages(id);
-    expect(messages.map(({ seq }) => seq), at).toEqual(messages.map((_, i) => i + 1));
+    expect(
+      messages.map(({ seq }) => seq),
+      at,
+    ).toEqual(messages.map((_, i) => i + 1));
     expect(row, at).toMatchObject({ last_seq: messages.length, message_count: messages.length });
-    expect(messages.filter(({ content }) => content === handover), at).toHaveLength(model.handovers);
+    expect(
+      messages.filter(({ content }) => content === handover),
+      at,
+    ).toHaveLength(model.handovers);
 
     const audit = await bench.store.read
       .selectFrom("audit")
@@ -276,7 +318,11 @@ eachDatabase("a conversation", (open) => {
     expect(audit.at(-1)?.to_value, at).toBe(row.status);
 
     // What lists are narrowed by is what is.
-    const tagged = await bench.store.read.selectFrom("conversation_tags").selectAll().where("conversation_id", "=", id).execute();
+    const tagged = await bench.store.read
+      .selectFrom("conversation_tags")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .execute();
     for (const tag of tagged) expect(tag, at).toMatchObject({ status: row.status, sla_state: row.sla_state });
   }
 });

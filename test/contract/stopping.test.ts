@@ -7,7 +7,9 @@ import { openBench } from "../support/engine-bench.ts";
 it("stops while customers have the widget open, and tells their browsers to come back", async () => {
   const bench = await openBench(newSqlite, { account: { channel: "widget", load: loadAdapter, config: {} } });
   const url = await bench.app.listen();
-  const socket = new WebSocket(`${url.replace("http:", "ws:")}/widget/ws?workspace=${bench.workspaceId}&channel=widget`);
+  const socket = new WebSocket(
+    `${url.replace("http:", "ws:")}/widget/ws?workspace=${bench.workspaceId}&channel=widget`,
+  );
   await new Promise<void>((resolve, reject) => {
     socket.once("open", resolve);
     socket.once("error", reject);

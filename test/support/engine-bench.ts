@@ -165,7 +165,9 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     {
       clock,
       log: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
-      loadAdapter: options.account?.load ?? ((channel) => (channel === "telegram" ? Promise.resolve(scripted(script, sent)) : undefined)),
+      loadAdapter:
+        options.account?.load ??
+        ((channel) => (channel === "telegram" ? Promise.resolve(scripted(script, sent)) : undefined)),
       answerer: {
         answer(question, signal) {
           asked.push(question);
@@ -178,7 +180,8 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   const { engine } = app;
   const { store, secrets } = app.core;
   const workspaceId =
-    beside?.workspaceId ?? (await createWorkspace({ store, clock, secrets }, { name: "Test", settings: options.settings ?? {} })).id;
+    beside?.workspaceId ??
+    (await createWorkspace({ store, clock, secrets }, { name: "Test", settings: options.settings ?? {} })).id;
   const accountId = beside?.accountId ?? (await addAccount(app, workspaceId, options.account, clock.now()));
 
   const bench: EngineBench = {
@@ -263,7 +266,12 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   return bench;
 }
 
-async function addAccount({ core }: App, workspaceId: string, given: BenchAccount | undefined, now: number): Promise<string> {
+async function addAccount(
+  { core }: App,
+  workspaceId: string,
+  given: BenchAccount | undefined,
+  now: number,
+): Promise<string> {
   const { store, secrets } = core;
   const { channel, load, config } = given ?? { channel: "telegram", load: () => undefined, config: {} };
   const secretNames = (await load(channel))?.secrets ?? [];
@@ -287,7 +295,16 @@ async function addAccount({ core }: App, workspaceId: string, given: BenchAccoun
     }
     await tx
       .insertInto("accounts")
-      .values({ id, workspace_id: workspaceId, channel, name: `test ${channel}`, ...stored, managed_by: "dashboard", enabled: 1, created_at: now })
+      .values({
+        id,
+        workspace_id: workspaceId,
+        channel,
+        name: `test ${channel}`,
+        ...stored,
+        managed_by: "dashboard",
+        enabled: 1,
+        created_at: now,
+      })
       .execute();
   });
   return id;

@@ -1,6 +1,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
-import type { AdapterModule, ChannelHost, Part, Receipt, SendContext, WebRequest, WebResponse } from "#channel/contract.ts";
+import type {
+  AdapterModule,
+  ChannelHost,
+  Part,
+  Receipt,
+  SendContext,
+  WebRequest,
+  WebResponse,
+} from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 
 /** What can be wrong with an adapter; the suite has to notice each. */
@@ -77,7 +85,12 @@ export function sampleAdapter(fault?: Fault): AdapterModule<SampleConfig> {
   };
 }
 
-async function receive(request: WebRequest, host: ChannelHost, secret: string, fault: Fault | undefined): Promise<WebResponse> {
+async function receive(
+  request: WebRequest,
+  host: ChannelHost,
+  secret: string,
+  fault: Fault | undefined,
+): Promise<WebResponse> {
   const expected = Buffer.from(signatureOf(request.body, secret));
   const given = Buffer.from(request.headers["x-signature"] ?? "");
   const genuine = given.length === expected.length && timingSafeEqual(given, expected);
@@ -144,5 +157,8 @@ async function send(
     throw new DeliveryError("not_sent", "the platform is busy", { retryAfterMs });
   }
   const outcome = fault === "retries_refusals" ? "not_sent" : "rejected";
-  throw new DeliveryError(outcome, `the platform refused it: ${(answer.error ?? "no reason given").replaceAll(token, "…")}`);
+  throw new DeliveryError(
+    outcome,
+    `the platform refused it: ${(answer.error ?? "no reason given").replaceAll(token, "…")}`,
+  );
 }

@@ -54,14 +54,20 @@ async function startSamplePlatform(): Promise<FakePlatform> {
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
 
-  async function post(delivery: SampleDelivery, secret: string): Promise<boolean> {
+  async function notify(delivery: SampleDelivery, secret: string): Promise<boolean> {
     const body = JSON.stringify(delivery);
     const headers = { "content-type": "application/json", "x-signature": signatureOf(body, secret) };
     const response = await fetch(webhookUrl, { method: "POST", headers, body });
     await response.text();
     return response.ok;
   }
-  const delivery = ({ customer, id, text }: CustomerMessage): SampleDelivery => ({ id, chat: customer, from: customer, fromBot: false, text });
+  const delivery = ({ customer, id, text }: CustomerMessage): SampleDelivery => ({
+    id,
+    chat: customer,
+    from: customer,
+    fromBot: false,
+    text,
+  });
 
   return {
     config: { url: `http://127.0.0.1:${port}`, token, signing_secret: signingSecret },
@@ -70,11 +76,14 @@ async function startSamplePlatform(): Promise<FakePlatform> {
     async connect(program) {
       ({ webhookUrl } = program);
     },
-    deliver: (message) => post(delivery(message), signingSecret),
-    forge: (message) => post(delivery(message), "another secret"),
+    deliver: (message) => notify(delivery(message), signingSecret),
+    forge: (message) => notify(delivery(message), "another secret"),
     async echo(customer) {
       for (const own of shown.filter(({ chat }) => chat === customer)) {
-        await post({ id: `echo-${idOf(own)}`, chat: customer, from: "bot", fromBot: true, text: own.text }, signingSecret);
+        await notify(
+          { id: `echo-${idOf(own)}`, chat: customer, from: "bot", fromBot: true, text: own.text },
+          signingSecret,
+        );
       }
     },
     shown: async (customer) => shown.filter(({ chat }) => chat === customer).map(({ text }) => text),

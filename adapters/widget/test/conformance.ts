@@ -8,9 +8,11 @@ const target: ConformanceTarget = {
   channel: "widget",
   cannot: {
     "own-echo": "browsers deliver what their customer wrote only; they are shown our messages and never send them back",
-    "refused-send": "sending is a signal within the program; the browser fetches the message, and there is nobody to refuse it",
+    "refused-send":
+      "sending is a signal within the program; the browser fetches the message, and there is nobody to refuse it",
     "limited-send": "sending is a signal within the program; there is no platform that could ask for time",
-    "unknown-send": "sending is a signal within the program; what a browser has missed it fetches by number when it is back",
+    "unknown-send":
+      "sending is a signal within the program; what a browser has missed it fetches by number when it is back",
   },
   start,
 };
