@@ -62,7 +62,8 @@ function openSqlite(path: string): Inserts {
 
 async function openMysql(url: string): Promise<Inserts> {
   const pool = createPool({ uri: url, connectionLimit: 12 });
-  for (const statement of tables("bigint auto_increment primary key", "varchar(190)", "longtext")) await pool.query(statement);
+  for (const statement of tables("bigint auto_increment primary key", "varchar(190)", "longtext"))
+    await pool.query(statement);
   return {
     async each(one) {
       const connection = await pool.getConnection();
@@ -93,7 +94,7 @@ const [port = "0", url = ""] = process.argv.slice(2);
 const inserts = url.startsWith("sqlite:") ? openSqlite(url.slice("sqlite:".length)) : await openMysql(url);
 const app = Fastify({ logger: false });
 const groupsMax = url.startsWith("sqlite:") ? 1 : 2;
-let waiting: { readonly message: Message; readonly done: (error?: unknown) => void }[] = [];
+const waiting: { readonly message: Message; readonly done: (error?: unknown) => void }[] = [];
 let groups = 0;
 
 function commitWaiting(): void {
@@ -122,7 +123,7 @@ app.post<{ Body: Message }>("/each", async ({ body }) => {
 });
 app.post<{ Body: Message }>("/group", async ({ body }) => {
   await new Promise<void>((resolve, reject) => {
-    waiting.push({ message: body, done: (error) => (error === undefined ? resolve() : reject(error as Error)) });
+    waiting.push({ message: body, done: (error) => (error === undefined ? resolve() : reject(error)) });
     if (waiting.length === 1) setImmediate(commitWaiting);
   });
   return { ok: true };

@@ -69,11 +69,27 @@ async function databases(): Promise<ReadonlyMap<string, string | undefined>> {
 }
 
 function aimsOf({ rounds, readyMs, idleMb }: PathReport): readonly Aim[] {
-  const ratio = (against: "bareEach" | "bareGroup"): number => median(rounds.map((round) => round.acknowledged / round[against]));
+  const ratio = (against: "bareEach" | "bareGroup"): number =>
+    median(rounds.map((round) => round.acknowledged / round[against]));
   return [
-    { name: "acknowledged, against bare inserts, a commit each", value: ratio("bareEach"), unit: "×", wanted: { atLeast: 1.5 } },
-    { name: "acknowledged, against bare inserts, group commit", value: ratio("bareGroup"), unit: "×", wanted: { atLeast: 0.35 } },
-    { name: "answer shown after the question, p50", value: median(rounds.map(({ shownP50 }) => shownP50)), unit: "ms", wanted: { below: 25 } },
+    {
+      name: "acknowledged, against bare inserts, a commit each",
+      value: ratio("bareEach"),
+      unit: "×",
+      wanted: { atLeast: 1.5 },
+    },
+    {
+      name: "acknowledged, against bare inserts, group commit",
+      value: ratio("bareGroup"),
+      unit: "×",
+      wanted: { atLeast: 0.35 },
+    },
+    {
+      name: "answer shown after the question, p50",
+      value: median(rounds.map(({ shownP50 }) => shownP50)),
+      unit: "ms",
+      wanted: { below: 25 },
+    },
     { name: "ready after the start", value: median(readyMs), unit: "ms", wanted: { below: 2_000 } },
     { name: "memory when idle", value: median(idleMb), unit: "MB", wanted: { below: 150 } },
   ];
@@ -85,7 +101,9 @@ function reached({ value, wanted }: Aim): boolean {
 
 function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]): void {
   const write = (line: string): unknown => process.stdout.write(`${line}\n`);
-  write(`\n${name}: 50 customers, ${rounds.length} rounds${cores.pinned ? ", server and load on a processor each" : ""}`);
+  write(
+    `\n${name}: 50 customers, ${rounds.length} rounds${cores.pinned ? ", server and load on a processor each" : ""}`,
+  );
   write(`\n  ${"".padEnd(46)} ${"median".padStart(9)} ${"least".padStart(9)} ${"most".padStart(9)}`);
   const rows: readonly (readonly [string, keyof Round, string])[] = [
     ["bare inserts, a commit each", "bareEach", "/s"],
@@ -106,16 +124,22 @@ function show(name: string, { aims, rounds, loadedMb }: (typeof reports)[string]
   const number = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0).padStart(9);
   for (const [label, field, unit] of rows) {
     const values = rounds.map((round) => round[field]);
-    write(`  ${label.padEnd(46)} ${number(median(values))} ${number(Math.min(...values))} ${number(Math.max(...values))} ${unit}`);
+    write(
+      `  ${label.padEnd(46)} ${number(median(values))} ${number(Math.min(...values))} ${number(Math.max(...values))} ${unit}`,
+    );
   }
   write(`  ${"memory after the load".padEnd(46)} ${number(loadedMb)} ${"".padStart(19)} MB\n`);
   for (const aim of aims) {
     const { value, unit, wanted } = aim;
     const bound = "atLeast" in wanted ? `at least ${wanted.atLeast}` : `below ${wanted.below}`;
-    write(`  ${reached(aim) ? "✓" : "✗"} ${aim.name.padEnd(52)} ${value.toFixed(2).padStart(8)} ${unit.padEnd(2)}  (${bound})`);
+    write(
+      `  ${reached(aim) ? "✓" : "✗"} ${aim.name.padEnd(52)} ${value.toFixed(2).padStart(8)} ${unit.padEnd(2)}  (${bound})`,
+    );
   }
   const foreign = Math.max(...rounds.map((round) => round.foreign));
   if (foreign > foreignMax) {
-    write(`\n  Others used up to ${Math.round(foreign * 100)} % of the machine meanwhile: measure again when it is quiet.`);
+    write(
+      `\n  Others used up to ${Math.round(foreign * 100)} % of the machine meanwhile: measure again when it is quiet.`,
+    );
   }
 }

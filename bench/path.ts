@@ -137,7 +137,9 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
   const query = (): string =>
     JSON.stringify({ workspace_id: workspaceId, query: questions[(asked += 1) % questions.length] });
   const headers = { Authorization: `Bearer ${key}` };
-  const queried = await withCpu(pids.program, () => loadHttp({ ...load, port, path: "/v1/query", headers, body: query }));
+  const queried = await withCpu(pids.program, () =>
+    loadHttp({ ...load, port, path: "/v1/query", headers, body: query }),
+  );
   const openRate = answered.perSecond * openShare;
   const open = await openLoop(customers, openRate, seconds);
   for (const customer of [...customers, ...handedOver]) customer.close();

@@ -1,7 +1,7 @@
+import * as fc from "fast-check";
 import { expect } from "vitest";
 import { codePoints } from "#domain/message.ts";
 import type { LoadAdapter } from "#src/channels.ts";
-import * as fc from "fast-check";
 import type { ConformanceTarget, CustomerMessage, FakePlatform, RuleName } from "../support/conformance.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";

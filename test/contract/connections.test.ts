@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { once } from "node:events";
+import { pino } from "pino";
 import Type from "typebox";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { AdapterModule, ChannelAdapter } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
-import { pino } from "pino";
 import type { Opened } from "#src/channels.ts";
 import type { Connections } from "#src/connections.ts";
 import { openConnections } from "#src/connections.ts";
@@ -183,6 +184,7 @@ eachDatabase("connections", (open) => {
   });
 
   it("bring a customer's messages into the program, which runs them from its start to its end", async () => {
+    let begun = false;
     let ended = false;
     const module: AdapterModule = {
       channels: ["discord"],
@@ -193,11 +195,10 @@ eachDatabase("connections", (open) => {
         inbound: {
           kind: "connection",
           async run(signal) {
+            begun = true;
             const at = { thread: "channel", sender: { key: "ada" }, sentAt: host.clock.now() };
             await host.accept({ kind: "message", externalId: "1", text: "Hello from the gateway", ...at });
-            await new Promise<void>((resolve) => {
-              signal.addEventListener("abort", () => resolve());
-            });
+            if (!signal.aborted) await once(signal, "abort");
             ended = true;
           },
         },
@@ -206,8 +207,11 @@ eachDatabase("connections", (open) => {
     };
     const bench = await openBench(open, { account: { channel: "discord", load: async () => module, config: {} } });
     try {
+      await bench.until("the connection is begun", () => {
+        if (!begun) bench.clock.advance(secondMs);
+        return begun;
+      });
       await bench.until("the message is stored and answered", async () => {
-        bench.clock.advance(secondMs);
         const rows = await bench.store.read.selectFrom("messages").select("content").orderBy("seq").execute();
         return rows.map(({ content }) => content).join() === "Hello from the gateway,You asked: Hello from the gateway";
       });

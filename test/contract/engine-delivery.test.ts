@@ -276,8 +276,10 @@ eachDatabase("delivering", (open) => {
     );
     // The process that had loaded the account stands still; the other finds it disabled.
     const other = await newBench({ beside: bench, clock: createHandMovedClock(bench.clock.now()) });
-    await other.advance(minuteMs);
-    expect(await stateOf(other)).toEqual(["failed"]);
+    await other.until("the other has given it up", async () => {
+      other.clock.advance(500);
+      return (await stateOf(other))[0] === "failed";
+    });
     expect((await other.notes(id)).join()).toContain("removed or is disabled");
   });
 });

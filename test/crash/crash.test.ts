@@ -2,20 +2,24 @@ import { expect, it } from "vitest";
 import { checkpoints } from "#engine/checkpoint.ts";
 import { runCrashTest } from "./run.ts";
 
-it("loses nothing and doubles nothing when it is killed at each point of a message's path", { timeout: 120_000 }, async () => {
-  const lines: string[] = [];
-  const report = await runCrashTest({
-    kills: checkpoints.length + 3,
-    customers: 12,
-    apiClients: 4,
-    seed: 1,
-    progress: (line) => lines.push(line),
-  });
-  expect(report.violations, lines.join("\n")).toEqual([]);
-  expect(report.kills.map(({ at }) => at)).toEqual(expect.arrayContaining([...checkpoints]));
-  // Otherwise nothing was tried.
-  expect(report.messagesAcknowledged).toBeGreaterThan(50);
-  expect(report.messagesResent).toBeGreaterThan(0);
-  expect(report.answersShown).toBeGreaterThan(50);
-  expect(report.questionsAnswered).toBeGreaterThan(10);
-});
+it(
+  "loses nothing and doubles nothing when it is killed at each point of a message's path",
+  { timeout: 120_000 },
+  async () => {
+    const lines: string[] = [];
+    const report = await runCrashTest({
+      kills: checkpoints.length + 3,
+      customers: 12,
+      apiClients: 4,
+      seed: 1,
+      progress: (line) => lines.push(line),
+    });
+    expect(report.violations, lines.join("\n")).toEqual([]);
+    expect(report.kills.map(({ at }) => at)).toEqual(expect.arrayContaining([...checkpoints]));
+    // Otherwise nothing was tried.
+    expect(report.messagesAcknowledged).toBeGreaterThan(50);
+    expect(report.messagesResent).toBeGreaterThan(0);
+    expect(report.answersShown).toBeGreaterThan(50);
+    expect(report.questionsAnswered).toBeGreaterThan(10);
+  },
+);

@@ -126,7 +126,8 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
 
   function takeReady(frame: ReadyFrame): void {
     token = frame.token;
-    if (frame.after < lastSeq) violations.push(`${name}: had message ${lastSeq}, and was begun anew after ${frame.after}`);
+    if (frame.after < lastSeq)
+      violations.push(`${name}: had message ${lastSeq}, and was begun anew after ${frame.after}`);
     if (conversation !== undefined && frame.conversation !== conversation) {
       violations.push(`${name}: the conversation ${conversation} became ${String(frame.conversation)}`);
     }

@@ -53,7 +53,8 @@ async function openDatabase(): Promise<TestDatabase | undefined> {
 
 function show({ kills, violations, ...counts }: CrashReport): void {
   say("");
-  for (const [at, group] of Map.groupBy(kills, (kill) => kill.at)) say(`  ${at.padEnd(22)} killed ${group.length} times`);
+  for (const [at, group] of Map.groupBy(kills, (kill) => kill.at))
+    say(`  ${at.padEnd(22)} killed ${group.length} times`);
   const ready = kills.flatMap(({ readyMs }) => (readyMs === null ? [] : [readyMs]));
   const rows = {
     "messages acknowledged": counts.messagesAcknowledged,
@@ -72,5 +73,15 @@ function show({ kills, violations, ...counts }: CrashReport): void {
   for (const violation of violations.slice(0, violationsShown)) say(`  ✗ ${violation}`);
   if (violations.length > violationsShown) say(`  … and ${violations.length - violationsShown} more`);
   say("");
-  say(JSON.stringify({ crash: { database: given.database.split(":")[0], seed: Number(given.seed), kills: kills.length, ...counts, violations: violations.length } }));
+  say(
+    JSON.stringify({
+      crash: {
+        database: given.database.split(":")[0],
+        seed: Number(given.seed),
+        kills: kills.length,
+        ...counts,
+        violations: violations.length,
+      },
+    }),
+  );
 }

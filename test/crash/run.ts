@@ -147,7 +147,8 @@ async function killAsPlanned(program: Launched, plan: Plan): Promise<Kill> {
   }
   program.signal("SIGKILL");
   const exit = await program.exited;
-  if (exit.signal !== "SIGKILL") throw new Error(`the program ended by itself (${String(exit.code)}): ${program.complaints.join("\n")}`);
+  if (exit.signal !== "SIGKILL")
+    throw new Error(`the program ended by itself (${String(exit.code)}): ${program.complaints.join("\n")}`);
   const readyMs = (await program.ready) ?? null;
   return { at: plan.kind === "point" ? plan.point : plan.kind, readyMs };
 }

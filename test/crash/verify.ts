@@ -87,9 +87,12 @@ export async function verifyStored(
       .orderBy("seq")
       .execute();
     const say = (text: string): unknown => violations.push(`${conversation.id} (${conversation.channel}): ${text}`);
-    if (messages.some(({ seq }, i) => seq !== i + 1)) say(`the numbers have gaps: ${messages.map(({ seq }) => seq).join()}`);
+    if (messages.some(({ seq }, i) => seq !== i + 1))
+      say(`the numbers have gaps: ${messages.map(({ seq }) => seq).join()}`);
     if (conversation.last_seq !== messages.length || conversation.message_count !== messages.length) {
-      say(`${messages.length} messages, last_seq ${conversation.last_seq}, message_count ${conversation.message_count}`);
+      say(
+        `${messages.length} messages, last_seq ${conversation.last_seq}, message_count ${conversation.message_count}`,
+      );
     }
     if (conversation.status !== "open") say(`it is ${conversation.status}`);
     const externalIds = messages.flatMap(({ role, external_id }) => (role === "user" ? [external_id] : []));
@@ -112,7 +115,9 @@ export async function verifyStored(
   for (const { marker, conversationId, messageId } of answered) {
     const found = byMarker.get(marker) ?? [];
     if (found.length !== 1 || found[0]?.conversationId !== conversationId || found[0].answer !== messageId) {
-      violations.push(`an answered question of ${conversationId} is ${found.length} times in the database, or has another answer`);
+      violations.push(
+        `an answered question of ${conversationId} is ${found.length} times in the database, or has another answer`,
+      );
     }
   }
 
@@ -122,7 +127,11 @@ export async function verifyStored(
     .where("due_at", "<", Date.now() - stuckMs)
     .execute();
   for (const { lane, kind } of stuck) violations.push(`work is stuck: ${kind} of ${lane}`);
-  const unsent = await store.read.selectFrom("deliveries").select(["id", "state"]).where("state", "in", ["queued", "sending", "failed", "unknown"]).execute();
+  const unsent = await store.read
+    .selectFrom("deliveries")
+    .select(["id", "state"])
+    .where("state", "in", ["queued", "sending", "failed", "unknown"])
+    .execute();
   for (const { id, state } of unsent) violations.push(`the delivery ${id} is ${state}`);
   violations.push(...(await verifyIntegrity(store)));
   return violations;
@@ -136,7 +145,8 @@ function verifyAnswers(
   const violations: string[] = [];
   const answers = messages.filter(({ role }) => role === "assistant");
   const settled = answers.map(({ answers_seq }) => answers_seq);
-  if (new Set(settled).size !== settled.length) violations.push(`${id}: a message was answered twice: ${settled.join()}`);
+  if (new Set(settled).size !== settled.length)
+    violations.push(`${id}: a message was answered twice: ${settled.join()}`);
   for (const { seq, role } of messages) {
     if (role !== "user") continue;
     const answer = answers.find(
@@ -150,5 +160,7 @@ function verifyAnswers(
 async function verifyIntegrity(store: OpenStore): Promise<readonly string[]> {
   if (store.dialect !== "sqlite") return [];
   const { rows } = await sql<{ readonly integrity_check: string }>`pragma integrity_check`.execute(store.read);
-  return rows.flatMap(({ integrity_check }) => (integrity_check === "ok" ? [] : [`integrity_check: ${integrity_check}`]));
+  return rows.flatMap(({ integrity_check }) =>
+    integrity_check === "ok" ? [] : [`integrity_check: ${integrity_check}`],
+  );
 }

@@ -197,6 +197,7 @@ export const importRules: readonly ImportRule[] = [
     ],
     never: drivers,
   },
+  { files: "src/connections.ts", may: [ports, "src/store/", "src/channels.ts"], never: drivers },
   { files: "src/sites.ts", may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts"] },
   { files: "src/config-file.ts", may: ["src/domain/", "typebox", "yaml"] },
   { files: "src/config.ts", may: ["src/config-file.ts", "node:"] },
