@@ -19,8 +19,8 @@ export const thinkLane = (conversationId: string): string => `think:${conversati
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
 export const indexLane = "index";
-/** Texts are indexed at every full second: what was said since then together, as the whole conversation is read for it. */
-const indexEveryMs = 1_000;
+/** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
+const indexEveryMs = 250;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {

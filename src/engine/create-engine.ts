@@ -1,6 +1,7 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
 import type { Channel } from "#domain/message.ts";
+import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { settingsOf } from "#domain/workspace.ts";
 import { lockConversation } from "#store/conversations.ts";
@@ -17,7 +18,8 @@ import { abandonDelivery, deliver } from "./deliver.ts";
 import type { Engine, Query, QueryResult } from "./engine.ts";
 import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
-import { renderParts, think } from "./think.ts";
+import { handOver } from "./say.ts";
+import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
@@ -300,22 +302,8 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       const changes = createChanges(now, search);
       const settings = settingsOf(JSON.parse(stored.settings) as object);
       const draft = changes.track(locked, settings, false);
-      const actor = { type: "system", id: "answer failed", name: null } as const;
-      const handover = {
-        role: "assistant",
-        authorName: settings.botName,
-        markdown: settings.handoverMessage,
-        sources: [],
-      } as const;
-      draft.addMessage({
-        ...handover,
-        content: handover.markdown,
-        sources: "[]",
-        parts: renderParts(channels, draft.row, handover),
-      });
-      draft.setStatus("escalated", actor);
-      draft.setTags(["escalated"], [], actor);
-      draft.row.settled_seq = draft.row.last_customer_seq;
+      const actor = systemActor("escalation");
+      handOver(draft, channels, settings, actor, { reason: "answer failed" });
       await insertNote(tx, draft, { content: `The bot could not answer: ${reason}`, authorEmail: null }, actor, now);
       const effects = await changes.flush(tx);
       return () => announce(effects);
@@ -372,9 +360,10 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     },
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
+      if (change.status === "escalated") await adapterOf(conversationId);
       announce(
         await store.write((tx) =>
-          updateConversation(tx, search, workspace, conversationId, change, actor, clock.now()),
+          updateConversation(tx, channels, search, workspace, conversationId, change, actor, clock.now()),
         ),
       );
     },

@@ -4,7 +4,7 @@ import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
-import { renderParts } from "./think.ts";
+import { renderParts } from "./say.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
 

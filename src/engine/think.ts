@@ -1,5 +1,3 @@
-import type { OutboundMessage } from "#channel/contract.ts";
-import type { Source } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -7,9 +5,10 @@ import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
-import type { Draft, Effects, NewMessage } from "./changes.ts";
+import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Answer, Answerer, Channels, Clock, Question, Reader, Store, ConversationSearch } from "./ports.ts";
+import { handOver, say } from "./say.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {
@@ -137,7 +136,7 @@ export async function think(
     let reply: MessagesTable | undefined;
     if (answer !== null && (answer.answered || !escalate)) {
       row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
-      reply = say(draft, answer.sources.slice(0, sourcesMax), {
+      reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), {
         content: answer.text,
         answersSeq,
         confidence: answer.confidence,
@@ -151,38 +150,8 @@ export async function think(
     }
     const reason =
       found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
-    const handover = say(draft, [], { content: settings.handoverMessage, answersSeq });
-    draft.setStatus("escalated", systemActor("escalation"), { reason });
-    draft.setTags(["escalated"], [], systemActor("escalation"));
-    row.low_streak = 0;
-    row.settled_seq = row.last_customer_seq;
-    return handover;
+    return handOver(draft, channels, settings, systemActor("escalation"), { reason, answersSeq });
   }
-
-  function say(draft: Draft, sources: readonly Source[], message: Omit<NewMessage, "role" | "sources">): MessagesTable {
-    const authorName = settings.botName;
-    return draft.addMessage({
-      role: "assistant",
-      authorName,
-      sources: JSON.stringify(sources),
-      skills: "[]",
-      tokensUsed: 0,
-      ...message,
-      parts: renderParts(channels, draft.row, { role: "assistant", authorName, markdown: message.content, sources }),
-    });
-  }
-}
-
-/** The platform calls that bring a text to the customer; none over the API, where the client fetches it. */
-export function renderParts(
-  channels: Channels,
-  row: ConversationRow,
-  message: OutboundMessage,
-): readonly { readonly payload: string }[] {
-  if (row.channel === "api") return [];
-  const parts = channels.render({ id: row.account_id }, message);
-  if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
-  return parts.map((part) => ({ payload: JSON.stringify(part) }));
 }
 
 async function recentMessages(

@@ -2,12 +2,14 @@ import type { Actor } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
 import { wakeTarget } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, sendLane, thinkLane, timerLane } from "./changes.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
-import type { ConversationSearch, Tx } from "./ports.ts";
+import type { Channels, ConversationSearch, Tx } from "./ports.ts";
+import { handOver } from "./say.ts";
 import type { Workspace } from "./workspaces.ts";
 
 const tagsMax = 50;
@@ -21,6 +23,7 @@ export async function requireConversation(tx: Tx, workspaceId: string, id: strin
 /** Applies all of a change, or throws and leaves everything as it was. */
 export async function updateConversation(
   tx: Tx,
+  channels: Channels,
   search: ConversationSearch,
   workspace: Workspace,
   conversationId: string,
@@ -36,13 +39,20 @@ export async function updateConversation(
     draft.row.priority = change.priority;
     draft.touch();
   }
-  changeStatus(draft, change, actor, now);
+  changeStatus(draft, channels, workspace.settings, change, actor, now);
   await changeTags(tx, draft, change, actor);
   for (const note of change.notes ?? []) await insertNote(tx, draft, note, actor, now);
   return changes.flush(tx);
 }
 
-function changeStatus(draft: Draft, change: ConversationChange, actor: Actor, now: number): void {
+function changeStatus(
+  draft: Draft,
+  channels: Channels,
+  settings: WorkspaceSettings,
+  change: ConversationChange,
+  actor: Actor,
+  now: number,
+): void {
   const { status, assignedTo } = change;
   if (status === "claimed") {
     if (assignedTo === undefined) throw new Problem("missing_field", "assigned_to is required to claim a conversation");
@@ -56,6 +66,8 @@ function changeStatus(draft: Draft, change: ConversationChange, actor: Actor, no
       draft.setStatus("snoozed", actor, { snoozedUntil: until });
     } else if (draft.row.status === "snoozed" && status === "escalated" && draft.row.snoozed_from !== "escalated") {
       throw new Problem("invalid_transition", "a snoozed conversation wakes in the state that it was snoozed in");
+    } else if (draft.row.status === "open" && status === "escalated") {
+      handOver(draft, channels, settings, actor, {});
     } else {
       draft.setStatus(status, actor);
     }

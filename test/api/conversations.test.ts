@@ -105,6 +105,8 @@ eachDatabase("conversations", (open) => {
     await patch(id, { tags: ["Music", "urgent "] });
     const started = (await single(id)).body as unknown as { readonly started_at: string };
     const found = async (parameters: string) => ids((await list(parameters)).body).includes(id);
+    // Texts are indexed a moment after they are stored.
+    app.clock.advance(1_000);
     await expect.poll(() => found("&q=xylophones")).toBe(true);
     for (const parameters of [
       "&channel=api",

@@ -155,11 +155,14 @@ class Model {
     this.lastMessageAt = this.now;
     if (this.status !== "open") return;
     this.lowInARow = mood === "puzzling" ? this.lowInARow + 1 : 0;
-    if (mood === "person" || this.lowInARow >= 2) {
-      this.go("escalated");
-      this.lowInARow = 0;
-      this.handovers += 1;
-    }
+    if (mood === "person" || this.lowInARow >= 2) this.handOver();
+  }
+
+  handOver(): void {
+    this.go("escalated");
+    this.lowInARow = 0;
+    this.handovers += 1;
+    this.lastMessageAt = this.now;
   }
 }
 
@@ -228,7 +231,8 @@ eachDatabase("a conversation", (open) => {
         return true;
       case "set":
         if (!model.mayGo(given.status)) return false;
-        model.go(given.status);
+        if (given.status === "escalated" && model.status === "open") model.handOver();
+        else model.go(given.status);
         return true;
       case "claim":
         return model.claim(`${given.agent}@test.example`);
