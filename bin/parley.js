@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that it also runs, and can say what is wrong, on a Node.js that cannot run TypeScript.
+import { fileURLToPath } from "node:url";
+
 const needed = [24, 15];
 const version = process.versions.node.split(".").map(Number);
 const tooOld = version[0] < needed[0] || (version[0] === needed[0] && version[1] < needed[1]);
@@ -11,5 +13,9 @@ if (tooOld) {
   );
   process.exitCode = 1;
 } else {
+  // What has been compiled once is kept: later starts are faster, and do not hold the compiler of types in memory. Where
+  // the folder cannot be written, each start compiles.
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/parley", import.meta.url)));
   await import("../src/main.ts");
 }

@@ -7,6 +7,7 @@ import { renderUnits } from "./render-units.ts";
 import { listAround, spanOf } from "./span.ts";
 import type { Placed } from "./strips.ts";
 import { stripsOf, union, weigh } from "./strips.ts";
+import { promisesSteps } from "./telling.ts";
 import { wordCount } from "./terms.ts";
 
 export interface Composed {
@@ -14,6 +15,8 @@ export interface Composed {
   readonly text: string;
   /** The passages that the text is taken from, the one most used first. */
   readonly used: readonly Ranked[];
+  /** The share of what was asked that the text and the headings over it hold, by weight. */
+  readonly held: number;
 }
 
 /** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
@@ -29,8 +32,8 @@ export function compose(question: Understood, asked: AskedTerms, ranked: readonl
   let chosen: { readonly strip: readonly Placed[]; readonly at: number; readonly score: number } | undefined;
   for (const strip of stripsOf(ranked, asked)) {
     for (const [at, placed] of strip.entries()) {
-      if (!canAnswer(placed.unit)) continue;
-      const score = scoreOf(strip, at, placed, question, asked, best.score);
+      if (!canAnswer(placed)) continue;
+      const score = scoreOf(strip, at, placed, question, asked, best.worth);
       if (chosen === undefined || score > chosen.score) chosen = { strip, at, score };
     }
   }
@@ -38,14 +41,17 @@ export function compose(question: Understood, asked: AskedTerms, ranked: readonl
   const { strip, at } = chosen;
   const span = spanOf(strip, at, question, asked);
   const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
-  return { text: renderUnits(placed), used: usedOf(placed) };
+  if (placed.length === 0) return undefined;
+  return { text: renderUnits(placed), used: usedOf(placed), held: heldBy(placed, asked) };
+}
+
+function heldBy(placed: readonly Placed[], asked: AskedTerms): number {
+  return weigh(union(...placed.map(({ titled }) => titled)), asked);
 }
 
 /** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */
 function withoutLooseEnds(placed: readonly Placed[]): Placed[] {
-  const kept = placed.filter(
-    ({ unit }) => !unit.text.startsWith(linkMark) && !(unit.kind === "sentence" && announcing.test(unit.text)),
-  );
+  const kept = placed.filter(({ unit, tells }) => tells || (unit.kind === "item" && !unit.text.startsWith(linkMark)));
   const last = kept.at(-1);
   return kept.length > 1 && last?.unit.kind === "sentence" && last.unit.text.endsWith(":") ? kept.slice(0, -1) : kept;
 }
@@ -57,9 +63,8 @@ function isLinkOnly(text: string): boolean {
 }
 
 /** Headings, code, bare links and fragments say nothing by themselves. */
-function canAnswer(unit: Unit): boolean {
-  if (unit.kind === "heading" || unit.kind === "code" || unit.text.startsWith(linkMark)) return false;
-  if (unit.kind === "sentence" && announcing.test(unit.text)) return false;
+function canAnswer({ unit, tells }: Placed): boolean {
+  if (unit.kind === "heading" || unit.kind === "code" || !tells) return false;
   return !isLinkOnly(unit.text) && (wordCount(unit.text) >= 3 || /\d/.test(unit.text) || unit.kind !== "sentence");
 }
 
@@ -69,10 +74,13 @@ function scoreOf(
   { unit, passage, terms, titled }: Placed,
   question: Understood,
   asked: AskedTerms,
-  bestScore: number,
+  bestWorth: number,
 ): number {
   const window = union(strip[at - 1]?.terms, terms, strip[at + 1]?.terms);
-  const emptyWords = unit.text.trimEnd().endsWith("?") || pointing.test(unit.text) ? 0.4 : 0;
+  const emptyWords =
+    unit.text.trimEnd().endsWith("?") || (unit.kind === "sentence" && promisesSteps(unit.text) && !hasList(strip, at))
+      ? 0.4
+      : 0;
   // Steps need not name what they do: the heading above them has.
   const about = weigh(titled, asked);
   const list = question.asks === "steps" && about >= stepsTitledMin ? stepsFrom(strip, at) : [];
@@ -81,20 +89,18 @@ function scoreOf(
   return (
     Math.max(weigh(terms, asked), steps) +
     0.25 * weigh(window, asked) +
-    0.5 * (bestScore === 0 ? 0 : passage.score / bestScore) +
+    0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) +
     0.15 * about +
     0.1 * fits(strip, at, unit, question) -
     emptyWords
   );
 }
 
-/** Says what the text is going to say. */
-const announcing =
-  /^(?:learn (?:how|about|more|to)|in this (?:article|guide|section|tutorial|page)\\b.{0,40}$|this (?:quick |short )?(?:article|guide|section|tutorial|page) (?:will |explains|describes|shows|covers|tells)|read (?:more|about)|see also|for more (?:information|details))\b/i;
-
-/** Sends the reader elsewhere. */
-const pointing =
-  /\b(?:see|read|visit|check|follow) (?:this|these|our|the) (?:article|guide|page|instructions|documentation|tutorial)s?\b/i;
+/** A list, a listing or a table comes right after. */
+function hasList(strip: readonly Placed[], at: number): boolean {
+  const kind = strip[at + 1]?.unit.kind;
+  return kind === "item" || kind === "row" || kind === "code";
+}
 
 /** The numbered list that this is the first step of, or the sentence right before; empty where there is none. */
 function stepsFrom(strip: readonly Placed[], at: number): number[] {

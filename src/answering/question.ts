@@ -23,8 +23,21 @@ export function understand(
   text: string,
   history: readonly { readonly role: string; readonly content: string }[],
 ): Understood {
-  const own = [...new Set(termsOf(text))].slice(0, termsMax);
+  const own = ownTerms(text);
   return { own, borrowed: borrowedTerms(text, own, history), asks: kindOf(text) };
+}
+
+/** "How long does it take" asks for a time; that it says "long" and "take" is no reason to look for these words. */
+const measuring =
+  /\bhow (?:long|much|many|old|big|large|far|often|high|fast|soon|quickly)\b(?:\s+(?:time|does|do|will|would|is|it|the|a)\b)*/giu;
+const taking = /\btak(?:es?|ing)\b/giu;
+
+function ownTerms(text: string): string[] {
+  const asking = text.replaceAll(measuring, " ");
+  const rest = asking === text ? text : asking.replaceAll(taking, " ");
+  const terms = [...new Set(termsOf(rest))];
+  // Where nothing else is asked, these words are all there is.
+  return (terms.length > 0 ? terms : [...new Set(termsOf(text))]).slice(0, termsMax);
 }
 
 function borrowedTerms(
@@ -58,7 +71,7 @@ function kindOf(text: string): Understood["asks"] {
   if (/\bwhen\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(words)) return "time";
   if (/^who\b|\bwho (?:is|was|did|made|can|should)\b/.test(words)) return "person";
   if (
-    /\bhow (?:do|can|to|could|should|would|does)\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(
+    /\bhow (?:do|can|to|could|should|would|does)\b|\bwhat (?:can|should|do|must) (?:i|we) do\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(
       words,
     )
   )

@@ -7,8 +7,8 @@ const k1 = 1.2;
 const b = 0.75;
 /** A word in the title counts as often. */
 const titleWeight = 2;
-const titleShare = Number(process.env["TS"] ?? 0.15);
-const titlePower = Number(process.env["TP"] ?? 1);
+/** What a title that is the question itself adds, as a share of the most that a passage can score. */
+const titleShare = 0.3;
 
 export interface Ranked {
   readonly candidate: Candidate;
@@ -23,7 +23,7 @@ export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" 
   const limit = scoreLimit(asked);
   const ranked = result.candidates.map((candidate) => {
     const score = scoreOf(candidate, asked, result.averageTerms);
-    return { candidate, score, worth: score + titleShare * limit * titleFit(candidate.title, asked) ** titlePower };
+    return { candidate, score, worth: score + titleShare * limit * titleFit(candidate.title, asked) ** 2 };
   });
   // The id breaks ties, so that the same question gets the same answer.
   return ranked.toSorted(

@@ -3,6 +3,7 @@ import type { Unit } from "#knowledge/chunk-text.ts";
 import type { Candidate } from "#knowledge/index-port.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import type { Ranked } from "./ranking.ts";
+import { tellingOf } from "./telling.ts";
 import { termsOf } from "./terms.ts";
 
 /** A unit in its place, with the passage it is from. */
@@ -12,6 +13,8 @@ export interface Placed {
   /** What was asked for and stands in the unit; and in it or the headings above it. */
   readonly terms: ReadonlySet<string>;
   readonly titled: ReadonlySet<string>;
+  /** Tells the reader something. Not so: where else to read, what the page is about, its table of contents. */
+  readonly tells: boolean;
 }
 
 /** Passages that follow each other in a document are read as one, their overlap once. */
@@ -46,11 +49,13 @@ export function stripsOf(ranked: readonly Ranked[], asked: AskedTerms): Placed[]
 function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
   const title = askedIn(passage.candidate.titleTerms, asked);
   let under = title;
-  return readUnits(passage.candidate.text).map((unit) => {
+  const units = readUnits(passage.candidate.text);
+  const telling = tellingOf(units);
+  return units.map((unit, index) => {
     const terms = askedIn(termsOf(unit.text), asked);
     // A heading inside the passage speaks for what stands under it.
     if (unit.kind === "heading") under = union(title, terms);
-    return { unit, passage, terms, titled: union(under, terms) };
+    return { unit, passage, terms, titled: union(under, terms), tells: telling[index] ?? true };
   });
 }
 

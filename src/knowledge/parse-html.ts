@@ -120,6 +120,11 @@ export function parseHtml(source: string): ParsedDocument {
           case "h4":
           case "h5":
           case "h6":
+            // A heading in a cell: the table only places things beside each other, and is read as if it were not there.
+            if (cell) {
+              closeRow();
+              cell = false;
+            }
             flush();
             heading = Number(name[1]);
             return;

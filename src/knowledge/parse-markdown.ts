@@ -35,11 +35,15 @@ function frontMatterTitle(head: string): string | null {
   return title === "" ? null : title;
 }
 
+/** What some generators want right behind a link or a picture, and readers never see: "{.button}", "{: target=_blank}". */
+const attributeList = /^\{:?\s*(?:[.#][\w-]+|[a-z]+=[\w"-]+)(?:\s+[^{}\s]+)*\s*\}/;
+
 /** A paragraph's text; one that is nothing but links is marked as such. */
 function textOf(children: readonly PhrasingContent[]): string {
   const text = describePictures(phrasingText(children));
   const isLink = (child: PhrasingContent): boolean => child.type === "link" || child.type === "linkReference";
-  const isGap = (child: PhrasingContent): boolean => child.type === "text" && /^[\s\p{P}]*$/u.test(child.value);
+  const isGap = (child: PhrasingContent): boolean =>
+    child.type === "text" && /^[\s\p{P}]*$/u.test(child.value.replace(attributeList, ""));
   return children.some(isLink) && children.every((child) => isLink(child) || isGap(child))
     ? `${linkMark}${oneLine(text)}`
     : text;
@@ -48,10 +52,11 @@ function textOf(children: readonly PhrasingContent[]): string {
 /** Phrasing content as text: links and images by their words, code kept in backticks, a hard break as a newline. */
 function phrasingText(nodes: readonly Nodes[]): string {
   let text = "";
+  let before: Nodes["type"] | null = null;
   for (const node of nodes) {
     switch (node.type) {
       case "text":
-        text += node.value;
+        text += before === "link" || before === "image" ? node.value.replace(attributeList, "") : node.value;
         break;
       case "inlineCode":
         text += node.value.includes("`") ? node.value : `\`${oneLine(node.value)}\``;
@@ -72,6 +77,7 @@ function phrasingText(nodes: readonly Nodes[]): string {
       default:
         if ("children" in node) text += phrasingText(node.children);
     }
+    before = node.type;
   }
   return text;
 }
@@ -89,7 +95,9 @@ function headingText(children: readonly PhrasingContent[]): string {
 function isPicture(children: readonly PhrasingContent[]): boolean {
   return children.every(
     (child) =>
-      child.type === "image" || child.type === "imageReference" || (child.type === "text" && child.value.trim() === ""),
+      child.type === "image" ||
+      child.type === "imageReference" ||
+      (child.type === "text" && child.value.replace(attributeList, "").trim() === ""),
   );
 }
 

@@ -34,7 +34,7 @@ const folder = fileURLToPath(new URL("../../", import.meta.url));
 const errorLevel = 50;
 
 export function launch({ installation, port, env, nodeArguments = [], core }: LaunchOptions): Launched {
-  const command = [process.execPath, ...nodeArguments, "src/main.ts", "start"];
+  const command = [process.execPath, ...nodeArguments, "bin/parley.js", "start"];
   const [file = "", ...args] = core === undefined ? command : ["taskset", "-c", String(core), ...command];
   const started = performance.now();
   const child = spawn(file, args, {
