@@ -94,27 +94,27 @@ const [port = "0", url = ""] = process.argv.slice(2);
 const inserts = url.startsWith("sqlite:") ? openSqlite(url.slice("sqlite:".length)) : await openMysql(url);
 const app = Fastify({ logger: false });
 const groupsMax = url.startsWith("sqlite:") ? 1 : 2;
-const waiting: { readonly message: Message; readonly done: (error?: unknown) => void }[] = [];
+interface Waiting {
+  readonly message: Message;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const waiting: Waiting[] = [];
 let groups = 0;
 
-function commitWaiting(): void {
+async function commitWaiting(): Promise<void> {
   if (groups >= groupsMax || waiting.length === 0) return;
   const taken = waiting.splice(0, 500);
   groups += 1;
-  inserts
-    .group(taken.map(({ message }) => message))
-    .then(
-      () => {
-        for (const { done } of taken) done();
-      },
-      (error: unknown) => {
-        for (const { done } of taken) done(error);
-      },
-    )
-    .finally(() => {
-      groups -= 1;
-      setImmediate(commitWaiting);
-    });
+  try {
+    await inserts.group(taken.map(({ message }) => message));
+    for (const { resolve } of taken) resolve();
+  } catch (error) {
+    for (const { reject } of taken) reject(error);
+  }
+  groups -= 1;
+  setImmediate(() => void commitWaiting());
 }
 
 app.post<{ Body: Message }>("/each", async ({ body }) => {
@@ -123,8 +123,8 @@ app.post<{ Body: Message }>("/each", async ({ body }) => {
 });
 app.post<{ Body: Message }>("/group", async ({ body }) => {
   await new Promise<void>((resolve, reject) => {
-    waiting.push({ message: body, done: (error) => (error === undefined ? resolve() : reject(error)) });
-    if (waiting.length === 1) setImmediate(commitWaiting);
+    waiting.push({ message: body, resolve, reject });
+    if (waiting.length === 1) setImmediate(() => void commitWaiting());
   });
   return { ok: true };
 });

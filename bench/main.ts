@@ -1,6 +1,7 @@
 // How fast the path of a message is, against what its inserts cost by themselves on the same machine in the same run:
 //   npm run bench [-- --database sqlite|mysql|mysql://user:password@host:port/ … --rounds 5 --seconds 2 --json --profile]
-// Without --database: SQLite, and MySQL where a server is installed. `--profile` writes a .cpuprofile of the program.
+// Without --database: SQLite, and MySQL where a server is installed. `--profile` writes a .cpuprofile of the program to the folder for temporary files.
+import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { median } from "../test/support/quantile.ts";
 import { mysql, teardown } from "../test/support/services.ts";
@@ -39,7 +40,7 @@ try {
       cores,
       rounds: Number(given.rounds),
       seconds: Number(given.seconds),
-      nodeArguments: given.profile ? ["--cpu-prof", "--cpu-prof-dir=bench/profiles"] : [],
+      nodeArguments: given.profile ? ["--cpu-prof", `--cpu-prof-dir=${tmpdir()}`] : [],
       progress: say,
     });
     reports[name] = { aims: aimsOf(report), ...report };

@@ -100,12 +100,12 @@ export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeI
     }
     const found = await retrieve(index, question);
     const top = found.ranked.slice(0, question.topK);
-    const composed =
-      found.confidence >= answerFloor[question.strictness]
-        ? compose(found.question, found.asked, found.ranked.slice(0, question.topK + passagesBeyond))
-        : undefined;
+    const composed = compose(found.question, found.asked, found.ranked, question.topK + passagesBeyond);
     const common = { skillsFired: ["knowledge_search"], tokensUsed: 0 };
-    if (composed === undefined) {
+    // How good the answer is, is the doing of the passages that it is taken from and of what it says itself.
+    const used = composed === undefined ? [] : composed.used.map(({ score }) => found.confidenceOfScore(score));
+    const evidence = Math.max(0, ...used) - (composed?.doubt ?? 0);
+    if (composed === undefined || evidence < answerFloor[question.strictness]) {
       const sources = top.slice(0, sourcesMax).map((passage) => sourceOf(passage, found));
       return {
         ...common,
@@ -115,9 +115,7 @@ export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeI
         answered: false,
       };
     }
-    // That an answer may be given is the best passage's doing; how good it is, that of the passages it is taken from.
-    const used = found.confidenceOfScore(Math.max(...composed.used.map(({ score }) => score)));
-    const confidence = bandOf(Math.max(used, answerFloor[question.strictness]));
+    const confidence = bandOf(evidence);
     return {
       ...common,
       text: confidence === "low" ? `${uncertainPreface}${composed.text}` : composed.text,

@@ -1,52 +1,99 @@
 import { linkMark } from "#knowledge/blocks.ts";
 import type { Unit } from "#knowledge/chunk-text.ts";
 import type { AskedTerms } from "./asked-terms.ts";
+import { doubtOf, hasAskedKind } from "./doubt.ts";
 import type { Understood } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
 import { renderUnits } from "./render-units.ts";
-import { listAround, spanOf } from "./span.ts";
+import { listAround, spanOf, withPromised } from "./span.ts";
 import type { Placed } from "./strips.ts";
 import { stripsOf, union, weigh } from "./strips.ts";
 import { promisesSteps } from "./telling.ts";
-import { wordCount } from "./terms.ts";
+import { termsOf, wordCount } from "./terms.ts";
 
 export interface Composed {
   /** Markdown; every sentence of it stands in one of the used passages. */
   readonly text: string;
   /** The passages that the text is taken from, the one most used first. */
   readonly used: readonly Ranked[];
-  /** The share of what was asked that the text and the headings over it hold, by weight. */
-  readonly held: number;
+  /** See {@link doubtOf}. */
+  readonly doubt: number;
 }
 
 /** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
 const stepsTitledMin = 0.3;
 const stepsToldMin = 0.8;
+/** What speaks against a text as a whole counts against its best sentence so many times. */
+const doubtShare = 3;
+
 /**
  * Makes an answer of the passages' own sentences: the one that holds most of what was asked, with those around it that
- * it needs, in reading order; a list as a whole. Undefined when there is nothing that could be an answer.
+ * it needs, in reading order; a list as a whole. Undefined when there is nothing that could be an answer. Of `ranked`,
+ * which is best first, the first `count` are answered from, the rest only completes what these begin.
  */
-export function compose(question: Understood, asked: AskedTerms, ranked: readonly Ranked[]): Composed | undefined {
+export function compose(
+  question: Understood,
+  asked: AskedTerms,
+  ranked: readonly Ranked[],
+  count: number,
+): Composed | undefined {
   const best = ranked[0];
   if (best === undefined) return undefined;
-  let chosen: { readonly strip: readonly Placed[]; readonly at: number; readonly score: number } | undefined;
-  for (const strip of stripsOf(ranked, asked)) {
-    for (const [at, placed] of strip.entries()) {
-      if (!canAnswer(placed)) continue;
-      const score = scoreOf(strip, at, placed, question, asked, best.worth);
-      if (chosen === undefined || score > chosen.score) chosen = { strip, at, score };
-    }
+  let chosen: { readonly placed: readonly Placed[]; readonly doubt: number; readonly worth: number } | undefined;
+  for (const strip of stripsOf(withNext(ranked, count), asked)) {
+    const at = bestPlace(strip, question, asked, best.worth);
+    if (at === undefined) continue;
+    const span = withPromised(strip, spanOf(strip, at.index, question, asked));
+    const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
+    if (placed.length === 0) continue;
+    const doubt = doubtOf(placed, question, asked);
+    const worth = at.score - doubtShare * doubt;
+    if (chosen === undefined || worth > chosen.worth) chosen = { placed, doubt, worth };
   }
   if (chosen === undefined) return undefined;
-  const { strip, at } = chosen;
-  const span = spanOf(strip, at, question, asked);
-  const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
-  if (placed.length === 0) return undefined;
-  return { text: renderUnits(placed), used: usedOf(placed), held: heldBy(placed, asked) };
+  return { text: renderUnits(withSection(chosen.placed, asked)), used: usedOf(chosen.placed), doubt: chosen.doubt };
 }
 
-function heldBy(placed: readonly Placed[], asked: AskedTerms): number {
-  return weigh(union(...placed.map(({ titled }) => titled)), asked);
+/**
+ * Steps under a heading that the question does not name ("On a phone") hold for that case only: the heading is said too.
+ * Prose says by itself what it is about.
+ */
+function withSection(placed: readonly Placed[], asked: AskedTerms): Placed[] {
+  const first = placed[0];
+  const parts = first?.passage.candidate.title.split(" › ") ?? [];
+  const section = parts.length > 1 ? parts.at(-1) : undefined;
+  const isSteps = placed.some(({ unit }) => unit.kind === "item" && unit.number !== null);
+  if (first === undefined || section === undefined || !isSteps || placed.some(({ unit }) => unit.kind === "heading"))
+    return [...placed];
+  const named = termsOf(section);
+  if (named.length === 0 || named.some((term) => asked.askedBy(term) !== undefined)) return [...placed];
+  return [{ ...first, unit: { kind: "heading", text: section.replace(/:$/, "") } }, ...placed];
+}
+
+/** The first `count`, and the passages right after them in their documents, where a list may go on. */
+function withNext(ranked: readonly Ranked[], count: number): Ranked[] {
+  const first = ranked.slice(0, count);
+  const follows = (next: Ranked): boolean =>
+    first.some(
+      ({ candidate }) =>
+        candidate.documentId === next.candidate.documentId && candidate.position + 1 === next.candidate.position,
+    );
+  return [...first, ...ranked.slice(count).filter(follows)];
+}
+
+function bestPlace(
+  strip: readonly Placed[],
+  question: Understood,
+  asked: AskedTerms,
+  bestWorth: number,
+): { readonly index: number; readonly score: number } | undefined {
+  let best: { readonly index: number; readonly score: number } | undefined;
+  for (const [index, placed] of strip.entries()) {
+    if (!canAnswer(placed)) continue;
+    const score = scoreOf(strip, index, placed, question, asked, bestWorth);
+    if (best === undefined || score > best.score) best = { index, score };
+  }
+  return best;
 }
 
 /** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */
@@ -112,14 +159,11 @@ function stepsFrom(strip: readonly Placed[], at: number): number[] {
 /** 1 where the unit has the kind of thing that was asked for. */
 function fits(strip: readonly Placed[], at: number, unit: Unit, question: Understood): number {
   switch (question.asks) {
+    case "amount":
     case "number":
-      return /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|free)\b/i.test(unit.text) ? 1 : 0;
     case "time":
-      return /\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|always|after|before)\b/i.test(
-        unit.text,
-      )
-        ? 1
-        : 0;
+    case "difference":
+      return hasAskedKind(unit.text, question.asks) ? 1 : 0;
     case "person":
       return /\s\p{Lu}\p{L}+/u.test(unit.text) ? 1 : 0;
     case "steps":

@@ -6,7 +6,7 @@ export interface Understood {
   readonly own: readonly string[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
-  readonly asks: "steps" | "number" | "time" | "person" | "anything";
+  readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "anything";
 }
 
 /** A follow-up leans on a question that was asked at most so many messages ago. */
@@ -62,10 +62,10 @@ function borrowedTerms(
 
 function kindOf(text: string): Understood["asks"] {
   const words = wordsOf(text).join(" ");
+  if (/\bhow (?:many|much)\b/.test(words)) return "amount";
+  if (/\b(?:differences?|differ|differs|versus|vs|compared?)\b/.test(words)) return "difference";
   if (
-    /\bhow (?:many|much|long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(
-      words,
-    )
+    /\bhow (?:long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(words)
   )
     return "number";
   if (/\bwhen\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(words)) return "time";

@@ -3,6 +3,7 @@ import type { AskedTerms } from "./asked-terms.ts";
 import type { Understood } from "./question.ts";
 import type { Placed } from "./strips.ts";
 import { weigh } from "./strips.ts";
+import { promisesSteps } from "./telling.ts";
 import { wordCount } from "./terms.ts";
 
 const proseWordsMax = 90;
@@ -14,6 +15,8 @@ const bulletWordsMax = 110;
 /** Steps that stop half way help nobody. */
 const stepsMax = 12;
 const stepWordsMax = 190;
+/** Between a promise of steps and the first of them may stand a heading and a sentence or two. */
+const promiseReach = 4;
 
 /** The places in the strip that are given as the answer, in reading order. */
 export function spanOf(strip: readonly Placed[], at: number, question: Understood, asked: AskedTerms): number[] {
@@ -35,6 +38,23 @@ export function spanOf(strip: readonly Placed[], at: number, question: Understoo
     case "code":
       return [at];
   }
+}
+
+/** With the steps that its last sentence promises, where they stand right after, if need be under the next heading. */
+export function withPromised(strip: readonly Placed[], span: readonly number[]): number[] {
+  const last = span.at(-1);
+  const unit = last === undefined ? undefined : strip[last]?.unit;
+  if (last === undefined || unit?.kind !== "sentence" || !promisesSteps(unit.text)) return [...span];
+  const from = last + 1;
+  for (let index = from; index <= last + promiseReach; index += 1) {
+    const placed = strip[index];
+    if (placed === undefined) return [...span];
+    if (placed.unit.kind !== "item") continue;
+    if (placed.unit.number !== 1 || !placed.tells) return [...span];
+    const lead = range(from, index - 1).filter((each) => strip[each]?.unit.kind === "sentence");
+    return [...span, ...lead, ...firstSteps(strip, listAround(strip, index), index)];
+  }
+  return [...span];
 }
 
 /** From heading to heading within the passage that `at` is in; headings themselves left out. */

@@ -33,17 +33,28 @@ export function stripsOf(ranked: readonly Ranked[], asked: AskedTerms): Placed[]
     const { candidate } = passage;
     const units = placeUnits(passage, asked);
     const strip = strips.at(-1);
-    const follows =
-      before?.documentId === candidate.documentId &&
-      before.position + 1 === candidate.position &&
-      before.title === candidate.title;
+    const follows = before?.documentId === candidate.documentId && before.position + 1 === candidate.position;
     if (strip !== undefined && follows) {
+      if (before?.title !== candidate.title) strip.push(headingOf(passage, asked));
       const overlap = strip.at(-1)?.unit.text === units[0]?.unit.text ? 1 : 0;
       strip.push(...units.slice(overlap));
     } else strips.push(units);
     before = candidate;
   }
   return strips;
+}
+
+/** What parts a section from the one before it. */
+function headingOf(passage: Ranked, asked: AskedTerms): Placed {
+  const { title, titleTerms } = passage.candidate;
+  const terms = askedIn(titleTerms, asked);
+  return {
+    unit: { kind: "heading", text: title.split(" › ").at(-1) ?? "" },
+    passage,
+    terms,
+    titled: terms,
+    tells: true,
+  };
 }
 
 function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {

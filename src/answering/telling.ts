@@ -20,6 +20,8 @@ const pointing = new RegExp(
     "^(?:please |also |you can )?(?:see|refer to|check out|read(?: more| about)|have a look at|take a look at)\\b",
     "^(?:for|to (?:get|find|learn|read|see)) (?:more|further|additional|other|detailed)\\b.*\\b(?:see|read|visit|check|refer|consult|go to|take a look|have a look)\\b",
     `^(?:read|visit|check|follow|consult) (?:this|these|our|the) (?:\\S+ ){0,3}${page}s?\\b`,
+    "^(?:if|for|to|when|unsure)\\b[^.!]*[,?] (?:please )?see\\b",
+    `\\b(?:use|see|follow|read|consult|check) (?:the|our|this|these) (?:\\S+ ){0,6}${page}\\b`,
     "^(?:more|further|additional) (?:information|details|help) (?:is|are|can be)\\b",
   ].join("|"),
   "i",
@@ -33,6 +35,24 @@ const contents = new RegExp(
 
 /** Which of a passage's units tell the reader something by themselves. */
 export function tellingOf(units: readonly Unit[]): boolean[] {
+  const telling = tellingEach(units);
+  // A list of which most only sends elsewhere tells nothing as a whole, nor does the sentence that leads to it.
+  for (let start = 0; start < units.length; start += 1) {
+    let end = start;
+    while (units[end]?.kind === "item") end += 1;
+    if (end === start) continue;
+    const silent = telling.slice(start, end).filter((tells) => !tells).length;
+    if (silent * 2 > end - start) {
+      telling.fill(false, start, end);
+      if (units[start - 1]?.kind === "sentence" && promisesSteps(units[start - 1]?.text ?? ""))
+        telling[start - 1] = false;
+    }
+    start = end;
+  }
+  return telling;
+}
+
+function tellingEach(units: readonly Unit[]): boolean[] {
   let inContents = false;
   return units.map((unit, index) => {
     if (unit.kind !== "item") inContents = false;

@@ -4,6 +4,8 @@ import { weigh } from "./strips.ts";
 
 /** What a word counts in a title that most questions have whatever they are about. */
 const softCount = 0.35;
+/** A section's heading alone says less: "Troubleshooting › Install the driver" may be about any device. */
+const sectionShare = 0.8;
 
 /**
  * How well a passage's title says what was asked, 0 to 1: it names all of it, and nothing else. "Delete an account" says
@@ -15,7 +17,11 @@ export function titleFit(title: string, asked: AskedTerms): number {
   const document = termsOf(parts[0] ?? "");
   if (parts.length === 1) return fitOf(document, asked);
   const section = termsOf(parts.at(-1) ?? "");
-  return Math.max(fitOf(document, asked), fitOf(section, asked), fitOf([...document, ...section], asked));
+  return Math.max(
+    fitOf(document, asked),
+    fitOf([...document, ...section], asked),
+    sectionShare * fitOf(section, asked),
+  );
 }
 
 function fitOf(terms: readonly string[], asked: AskedTerms): number {

@@ -100,7 +100,12 @@ export interface SiteRoute {
 export interface SiteSocket {
   readonly path: string;
   /** The handshake as it came; the adapter answers it, or refuses it with an HTTP status. */
-  upgrade(request: import("node:http").IncomingMessage, socket: import("node:stream").Duplex, head: Buffer, remoteAddress: string): void;
+  upgrade(
+    request: import("node:http").IncomingMessage,
+    socket: import("node:stream").Duplex,
+    head: Buffer,
+    remoteAddress: string,
+  ): void;
 }
 
 /** A customer as the platform names them. */
@@ -219,8 +224,7 @@ export interface ThreadState {
 
 export type ThreadSignal =
   /** There is something after what you showed, or who answers has changed. */
-  | { readonly kind: "changed" }
-  | { readonly kind: "typing"; readonly who: TypingParty };
+  { readonly kind: "changed" } | { readonly kind: "typing"; readonly who: TypingParty };
 
 /** What the workspace shows of itself on pages that customers see. */
 export interface WorkspaceFace {

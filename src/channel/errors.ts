@@ -12,7 +12,11 @@ export class DeliveryError extends Error {
   /** Not before this many milliseconds, when the platform asked for it. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(outcome: DeliveryOutcome, message: string, options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    outcome: DeliveryOutcome,
+    message: string,
+    options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "DeliveryError";
     this.outcome = outcome;

@@ -5,7 +5,7 @@ import { mysqlServer } from "./mysql-server.ts";
 import type { TestDatabase } from "./new-database.ts";
 import { newMysql, newSqlite } from "./new-database.ts";
 
-export { newMysql, newSqlite };
+export { newSqlite };
 export type { TestDatabase };
 import { skipped } from "./skipped.ts";
 

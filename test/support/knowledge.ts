@@ -3,7 +3,12 @@ import type { Clock, Log, Store } from "#engine/ports.ts";
 import type { Documents, NewDocument } from "#knowledge/documents.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 
-export const silentLog: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const silentLog: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 export function steppingClock(start = Date.UTC(2026, 0, 1)): Clock & { advance(ms: number): void } {
   let now = start;

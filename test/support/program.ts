@@ -39,7 +39,9 @@ export interface Gateway {
 
 /** Starts the gateway on a free port and waits until it is ready. */
 export async function startGateway(env: Readonly<Record<string, string>>): Promise<Gateway> {
-  const child = spawn(process.execPath, [main, "start"], { env: environment({ PORT: "0", LOG_LEVEL: "info", ...env }) });
+  const child = spawn(process.execPath, [main, "start"], {
+    env: environment({ PORT: "0", LOG_LEVEL: "info", ...env }),
+  });
   let printed = "";
   const collect = (text: string): void => {
     printed += text;
