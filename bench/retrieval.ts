@@ -6,9 +6,9 @@ import type { Static } from "typebox";
 import Type from "typebox";
 import Value from "typebox/value";
 import { createExtractiveAnswerer, retrieve } from "#answering/answerer.ts";
-import { answerFloor } from "#answering/confidence.ts";
 import { newWorkspaceId } from "#domain/ids.ts";
 import { defaultSettings } from "#domain/workspace.ts";
+import type { Answer } from "#engine/ports.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
@@ -132,29 +132,33 @@ async function measure(
     if (query.noAnswer === true) near.push(await ask(index, workspaceId, query.text, new Set()));
 
   const answerer = createExtractiveAnswerer({ index });
-  const right: boolean[] = [];
-  const given: boolean[] = [];
-  for (const query of answerable.filter((each) => each.answers !== undefined)) {
-    const answer = await answerer.answer(
-      {
-        workspaceId,
-        text: query.text,
-        history: [],
-        strictness: "strict",
-        topK: 5,
-        audience: [],
-        settings: defaultSettings,
-      },
+  const answerTo = (text: string): Promise<Answer> =>
+    answerer.answer(
+      { workspaceId, text, history: [], strictness: "strict", topK: 5, audience: [], settings: defaultSettings },
       new AbortController().signal,
     );
+  const right: boolean[] = [];
+  const given: boolean[] = [];
+  const rightSource: boolean[] = [];
+  const titles = new Map(set.docs.map((doc) => [doc.id, doc.title]));
+  for (const query of answerable) {
+    const answer = await answerTo(query.text);
     given.push(answer.answered);
-    if (answer.answered)
-      right.push((query.answers ?? []).some((gold) => answer.text.toLowerCase().includes(gold.toLowerCase())));
+    if (answer.answered) {
+      const wanted = (query.rel ?? []).map((id) => titles.get(id) ?? "");
+      rightSource.push(answer.sources.some((source) => wanted.some((title) => source.title.startsWith(title))));
+    }
+    if (answer.answered && query.answers !== undefined)
+      right.push(query.answers.some((gold) => answer.text.toLowerCase().includes(gold.toLowerCase())));
   }
+  const givenOff: boolean[] = [];
+  for (const text of offDomain) givenOff.push((await answerTo(text)).answered);
+  const givenNear: boolean[] = [];
+  for (const query of queries.filter((each) => each.noAnswer === true))
+    givenNear.push((await answerTo(query.text)).answered);
   await index.close();
   await store.close();
 
-  const floor = answerFloor.strict;
   const confidences = asked.map((each) => each.confidence);
   return {
     set: set.name,
@@ -183,10 +187,11 @@ async function measure(
         near.map((each) => each.confidence),
       ),
     ),
-    answered: shown(share(confidences.map((value) => value >= floor))),
-    "answered off": shown(share(off.map((each) => each.confidence >= floor))),
-    "answered near": shown(share(near.map((each) => each.confidence >= floor))),
-    "gold in answer": right.length === 0 ? "-" : `${shown(share(right))} of ${right.length}/${given.length}`,
+    answered: shown(share(given)),
+    "answered off": shown(share(givenOff)),
+    "answered near": shown(share(givenNear)),
+    "right source": `${shown(share(rightSource))} of ${rightSource.length}`,
+    "gold in answer": right.length === 0 ? "-" : `${shown(share(right))} of ${right.length}`,
     "ms/question": shown(mean(asked.map((each) => each.ms))),
   };
 }

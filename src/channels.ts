@@ -205,6 +205,11 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   }
 }
 
+async function userIdOf(db: Reader, contactId: string): Promise<string | null> {
+  const contact = await db.selectFrom("contacts").select("user_id").where("id", "=", contactId).executeTakeFirst();
+  return contact?.user_id ?? null;
+}
+
 function accountRow(db: Reader, id: string) {
   return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
 }
@@ -266,6 +271,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
       return {
         conversationId: row.id,
         lastSeq: row.last_seq,
+        userId: row.customer_verified === 1 ? await userIdOf(store.read, row.contact_id) : null,
         handledBy: claimed ? "agent" : row.status === "escalated" ? "waiting" : "assistant",
         agentName:
           claimed && row.assigned_to !== null

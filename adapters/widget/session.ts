@@ -67,6 +67,9 @@ export async function openSession(hello: HelloFrame, host: ChannelHost): Promise
   if (known === null) return { kind: "bad_token" };
   // An anonymous session becomes its user's on sign-in; a user's session is never anybody else's.
   if (known.userId !== null && known.userId !== userId) return begin();
+  // The visitor's old token opens the same thread: once it is a user's, it opens nothing without their proof.
+  const owner = (await host.thread(threadOf(known)))?.userId ?? null;
+  if (owner !== null && owner !== userId) return begin();
   return { kind: "open", session: { id: known.id, userId }, verified, identityRejected };
 }
 

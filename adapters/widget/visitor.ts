@@ -123,6 +123,11 @@ export function serveVisitor(
           lastSent = Math.min(lastSent, rewind ?? lastSent);
           rewind = undefined;
           const state = await host.thread(at.thread);
+          if (state !== null && state.userId !== null && state.userId !== at.verified?.userId) {
+            // Its visitor has signed in elsewhere: from then on it is for that user's eyes only.
+            socket.close(closeCodes.badToken, "another user's thread");
+            return;
+          }
           if ((state?.conversationId ?? null) !== conversation) {
             // Erased, or the first of this thread: numbers begin anew with it.
             const erased = conversation !== null;

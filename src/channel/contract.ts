@@ -214,6 +214,8 @@ export interface ThreadMessage {
 export interface ThreadState {
   readonly conversationId: string;
   readonly lastSeq: number;
+  /** The signed-in user whom the thread belongs to; null while nobody has proved who they are in it. */
+  readonly userId: string | null;
   /** Who answers now. */
   readonly handledBy: "assistant" | "waiting" | "agent";
   readonly agentName: string | null;

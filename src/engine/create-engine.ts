@@ -7,9 +7,8 @@ import { settingsOf } from "#domain/workspace.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
-import { isDuplicate } from "#store/duplicate.ts";
 import type { Arrival, Arrived } from "./accept.ts";
-import { acceptAll } from "./accept.ts";
+import { createAcceptance } from "./acceptance.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -65,16 +64,9 @@ const queryLeaseMs = 45_000;
 /** Conversations whose text is indexed in one write. */
 const indexStep = 10;
 
-interface Waiting {
-  readonly arrival: Arrival;
-  readonly resolve: (arrived: Arrived) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
 export function createEngine(dependencies: EngineDependencies): Engine & { readonly work: EngineWork } {
   const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } =
     dependencies;
-  let waiting: Waiting[] = [];
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -99,52 +91,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     }
   }
 
-  /** Events that arrive in one turn of the event loop are stored by the same few statements. */
-  function enqueue(arrival: Arrival): Promise<Arrived> {
-    return new Promise((resolve, reject) => {
-      waiting.push({ arrival, resolve, reject });
-      if (waiting.length === 1) setImmediate(() => void acceptWaiting());
-    });
-  }
-
-  async function acceptWaiting(): Promise<void> {
-    const taken = waiting;
-    waiting = [];
-    try {
-      await acceptGroup(taken);
-    } catch (error) {
-      if (taken.length > 1)
-        log.warn({ err: error, events: taken.length }, "events could not be stored together; storing each by itself");
-      await Promise.all(taken.map((each) => acceptAlone(each)));
-    }
-  }
-
-  async function acceptGroup(group: readonly Waiting[]): Promise<void> {
-    const arrivals = group.map(({ arrival }) => arrival);
-    const { results, effects } = await store.write((tx) => acceptAll(tx, search, arrivals, clock.now()));
-    checkpoint("accept.committed");
-    for (const [i, { resolve, reject }] of group.entries()) {
-      const result = results[i];
-      if (result === undefined) reject(new Error("an event was stored without a result"));
-      else resolve(result);
-    }
-    announce(effects);
-    setImmediate(() => checkpoint("accept.acknowledged"));
-  }
-
-  async function acceptAlone(one: Waiting): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await acceptGroup([one]);
-        return;
-      } catch (error) {
-        // Another process has begun the same conversation, or taken the same event: the next try finds it.
-        if (isDuplicate(error) && attempt < 4) continue;
-        one.reject(error);
-        return;
-      }
-    }
-  }
+  const enqueue = createAcceptance({ store, search, clock, log, checkpoint, announce });
 
   async function arrive(accountId: string, event: InboundEvent, lease?: Arrival["lease"]): Promise<Arrived> {
     const account = await accounts.get(accountId);

@@ -28,11 +28,18 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
 /** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new TransactionalDdlAdapter(),
     createDriver: () => new NodeSqliteDriver(database),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
+}
+
+/** SQLite undoes changes of the schema too, so a migration that is interrupted leaves nothing behind. */
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 class NodeSqliteDriver implements Driver {

@@ -1,5 +1,8 @@
+import type { RawBuilder } from "kysely";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
 
@@ -67,6 +70,45 @@ eachDatabase("the store", (open) => {
   it("applies each migration once", async () => {
     expect(await store.pendingMigrations()).toEqual([]);
     expect(await store.migrate()).toEqual([]);
+  });
+
+  it("makes the schema after a first start that was interrupted in the middle of it", async () => {
+    const database = await open();
+    const begun = await openStore(database.url);
+    try {
+      if (begun.dialect === "sqlite") {
+        // One of the last tables: it stops the migration as a loss of power would.
+        await begun.write((tx) => sql`create table processes (x int)`.execute(tx));
+        await expect(begun.migrate()).rejects.toThrow("could not be brought up to date");
+        await begun.write((tx) => sql`drop table processes`.execute(tx));
+      } else {
+        await begun.migrate();
+        for (const statement of [sql`drop table processes`, sql`delete from kysely_migration`])
+          await statement.execute(begun.read);
+      }
+      expect(await begun.migrate()).toEqual(["0001-initial"]);
+      expect(await begun.read.selectFrom("workspaces").select("id").execute()).toEqual([]);
+      expect(await begun.read.selectFrom("processes").select("id").execute()).toEqual([]);
+    } finally {
+      await begun.close();
+      await database.remove();
+    }
+  });
+
+  it("refuses a database in which a table is somebody else's, and leaves the table alone", async () => {
+    const database = await open();
+    const other = await openStore(database.url);
+    try {
+      const run = async (statement: RawBuilder<unknown>) =>
+        other.dialect === "sqlite" ? other.write((tx) => statement.execute(tx)) : statement.execute(other.read);
+      await run(sql`create table contacts (theirs int)`);
+      await expect(other.migrate()).rejects.toThrow("could not be brought up to date");
+      expect((await sql`select theirs from contacts`.execute(other.read)).rows).toEqual([]);
+      await expect(other.read.selectFrom("workspaces").select("id").execute()).rejects.toThrow("workspaces");
+    } finally {
+      await other.close();
+      await database.remove();
+    }
   });
 
   it("serialises conflicting read-then-write works, so that no increment is lost", async () => {

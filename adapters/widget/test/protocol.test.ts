@@ -242,6 +242,52 @@ describe("identity", () => {
   });
 });
 
+describe("a visitor who signs in", () => {
+  const identity = (secret: string, userId: string) => ({
+    user_id: userId,
+    hash: createHmac("sha256", secret).update(userId).digest("hex"),
+  });
+
+  const signIn = async () => {
+    const shop = await site();
+    const visitor = await greet(shop);
+    const user = await greet(shop, { token: visitor.ready.token, identity: identity(shop.host.secret, "u1") });
+    user.send({ kind: "send", clientId: newClientId(), text: "My secret" });
+    await user.next("message");
+    return { shop, visitor, user };
+  };
+
+  it.each([
+    ["nobody", undefined],
+    ["another user", "u2"],
+  ])("leaves nothing to %s who kept the visitor's token", async (_who, other) => {
+    const { shop, visitor } = await signIn();
+    const later = await greet(shop, {
+      token: visitor.ready.token,
+      ...(other === undefined ? {} : { identity: identity(shop.host.secret, other) }),
+    });
+    expect(later.ready).toMatchObject({ lastSeq: 0, conversation: null });
+    expect(later.ready.session).not.toBe(visitor.ready.session);
+    later.send({ kind: "ping" });
+    await later.next("pong");
+    expect(texts(later.frames)).toEqual([]);
+  });
+
+  it("shuts out a socket that the visitor had open", async () => {
+    const { visitor } = await signIn();
+    expect(await visitor.closed).toBe(4401);
+    expect(texts(visitor.frames)).toEqual([]);
+  });
+
+  it("goes on in every window that proves the same user", async () => {
+    const { shop, visitor } = await signIn();
+    const again = await greet(shop, { token: visitor.ready.token, identity: identity(shop.host.secret, "u1") });
+    expect(again.ready.session).toBe(visitor.ready.session);
+    await again.next("message");
+    expect(texts(again.frames)).toEqual(["My secret"]);
+  });
+});
+
 describe("typing, sight and contact details", () => {
   it("tells agents that the customer types, at most once in a while", async () => {
     const shop = await site();

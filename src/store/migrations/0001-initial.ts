@@ -30,7 +30,7 @@ const types: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
     $time: "bigint",
     $int: "bigint",
     $flag: "tinyint",
-    $engine: "engine=InnoDB default character set utf8mb4 collate utf8mb4_bin",
+    $engine: "engine=InnoDB default character set utf8mb4 collate utf8mb4_bin comment='Parley'",
   },
 };
 
@@ -226,7 +226,9 @@ export const initial: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {
   const dialect = dialectOf(db);
-  for (const statement of [...statements.split(";"), ...onlyOn[dialect]]) {
+  const all = [...statements.split(";"), ...onlyOn[dialect]];
+  if (dialect === "mysql") await dropUnfinished(db, all);
+  for (const statement of all) {
     const text = statement.replaceAll(/\$[a-z]+/g, (name) => {
       const type = types[dialect][name];
       if (type === undefined) throw new Error(`no column type ${name}`);
@@ -234,4 +236,22 @@ async function up(db: Kysely<unknown>): Promise<void> {
     });
     if (text.trim() !== "") await sql.raw(text).execute(db);
   }
+}
+
+/**
+ * MySQL commits each statement by itself, so a first start that was interrupted has left some of the tables: empty, and
+ * with our comment. Throws where a table of the same name is somebody else's; then nothing is changed.
+ */
+async function dropUnfinished(db: Kysely<unknown>, creating: readonly string[]): Promise<void> {
+  const names = creating.flatMap((statement) => /create table (\w+)/.exec(statement)?.[1] ?? []);
+  const { rows } = await sql<{ readonly name: string; readonly comment: string }>`
+    select table_name as name, table_comment as comment from information_schema.tables
+    where table_schema = database() and table_name in (${sql.join(names)})`.execute(db);
+  for (const { name, comment } of rows) {
+    const { rows: filled } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(db);
+    if (comment !== "Parley" || filled.length > 0) {
+      throw new Error(`the database has a table "${name}" already: use a database of Parley's own`);
+    }
+  }
+  for (const { name } of rows) await sql`drop table ${sql.table(name)}`.execute(db);
 }

@@ -62,6 +62,7 @@ interface Thread {
   agentName: string | null;
   name: string | null;
   email: string | null;
+  userId: string | null;
 }
 
 export type NewMessage = Pick<ThreadMessage, "role" | "markdown"> & Partial<ThreadMessage>;
@@ -110,6 +111,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       agentName: null,
       name: null,
       email: null,
+      userId: null,
     };
     host.threads.set(name, made);
     return made;
@@ -143,6 +145,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       let result: Accepted = { duplicate: false, conversationId: null, messageId: null, seq: null };
       if (event.kind === "message") {
         const thread = threadOf(event.thread);
+        thread.userId ??= event.sender.verified?.userId ?? null;
         const stored = append(thread, { role: "user", markdown: event.text, externalId: event.externalId });
         result = { ...result, conversationId: thread.conversationId, messageId: stored.id, seq: stored.seq };
       } else if (event.kind === "contact") {
@@ -169,6 +172,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       return {
         conversationId: thread.conversationId,
         lastSeq: thread.messages.at(-1)?.seq ?? 0,
+        userId: thread.userId,
         handledBy: thread.handledBy,
         agentName: thread.agentName,
         hasName: thread.name !== null,

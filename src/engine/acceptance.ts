@@ -1,0 +1,102 @@
+import { isDuplicate } from "#store/duplicate.ts";
+import type { Arrival, Arrived } from "./accept.ts";
+import { acceptAll } from "./accept.ts";
+import type { Effects } from "./changes.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { Clock, ConversationSearch, Log, Store } from "./ports.ts";
+
+interface Waiting {
+  readonly arrival: Arrival;
+  readonly resolve: (arrived: Arrived) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export interface AcceptanceDependencies {
+  readonly store: Store;
+  readonly search: ConversationSearch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly checkpoint: Checkpoint;
+  /** Gives the signals of what is durable now. */
+  readonly announce: (effects: Effects) => void;
+}
+
+const groupMax = 200;
+const attemptsMax = 4;
+
+/**
+ * Stores arrivals in groups: while one group is being stored the next gathers, so the more arrive at once, the more share
+ * the statements of a group. Resolves for each when it is durable.
+ */
+export function createAcceptance(dependencies: AcceptanceDependencies): (arrival: Arrival) => Promise<Arrived> {
+  const { store, search, clock, log, checkpoint, announce } = dependencies;
+  const waiting: Waiting[] = [];
+  let storing = false;
+
+  async function storeWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      let group: readonly Waiting[] = [];
+      // Taken when the transaction begins, not when it is asked for; the same ones when it has to run again.
+      const take = (): readonly Waiting[] => {
+        if (group.length === 0) group = waiting.splice(0, groupMax);
+        return group;
+      };
+      try {
+        await storeGroup(take);
+      } catch (error) {
+        // The transaction could not even begin.
+        const failed = take();
+        if (failed.length > 1) {
+          log.warn(
+            { err: error, events: failed.length },
+            "events could not be stored together; storing each by itself",
+          );
+        }
+        await Promise.all(failed.map((each) => storeAlone(each)));
+      }
+    }
+    storing = false;
+  }
+
+  async function storeGroup(take: () => readonly Waiting[]): Promise<void> {
+    const { results, effects } = await store.write((tx) =>
+      acceptAll(
+        tx,
+        search,
+        take().map(({ arrival }) => arrival),
+        clock.now(),
+      ),
+    );
+    checkpoint("accept.committed");
+    for (const [i, { resolve, reject }] of take().entries()) {
+      const result = results[i];
+      if (result === undefined) reject(new Error("an event was stored without a result"));
+      else resolve(result);
+    }
+    announce(effects);
+    setImmediate(() => checkpoint("accept.acknowledged"));
+  }
+
+  async function storeAlone(one: Waiting): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await storeGroup(() => [one]);
+        return;
+      } catch (error) {
+        // Another process has begun the same conversation, or taken the same event: the next try finds it.
+        if (isDuplicate(error) && attempt < attemptsMax) continue;
+        one.reject(error);
+        return;
+      }
+    }
+  }
+
+  return (arrival) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ arrival, resolve, reject });
+      if (storing) return;
+      storing = true;
+      // One turn of the event loop gathers what arrived together.
+      setImmediate(() => void storeWaiting());
+    });
+}
