@@ -15,6 +15,7 @@ import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
 import type { OpenWake } from "#jobs/in-process.ts";
 import { createInProcessFanout, createInProcessWake } from "#jobs/in-process.ts";
+import type { ProcessLease } from "#jobs/processes.ts";
 import { openProcess } from "#jobs/processes.ts";
 import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
@@ -31,7 +32,7 @@ import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
-import { provisionWorkspaces } from "./operator/workspaces.ts";
+import { provisionWorkspaces, requireOwnSecret } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createSites } from "./sites.ts";
@@ -63,7 +64,7 @@ export interface App {
   readonly engine: ReturnType<typeof createEngine>;
   /** Takes connections; resolves with the address that it really listens on. */
   listen(): Promise<string>;
-  /** Ends within ten seconds: requests in flight finish, unfinished work is given back. */
+  /** Ends within ten seconds: requests in flight finish, unfinished work is given back. Twice is once. */
   close(): Promise<void>;
 }
 
@@ -90,17 +91,46 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
   };
 }
 
+/** Ends something that was opened. */
+type End = () => Promise<void>;
+
 /** Puts the program together. Everything that differs between installations is chosen here and nowhere else. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  const opened: End[] = [];
+  try {
+    return await assemble(config, options, opened);
+  } catch (error) {
+    // What is left open would keep the process alive, which has nothing to do.
+    for (const end of opened.toReversed()) {
+      await end().catch((err: unknown) => options.log.warn({ err }, "could not end what had been begun"));
+    }
+    throw error;
+  }
+}
+
+async function assemble(config: Config, options: AppOptions, opened: End[]): Promise<App> {
   const { clock, log } = options;
   const checkpoint: Checkpoint = options.checkpoint ?? (() => undefined);
   const { wake, fanout, state: signalState } = await openSignals(config, options);
+  opened.push(
+    () => fanout.close(),
+    () => wake.close(),
+  );
   const core = await openCore(config, options, wake);
+  opened.push(() => core.close());
   const { store, secrets, documents } = core;
   await store.migrate();
+  await requireOwnSecret(store, secrets);
   await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
+  opened.push(() => process.close());
+  if (process.others > 0 && config.redisUrl === undefined) {
+    log.warn(
+      { others: process.others },
+      "another process seems to run on this database; without REDIS_URL they do not hear of each other, and messages are shown late: stop one, or set REDIS_URL",
+    );
+  }
   const workspaces = createWorkspaces(store, clock);
   const search = createConversationSearch(store);
   const load = options.loadAdapter ?? loadAdapter;
@@ -129,6 +159,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     ingest: {
       batch: true,
       attemptsMax: 5,
+      // Each may have a thread and hundreds of megabytes, and customers must not wait for it.
+      lanesMax: 2,
       async run(rows) {
         const { documentId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly documentId: string };
         await documents.process(documentId);
@@ -141,10 +173,12 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await documents.resumePending();
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
+    opened.push(() => running.close(0));
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));
   }
   const connections =
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
+  if (connections !== undefined) opened.push(() => connections.close());
 
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
@@ -168,7 +202,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     sites: createSites(channels),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
-      ...(await readiness(store, signalState)),
+      ...(await readiness(store, process, signalState)),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -189,23 +223,26 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     },
   });
 
+  let closed: Promise<void> | undefined;
   return {
     core,
     engine,
     listen: () => server.listen(config.host, config.port),
-    async close() {
-      // Waits for customers' sockets too, which the channels close when the last work has left by them.
-      const served = server.close();
-      await connections?.close();
-      await worker?.close(6_000);
-      await channels.close();
-      await served;
-      await process.close();
-      await wake.close();
-      await fanout.close();
-      await core.close();
-    },
+    close: () => (closed ??= close()),
   };
+
+  async function close(): Promise<void> {
+    // Waits for customers' sockets too, which the channels close when the last work has left by them.
+    const served = server.close();
+    await connections?.close();
+    await worker?.close(6_000);
+    await channels.close();
+    await served;
+    await process.close();
+    await wake.close();
+    await fanout.close();
+    await core.close();
+  }
 }
 
 const backoffMaxMs = 600_000;
@@ -228,12 +265,21 @@ async function openSignals(
 
 async function readiness(
   store: OpenStore,
+  process: Pick<ProcessLease, "writes">,
   signalState: (() => Promise<string | null>) | undefined,
 ): Promise<readonly DependencyState[]> {
   const states: DependencyState[] = [];
   try {
     await store.read.selectFrom("workspaces").select("id").limit(1).execute();
-    states.push({ name: "database", state: "ready", cause: null });
+    states.push(
+      process.writes()
+        ? { name: "database", state: "ready", cause: null }
+        : {
+            name: "database",
+            state: "failed",
+            cause: "the database cannot be written to, perhaps because its disk is full; see the log",
+          },
+    );
   } catch {
     states.push({
       name: "database",

@@ -100,12 +100,15 @@ export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeI
     }
     const found = await retrieve(index, question);
     const top = found.ranked.slice(0, question.topK);
-    const composed = compose(found.question, found.asked, found.ranked, question.topK + passagesBeyond);
+    const composed = compose(
+      found.question,
+      found.asked,
+      found.ranked,
+      question.topK + passagesBeyond,
+      found.confidenceOfScore,
+    );
     const common = { skillsFired: ["knowledge_search"], tokensUsed: 0 };
-    // How good the answer is, is the doing of the passages that it is taken from and of what it says itself.
-    const used = composed === undefined ? [] : composed.used.map(({ score }) => found.confidenceOfScore(score));
-    const evidence = Math.max(0, ...used) - (composed?.doubt ?? 0);
-    if (composed === undefined || evidence < answerFloor[question.strictness]) {
+    if (composed === undefined || composed.evidence < answerFloor[question.strictness]) {
       const sources = top.slice(0, sourcesMax).map((passage) => sourceOf(passage, found));
       return {
         ...common,
@@ -115,7 +118,7 @@ export function createExtractiveAnswerer({ index }: { readonly index: KnowledgeI
         answered: false,
       };
     }
-    const confidence = bandOf(evidence);
+    const confidence = bandOf(composed.evidence);
     return {
       ...common,
       text: confidence === "low" ? `${uncertainPreface}${composed.text}` : composed.text,

@@ -29,6 +29,7 @@ const meanings = `
   install installation setup
   connect connection pair pairing
   subscription membership
+  offline internet
 `;
 
 const groups: readonly (readonly string[])[] = meanings

@@ -16,15 +16,15 @@ export interface Composed {
   readonly text: string;
   /** The passages that the text is taken from, the one most used first. */
   readonly used: readonly Ranked[];
-  /** See {@link doubtOf}. */
-  readonly doubt: number;
+  /** How sure one can be that it answers the question: the best used passage's confidence less what speaks against it. */
+  readonly evidence: number;
 }
 
 /** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
 const stepsTitledMin = 0.3;
 const stepsToldMin = 0.8;
-/** What speaks against a text as a whole counts against its best sentence so many times. */
-const doubtShare = 3;
+/** How sure one can be of a text as a whole counts so many times what its best sentence holds. */
+const evidenceShare = 3;
 
 /**
  * Makes an answer of the passages' own sentences: the one that holds most of what was asked, with those around it that
@@ -36,22 +36,27 @@ export function compose(
   asked: AskedTerms,
   ranked: readonly Ranked[],
   count: number,
+  confidenceOfScore: (score: number) => number,
 ): Composed | undefined {
   const best = ranked[0];
   if (best === undefined) return undefined;
-  let chosen: { readonly placed: readonly Placed[]; readonly doubt: number; readonly worth: number } | undefined;
-  for (const strip of stripsOf(withNext(ranked, count), asked)) {
+  let chosen: (Pick<Composed, "used" | "evidence"> & { placed: readonly Placed[]; worth: number }) | undefined;
+  // What a thing is, is often told once, in a passage that otherwise ranks like any other that names it.
+  const from = question.asks === "definition" ? ranked.length : count;
+  for (const strip of stripsOf(withNext(ranked, from), asked)) {
     const at = bestPlace(strip, question, asked, best.worth);
     if (at === undefined) continue;
     const span = withPromised(strip, spanOf(strip, at.index, question, asked));
     const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
     if (placed.length === 0) continue;
     const doubt = doubtOf(placed, question, asked);
-    const worth = at.score - doubtShare * doubt;
-    if (chosen === undefined || worth > chosen.worth) chosen = { placed, doubt, worth };
+    const used = usedOf(placed);
+    const evidence = Math.max(...used.map(({ score }) => confidenceOfScore(score))) - doubt;
+    const worth = at.score + evidenceShare * evidence;
+    if (chosen === undefined || worth > chosen.worth) chosen = { placed, used, evidence, worth };
   }
   if (chosen === undefined) return undefined;
-  return { text: renderUnits(withSection(chosen.placed, asked)), used: usedOf(chosen.placed), doubt: chosen.doubt };
+  return { text: renderUnits(withSection(chosen.placed, asked)), used: chosen.used, evidence: chosen.evidence };
 }
 
 /**
@@ -138,7 +143,7 @@ function scoreOf(
     0.25 * weigh(window, asked) +
     0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) +
     0.15 * about +
-    0.1 * fits(strip, at, unit, question) -
+    0.1 * fits(strip, at, unit, question, asked) -
     emptyWords
   );
 }
@@ -157,13 +162,14 @@ function stepsFrom(strip: readonly Placed[], at: number): number[] {
 }
 
 /** 1 where the unit has the kind of thing that was asked for. */
-function fits(strip: readonly Placed[], at: number, unit: Unit, question: Understood): number {
+function fits(strip: readonly Placed[], at: number, unit: Unit, question: Understood, asked: AskedTerms): number {
   switch (question.asks) {
     case "amount":
     case "number":
     case "time":
     case "difference":
-      return hasAskedKind(unit.text, question.asks) ? 1 : 0;
+    case "definition":
+      return hasAskedKind(unit.text, question.asks, asked) ? 1 : 0;
     case "person":
       return /\s\p{Lu}\p{L}+/u.test(unit.text) ? 1 : 0;
     case "steps":

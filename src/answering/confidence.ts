@@ -8,7 +8,7 @@ import { scoreLimit } from "./ranking.ts";
  * Below it an answer is not given. A strict workspace would rather say "I don't know" than be wrong: at its floor fewer
  * than one in fifty questions about something else gets an answer.
  */
-export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.26, helpful: 0.2 };
+export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.28, helpful: 0.21 };
 const mediumFrom = answerFloor.strict;
 const highFrom = 0.38;
 

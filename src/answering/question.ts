@@ -6,7 +6,7 @@ export interface Understood {
   readonly own: readonly string[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
-  readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "anything";
+  readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
 /** A follow-up leans on a question that was asked at most so many messages ago. */
@@ -62,13 +62,19 @@ function borrowedTerms(
 
 function kindOf(text: string): Understood["asks"] {
   const words = wordsOf(text).join(" ");
+  if (/^(?:what is|what are|whats) (?!the difference)(?:\S+ ){0,4}\S+$/.test(words)) return "definition";
   if (/\bhow (?:many|much)\b/.test(words)) return "amount";
   if (/\b(?:differences?|differ|differs|versus|vs|compared?)\b/.test(words)) return "difference";
   if (
     /\bhow (?:long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(words)
   )
     return "number";
-  if (/\bwhen\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(words)) return "time";
+  if (
+    /^(?:and |but )?when\b(?! i\b)|\b(?:since|until) when\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(
+      words,
+    )
+  )
+    return "time";
   if (/^who\b|\bwho (?:is|was|did|made|can|should)\b/.test(words)) return "person";
   if (
     /\bhow (?:do|can|to|could|should|would|does)\b|\bwhat (?:can|should|do|must) (?:i|we) do\b|\b(?:steps|instructions|set up|setup|install|configure|reset|change|enable|disable)\b/.test(

@@ -66,6 +66,7 @@ export const keyCreate: Command = ({ argv, output, config }) => {
   const expiresAt = expires === undefined ? undefined : Date.parse(expires);
   if (expiresAt !== undefined && Number.isNaN(expiresAt))
     throw new UsageError("--expires takes a time such as 2027-01-31T00:00:00Z");
+  if (expiresAt !== undefined && expiresAt <= clock.now()) throw new UsageError("--expires takes a time in the future");
   const limits = { limitMinute: given.number("limit-minute"), limitDay: given.number("limit-day") };
   return withCore(config, async ({ store }) => {
     const created = await createKey(store, clock, { workspaceId, name, ...limits, expiresAt });

@@ -5,6 +5,8 @@ import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
 import type { Config } from "../config.ts";
+import { requireOwnSecret } from "../operator/workspaces.ts";
+import { createSecrets, loadSecret } from "../secrets.ts";
 
 interface Check {
   readonly name: string;
@@ -15,6 +17,7 @@ interface Check {
 /** Checks what the program needs, a line each, with the mend. That the configuration can be read is checked before. */
 export const doctor: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);
+  const database = await check("database", () => checkDatabase(config));
   const checks: Check[] = [
     {
       name: "configuration",
@@ -30,7 +33,8 @@ export const doctor: Command = async ({ argv, output, config }) => {
       return `${major}.${minor}`;
     }),
     await check("data folder", () => checkFolder(config)),
-    await check("database", () => checkDatabase(config)),
+    database,
+    ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
   ];
   const good = checks.every(({ ok }) => ok);
@@ -80,6 +84,18 @@ async function checkDatabase({ databaseUrl }: Config): Promise<string> {
     throw new Error(`${where} does not answer (${reason}): check DATABASE_URL and that the server runs`, {
       cause: error,
     });
+  }
+}
+
+async function checkSecret({ databaseUrl, dataDir, secret }: Config): Promise<string> {
+  const store = await openStore(databaseUrl);
+  try {
+    const pending = await store.pendingMigrations();
+    if (pending.length > 0) return "nothing is stored with it yet";
+    await requireOwnSecret(store, createSecrets(loadSecret(secret, dataDir)));
+    return secret === undefined ? `in ${dataDir}` : "PARLEY_SECRET";
+  } finally {
+    await store.close();
   }
 }
 

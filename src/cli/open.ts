@@ -4,6 +4,7 @@ import type { Core } from "../app.ts";
 import { openCore } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { requireOwnSecret } from "../operator/workspaces.ts";
 
 /** Lines of JSON; on a terminal, lines for people. Never holds a secret: what could is left out by name. */
 export async function createLog(level: string): Promise<Logger> {
@@ -33,6 +34,7 @@ export async function withCore<T>(config: Config, work: (core: Core) => Promise<
   const core = await openCore(config, { clock: systemClock, log });
   try {
     await core.store.migrate();
+    await requireOwnSecret(core.store, core.secrets);
     return await work(core);
   } finally {
     await core.close();

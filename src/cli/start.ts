@@ -30,10 +30,16 @@ export const start: Command = async ({ argv, config }) => {
   });
   // From here on a signal ends it in order, also while the first start is at work.
   const stopped = untilStopped(app, log);
-  const address = await app.listen();
-  log.info({ address, role: config.role }, "listening");
-  const welcome = await firstStart(app, config, systemClock);
-  process.stdout.write(welcome === null ? notice(config) : greeting(config, welcome));
+  try {
+    const address = await app.listen();
+    log.info({ address, role: config.role }, "listening");
+    const welcome = await firstStart(app, config, systemClock);
+    process.stdout.write(welcome === null ? notice(config) : greeting(config, welcome));
+  } catch (error) {
+    // Otherwise it would live on, and work, without serving anybody.
+    await app.close();
+    throw error;
+  }
   return stopped;
 };
 

@@ -361,7 +361,8 @@ function conversationOf(row: Pick<NewWork, "payload">): string {
 function senderOf({ user }: Query, thread: string) {
   if (user?.userId !== undefined && user.verified) {
     return {
-      key: `user:${user.userId}`.slice(0, 190),
+      // The thread's own: a later turn that names nobody is still this user's.
+      key: thread,
       verified: {
         userId: user.userId,
         ...(user.name === undefined ? {} : { name: user.name }),

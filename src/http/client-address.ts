@@ -3,9 +3,9 @@ import ipaddr from "ipaddr.js";
 
 /**
  * Who is at the other end: the connection's own address, unless that is a trusted proxy; then the last address in
- * X-Forwarded-For that is not one itself.
+ * X-Forwarded-For that is not one itself. `onUnbelieved` hears of such a header where no proxy is trusted.
  */
-export function createClientAddress(trustedProxies: readonly string[]) {
+export function createClientAddress(trustedProxies: readonly string[], onUnbelieved: () => void = () => undefined) {
   const ranges = trustedProxies.map((text) => (text.includes("/") ? ipaddr.parseCIDR(text) : singleAddress(text)));
   const trusts = (address: string): boolean => {
     if (isIP(address) === 0) return false;
@@ -15,6 +15,7 @@ export function createClientAddress(trustedProxies: readonly string[]) {
 
   return function clientAddress(remote: string | undefined, forwardedFor: string | undefined): string {
     let address = plain(remote ?? "");
+    if (forwardedFor !== undefined && ranges.length === 0) onUnbelieved();
     const hops = (forwardedFor ?? "").split(",").map((hop) => plain(hop.trim()));
     while (hops.length > 0 && trusts(address)) {
       const next = hops.pop();

@@ -103,6 +103,9 @@ const unreachable = new Set([
   "ER_LOCK_WAIT_TIMEOUT",
 ]);
 
+/** SQLite's result codes for a file that is locked, read-only, on a full or broken disk, or cannot be opened. */
+const sqliteUnusable = new Set([5, 6, 8, 10, 13, 14]);
+
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const code = (error as Partial<FastifyError> | null)?.code;
@@ -126,6 +129,12 @@ export function problemOf(error: unknown): Problem {
       return new Problem("invalid_parameter", "The form may hold one file, in the part `file`, and few fields.", {
         cause: error,
       });
+    case "ERR_SQLITE_ERROR":
+      // The low byte names the kind of failure, what is above it a shade of it.
+      if (sqliteUnusable.has(((error as { readonly errcode?: number }).errcode ?? 0) & 0xff)) {
+        return new Problem("upstream_timeout", "The service cannot use its database now.", { cause: error });
+      }
+      break;
     case undefined:
       break;
     default:

@@ -34,7 +34,16 @@ const headerBytesMax = 16_384;
 export async function createServer(dependencies: HttpDependencies): Promise<HttpServer> {
   const { clock, log, options } = dependencies;
   const { timeouts } = options;
-  const clientAddress = createClientAddress(options.trustedProxies);
+  let warned = false;
+  const clientAddress = createClientAddress(options.trustedProxies, () => {
+    if (!warned) {
+      log.warn(
+        {},
+        "requests come with X-Forwarded-For, and no proxy is trusted: behind one, all customers share the limits of one address; see TRUSTED_PROXIES",
+      );
+    }
+    warned = true;
+  });
   const ending = new AbortController();
   let closing = false;
 
@@ -102,6 +111,11 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     if (closing && !request.url.startsWith("/health/")) {
       throw new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 });
     }
+  });
+  app.addHook("onSend", async (_request, reply, payload) => {
+    // A client that keeps its connection would keep us from ending.
+    if (closing) reply.header("connection", "close");
+    return payload;
   });
   observe(app, dependencies);
 

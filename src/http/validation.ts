@@ -88,7 +88,7 @@ function problemOf(errors: readonly SchemaError[], schema: Node): Problem {
     return new Problem("missing_field", `${[...named(steps), requiredProperties?.[0] ?? ""].join(".")} is required.`);
   }
   const top = steps[0] ?? "";
-  const field = named(steps).join(".");
+  const field = named(steps).join(".") || "The body";
   const node = nodeAt(schema, steps);
   if (error.keyword === "maxLength" && (top === "query" || top === "message")) {
     return new Problem("message_too_long", `${top} may have at most ${node?.maxLength ?? 0} characters.`);

@@ -5,6 +5,10 @@ import { releaseLeases } from "#store/outbox.ts";
 
 export interface ProcessLease {
   readonly id: string;
+  /** Other processes that seemed to run on this database when this one began. */
+  readonly others: number;
+  /** Whether the last of the regular writes of this process succeeded. */
+  writes(): boolean;
   close(): Promise<void>;
 }
 
@@ -35,17 +39,28 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       .execute();
   });
   let stopped = false;
+  let writes = true;
   let stop = clock.timer(heartbeatMs, beat);
   function beat(): void {
     store
       .write((tx) => tx.updateTable("processes").set({ heartbeat_at: clock.now() }).where("id", "=", id).execute())
-      .catch((error: unknown) => log.warn({ err: error }, "this process could not tell that it runs"))
+      .then(
+        () => {
+          writes = true;
+        },
+        (error: unknown) => {
+          writes = false;
+          log.warn({ err: error }, "this process could not tell that it runs");
+        },
+      )
       .finally(() => {
         if (!stopped) stop = clock.timer(heartbeatMs, beat);
       });
   }
   return {
     id,
+    others: others.length - gone.length,
+    writes: () => writes,
     async close() {
       stopped = true;
       stop();

@@ -8,6 +8,8 @@ export interface Handler {
   readonly batch: boolean;
   /** Tries before work is given up. */
   readonly attemptsMax: number;
+  /** Lanes of this kind, whose names begin with it, that may run at the same time; absent: as many as there is room for. */
+  readonly lanesMax?: number;
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Stores what giving up means; the row itself stays as a dead letter. What it returns is called when that is durable. */
   abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
@@ -91,7 +93,8 @@ export function openWorker(options: WorkerOptions): Worker {
   async function poll(): Promise<void> {
     if (closing) return;
     const now = clock.now();
-    for (const lane of await dueLanes(store.read, now, 500)) wanted.add(lane);
+    // What has no room now would only hide what has.
+    for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 })) wanted.add(lane);
     schedule();
     const due = await nextDue(store.read, now);
     if (due !== null) arm(due);
@@ -127,10 +130,34 @@ export function openWorker(options: WorkerOptions): Worker {
     });
   }
 
+  function roomFor(kind: string): number {
+    const max = handlers[kind]?.lanesMax;
+    if (max === undefined) return Number.POSITIVE_INFINITY;
+    return max - [...running].filter((lane) => kindOf(lane) === kind).length;
+  }
+
+  function fullKinds(): string[] {
+    return Object.keys(handlers).filter((kind) => roomFor(kind) <= 0);
+  }
+
+  /** The wanted lanes that there is room for. */
+  function nextLanes(): string[] {
+    const room = new Map<string, number>();
+    const lanes: string[] = [];
+    for (const lane of wanted) {
+      if (running.size + lanes.length >= options.lanesMax) break;
+      const kind = kindOf(lane);
+      const left = room.get(kind) ?? roomFor(kind);
+      if (running.has(lane) || left <= 0) continue;
+      room.set(kind, left - 1);
+      lanes.push(lane);
+    }
+    return lanes;
+  }
+
   async function claim(): Promise<void> {
     if (claiming || closing) return;
-    const free = options.lanesMax - running.size;
-    const lanes = [...wanted].filter((lane) => !running.has(lane)).slice(0, Math.max(0, free));
+    const lanes = nextLanes();
     if (lanes.length === 0) return;
     for (const lane of lanes) wanted.delete(lane);
     claiming = true;
@@ -267,3 +294,5 @@ export function openWorker(options: WorkerOptions): Worker {
     },
   };
 }
+
+const kindOf = (lane: string): string => lane.split(":", 1)[0] ?? lane;

@@ -88,8 +88,13 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
       settle.push(() => resolve(value as never));
     } catch (error) {
       if (options.mustRetry(error)) throw error;
-      await sql`rollback to savepoint work`.execute(tx);
-      await sql`release savepoint work`.execute(tx);
+      try {
+        await sql`rollback to savepoint work`.execute(tx);
+        await sql`release savepoint work`.execute(tx);
+      } catch {
+        // The database undid the whole transaction, as SQLite does on a full disk: why is what the work failed of.
+        throw error;
+      }
       settle.push(() => reject(error));
     }
   }

@@ -107,17 +107,20 @@ export async function claimLanes(
 
 const claimMax = 400;
 
-/** Lanes whose first free row is due, oldest first. */
-export async function dueLanes(db: Reader, now: number, limit: number): Promise<string[]> {
-  const rows = await db
+/** Lanes whose first free row is due, oldest first, without those of the kinds `except`. */
+export async function dueLanes(
+  db: Reader,
+  now: number,
+  { except, limit }: { readonly except: readonly string[]; readonly limit: number },
+): Promise<string[]> {
+  let query = db
     .selectFrom("outbox")
     .select("lane")
     .where("dead_at", "is", null)
     .where("due_at", "<=", now)
-    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
-    .orderBy("due_at")
-    .limit(limit)
-    .execute();
+    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]));
+  if (except.length > 0) query = query.where("kind", "not in", except);
+  const rows = await query.orderBy("due_at").limit(limit).execute();
   return [...new Set(rows.map(({ lane }) => lane))];
 }
 

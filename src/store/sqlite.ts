@@ -15,14 +15,21 @@ type Value = null | number | bigint | string | Uint8Array;
 
 /** Opens a database file with the settings that everything here relies on. */
 export function openDatabase(path: string, options: { readonly readOnly: boolean }): DatabaseSync {
-  const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 10_000 });
-  if (!options.readOnly) {
-    database.exec("pragma journal_mode = wal");
-    // A message is acknowledged after its commit, so a commit must survive the loss of power.
-    database.exec("pragma synchronous = full");
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 10_000 });
+    if (!options.readOnly) {
+      database.exec("pragma journal_mode = wal");
+      // A message is acknowledged after its commit, so a commit must survive the loss of power.
+      database.exec("pragma synchronous = full");
+    }
+    database.exec("pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000");
+    return database;
+  } catch (error) {
+    database?.close();
+    const reason = error instanceof Error ? error.message : "unknown failure";
+    throw new Error(`${path} cannot be used: ${reason}; the file and its folder must be writable`, { cause: error });
   }
-  database.exec("pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000");
-  return database;
 }
 
 /** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */

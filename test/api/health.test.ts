@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { expect, it } from "vitest";
 import type { DependencyState } from "#http/dependencies.ts";
 import { startApp } from "../support/app.ts";
@@ -13,6 +14,20 @@ eachDatabase("health", (open) => {
     expect(ready.body).toMatchObject({ dependencies: [{ name: "database", state: "ready", cause: null }] });
     await app.close();
   });
+});
+
+it("is not ready while its regular writes fail, as on a full disk", async () => {
+  const app = await startApp(newSqlite);
+  const rename = (from: string, to: string) =>
+    app.store.write((tx) => sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(tx));
+  const state = async () => (await app.get("/health/ready", { key: null })).status;
+  await rename("processes", "away");
+  app.clock.advance(5_000);
+  await expect.poll(state).toBe(503);
+  await rename("away", "processes");
+  app.clock.advance(5_000);
+  await expect.poll(state).toBe(200);
+  await app.close();
 });
 
 it.each([

@@ -203,8 +203,13 @@ describe("connections", () => {
     const closed = http.closeServer();
     await expect(fetch(`${http.url}/health/live`)).rejects.toThrow("fetch failed");
     release.resolve();
-    expect((await inFlight).body.answer).toBe("done");
+    const answered = await inFlight;
+    expect(answered.body.answer).toBe("done");
+    // The client's connection is not kept: waiting for it would take until the very end.
+    expect(answered.headers.get("connection")).toBe("close");
+    const begunToEnd = performance.now();
     await closed;
+    expect(performance.now() - begunToEnd).toBeLessThan(2_000);
     await http.store.close();
   });
 
@@ -244,6 +249,13 @@ describe("X-Forwarded-For", () => {
 
   it("is believed from nobody by default", async () => {
     expect(await seen([], "203.0.113.9")).toBe("127.0.0.1");
+  });
+
+  it("is told of once where no proxy is trusted, since all customers may be behind one", async () => {
+    const http = await startHttp(newSqlite);
+    for (let i = 0; i < 3; i += 1) await http.get("/health/live", { "x-forwarded-for": "203.0.113.9" });
+    expect(http.logged.filter((line) => line.includes("TRUSTED_PROXIES"))).toHaveLength(1);
+    await http.close();
   });
 
   it("is believed from a trusted proxy, and not from who stands before it", async () => {

@@ -1,7 +1,8 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
-import { eachDatabase } from "../support/databases.ts";
+import { eachDatabase, newSqlite } from "../support/databases.ts";
 
 eachDatabase("problems", (open) => {
   let app: TestApp;
@@ -43,12 +44,18 @@ eachDatabase("problems", (open) => {
     expect(headers.get("x-request-id")).not.toBe("req_mine");
   });
 
-  it.each(["/v1", "/v1/", "/v1/nothing", "/v1/conversations/a/b", "/v1/%zz", "/v1/%ff", "/v1//query"])(
-    "does not find %s",
-    async (path) => {
-      expect(await app.get(path)).toMatchObject({ status: 404, body: { code: "not_found" } });
-    },
-  );
+  it.each([
+    "/v1",
+    "/v1/",
+    "/v1/nothing",
+    "/v1/conversations/a/b",
+    "/v1/conversations/%ff",
+    "/v1/%zz",
+    "/v1/%ff",
+    "/v1//query",
+  ])("does not find %s", async (path) => {
+    expect(await app.get(path)).toMatchObject({ status: 404, body: { code: "not_found" } });
+  });
 
   it("finds no unknown path whatever the body is", async () => {
     expect(await app.post("/v1/nothing", "{", { headers: { "content-type": "text/x" } })).toMatchObject({
@@ -140,4 +147,19 @@ eachDatabase("problems", (open) => {
     expect(answered.body.detail).not.toContain("parley_");
     await other.close().catch(() => undefined);
   });
+});
+
+it("tells of a full disk as of something that passes, and works again afterwards", async () => {
+  const app = await startApp(newSqlite);
+  const pages = (max: number) => app.store.write((tx) => sql`pragma max_page_count = ${sql.lit(max)}`.execute(tx));
+  const ask = () => app.post("/v1/query", { workspace_id: app.workspace.id, query: "x".repeat(1_000) });
+  // Not fewer than there are: the file cannot grow.
+  await pages(1);
+  let refused = await ask();
+  for (let i = 0; i < 200 && refused.status === 200; i += 1) refused = await ask();
+  expect(refused).toMatchObject({ status: 503, body: { code: "upstream_timeout" } });
+  expect(refused.headers.get("retry-after")).toMatch(/^[1-9]/);
+  await pages(1_000_000);
+  expect((await ask()).status).toBe(200);
+  await app.close();
 });

@@ -178,6 +178,19 @@ eachDatabase("the query", (open) => {
     expect(conversation.body).toMatchObject({ customer: { name: "Ada", email: "ada@example.com" } });
   });
 
+  it("keeps a conversation its user's when a later turn does not name them", async () => {
+    const user = { user_id: "u7", hash: mac("u7").digest("hex"), name: "Ada", email: "ada@example.com" };
+    const { conversation_id } = (await ask({ user })).body;
+    const read = async () => (await app.get(`/v1/conversations/${conversation_id}`)).body;
+    const contact = { contact_id: Reflect.get(await read(), "contact_id") as string };
+    expect((await ask({ conversation_id })).status).toBe(200);
+    expect((await ask({ conversation_id, user: { user_id: "u8", name: "Eve" } })).status).toBe(200);
+    expect(await read()).toMatchObject({ customer: { name: "Ada", email: "ada@example.com" }, ...contact });
+    // And another conversation of the same user is of the same person, after this one.
+    const next = await app.get(`/v1/conversations/${(await ask({ user })).body.conversation_id}`);
+    expect(next.body).toMatchObject({ ...contact, previous_conversation_id: conversation_id });
+  });
+
   it("keeps an unproven user anonymous", async () => {
     const { body } = await ask({ user: { user_id: "u2", name: "Eve", email: "eve@example.com" } });
     const conversation = await app.get(`/v1/conversations/${body.conversation_id}`);

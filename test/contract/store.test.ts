@@ -1,10 +1,21 @@
+import { writeFile } from "node:fs/promises";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import { isDuplicate } from "#store/duplicate.ts";
-import { eachDatabase, openTestStore } from "../support/databases.ts";
+import { eachDatabase, newSqlite, openTestStore } from "../support/databases.ts";
+
+it("names the database file that cannot be used", async () => {
+  const { url, remove } = await newSqlite();
+  await writeFile(
+    url.slice("sqlite:".length),
+    "This is no database, but a text that is long enough to be looked at.".repeat(9),
+  );
+  await expect(openStore(url)).rejects.toThrow(/parley\.sqlite cannot be used: file is not a database/);
+  await remove();
+});
 
 eachDatabase("the store", (open) => {
   let store: OpenStore;

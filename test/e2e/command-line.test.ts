@@ -123,6 +123,10 @@ eachDatabase("the command line", (open) => {
     [["workspace", "create"], "--name is missing"],
     [["workspace", "create", "--name", "x", "--plan", "gold"], "--plan is one of free"],
     [["key", "create", "--workspace", "w", "--name", "n", "--limit-day", "many"], "--limit-day takes a whole number"],
+    [
+      ["key", "create", "--workspace", "w", "--name", "n", "--expires", "2020-01-01"],
+      "--expires takes a time in the future",
+    ],
     [["ask", "--workspace", "w"], 'use: parley ask --workspace W "question"'],
     [["documents", "list", "--workspace", "w", "--status", "lost"], "--status is one of pending"],
   ])("ends with status 2 and says how, called wrongly: %s", async (args, reason) => {
@@ -184,6 +188,37 @@ eachDatabase("the command line", (open) => {
     const ran = await parley(["start"], { ...env, ...setting });
     expect(ran.status).toBe(1);
     expect(ran.stderr).toContain(reason);
+  });
+
+  it("ends when its port is taken, instead of living on and serving nobody", async () => {
+    const first = await startGateway(env);
+    try {
+      const ran = await parley(["start"], { ...env, PORT: new URL(first.url).port });
+      expect(ran.status).toBe(1);
+      expect(ran.stderr).toContain("EADDRINUSE");
+    } finally {
+      await first.stop();
+    }
+  });
+
+  it("does nothing with another secret than the data was stored with", async () => {
+    const other = { ...env, PARLEY_SECRET: "0123456789abcdef0123456789abcdef" };
+    for (const args of [["start"], ["workspace", "create", "--name", "Third"]]) {
+      const ran = await parley(args, other);
+      expect(ran.status).toBe(1);
+      expect(ran.stderr).toContain("the secret is not the one that this database was made with");
+    }
+    const checked = await parley(["doctor"], other);
+    expect(checked.status).toBe(1);
+    expect(checked.stdout).toMatch(/✓ database[^]*✗ secret: .*set PARLEY_SECRET/);
+  });
+
+  it("warns a second process on the database that it needs Redis to hear of the first", async () => {
+    const first = await startGateway(env);
+    const second = await startGateway(env);
+    expect(first.printed()).not.toContain("set REDIS_URL");
+    expect(second.printed()).toContain("set REDIS_URL");
+    await Promise.all([first.stop(), second.stop()]);
   });
 
   it("does not start with a mistake in the configuration file, and names file, line and what is allowed", async () => {

@@ -63,7 +63,10 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
   function unknownPath(request: FastifyRequest): Problem {
     const path = request.originalUrl.split(/[?#]/, 1)[0] ?? "";
     const entry = known.find(({ pattern }) => pattern.test(path));
-    if (entry === undefined) return new Problem("not_found", "There is nothing at this path.");
+    // A path that is not URL-encoded is no path of ours, though it may look like one.
+    if (entry === undefined || entry.methods.has(request.method)) {
+      return new Problem("not_found", "There is nothing at this path.");
+    }
     return new MethodNotAllowed([...entry.methods].toSorted().join(", "));
   }
 
