@@ -18,7 +18,7 @@ const lackingCost: Readonly<Record<Understood["asks"], number>> = {
   amount: 0.25,
   difference: 0.25,
   number: 0.05,
-  time: 0.05,
+  time: 0.2,
   definition: 0,
   person: 0,
   steps: 0,
@@ -26,14 +26,15 @@ const lackingCost: Readonly<Record<Understood["asks"], number>> = {
 };
 
 const amounts =
-  /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|billions?|free|half|twice|no (?:limit|charge|fee)|unlimited|unlimitedly|any number)\b/iu;
+  /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|dozens?|hundreds?|thousands?|millions?|billions?|free|half|twice|no (?:limit|charge|fee)|unlimited|unlimitedly|any number)\b/iu;
 const times =
-  /\p{N}|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|weekly|monthly|yearly|always|never|immediately|instantly|after|before|during|until|once|when|as soon as)\b/iu;
+  /\b(?:1[5-9]|20)\d\d\b|\d{1,2}:\d\d|\b(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|weekly|monthly|yearly|always|never|immediately|instantly|after|before|during|until|once|when|as soon as)\b/iu;
 
 const differences =
   /\b(?:differ\w*|compar\w*|versus|vs|unlike|whereas|instead of|rather than|than|both|only|on the other hand|in contrast|in addition)\b/iu;
 
-const subject = /^(.{1,80}?) (?:is|are|means|refers to|stands for)(?= )/iu;
+/** Not "is made of", "are being": that tells what happens to it. */
+const subject = /^(.{1,80}?) (?:is|are|means|refers to|stands for) (?!(?:not|also|only) |\p{L}+(?:ed|en|ing)\b)/iu;
 
 /** "A blue kettle is …" where it was asked what a kettle is: its subject has all that was asked. */
 function defines(text: string, asked: AskedTerms): boolean {
@@ -79,7 +80,6 @@ export function doubtOf(placed: readonly Placed[], question: Understood, asked: 
     all += weight;
     if (!held.has(term) && !isSoft(term)) missing = Math.max(missing, weight);
   }
-  const defined = question.asks === "definition" && !lacking ? definitionBonus : 0;
   const share = all === 0 ? 0 : missing / all;
   const has = placed.some(({ unit }) => hasAskedKind(unit.text, question.asks, asked));
   const lacks = has ? 0 : lackingCost[question.asks];

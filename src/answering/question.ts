@@ -65,12 +65,10 @@ function kindOf(text: string): Understood["asks"] {
   if (/^(?:what is|what are|whats) (?!the difference)(?:\S+ ){0,4}\S+$/.test(words)) return "definition";
   if (/\bhow (?:many|much)\b/.test(words)) return "amount";
   if (/\b(?:differences?|differ|differs|versus|vs|compared?)\b/.test(words)) return "difference";
-  if (
-    /\bhow (?:long|old|big|large|far|often|high|fast)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(words)
-  )
+  if (/\bhow (?:old|big|large|far|high)\b|\b(?:price|cost|costs|fee|number of|percentage)\b/.test(words))
     return "number";
   if (
-    /^(?:and |but )?when\b(?! i\b)|\b(?:since|until) when\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(
+    /\bhow (?:long|often|soon|fast|quickly)\b|^(?:and |but )?when\b(?! i\b)|\b(?:since|until) when\b|\bwhat (?:time|date|year|day|hours)\b|\b(?:opening|business) hours\b/.test(
       words,
     )
   )

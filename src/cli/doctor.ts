@@ -5,8 +5,7 @@ import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
 import type { Config } from "../config.ts";
-import { requireOwnSecret } from "../operator/workspaces.ts";
-import { createSecrets, loadSecret } from "../secrets.ts";
+import { requireConfiguredSecret } from "../operator/own-secret.ts";
 
 interface Check {
   readonly name: string;
@@ -87,13 +86,13 @@ async function checkDatabase({ databaseUrl }: Config): Promise<string> {
   }
 }
 
-async function checkSecret({ databaseUrl, dataDir, secret }: Config): Promise<string> {
-  const store = await openStore(databaseUrl);
+async function checkSecret(config: Config): Promise<string> {
+  const store = await openStore(config.databaseUrl);
   try {
     const pending = await store.pendingMigrations();
     if (pending.length > 0) return "nothing is stored with it yet";
-    await requireOwnSecret(store, createSecrets(loadSecret(secret, dataDir)));
-    return secret === undefined ? `in ${dataDir}` : "PARLEY_SECRET";
+    await requireConfiguredSecret(store, config);
+    return config.secret === undefined ? `in ${config.dataDir}` : "PARLEY_SECRET";
   } finally {
     await store.close();
   }

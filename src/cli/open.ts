@@ -4,7 +4,7 @@ import type { Core } from "../app.ts";
 import { openCore } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { requireOwnSecret } from "../operator/workspaces.ts";
+import { requireOwnSecret } from "../operator/own-secret.ts";
 
 /** Lines of JSON; on a terminal, lines for people. Never holds a secret: what could is left out by name. */
 export async function createLog(level: string): Promise<Logger> {

@@ -209,6 +209,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.snoozed_until = to === "snoozed" ? snoozedUntil : null;
     row.status = to;
     if (to === "resolved") row.resolved_at = now;
+    if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {
       row.resolved_at = null;
       row.low_streak = 0;

@@ -1,6 +1,5 @@
 import type { Actor } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
-import { wakeTarget } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -64,8 +63,6 @@ function changeStatus(
       const until = change.snooze?.kind === "until" ? change.snooze.at : null;
       if (until !== null && until <= now) throw new Problem("invalid_parameter", "snooze_until must be in the future");
       draft.setStatus("snoozed", actor, { snoozedUntil: until });
-    } else if (draft.row.status === "snoozed" && status === "escalated" && draft.row.snoozed_from !== "escalated") {
-      throw new Problem("invalid_transition", "a snoozed conversation wakes in the state that it was snoozed in");
     } else if (draft.row.status === "open" && status === "escalated") {
       handOver(draft, channels, settings, actor, {});
     } else {
@@ -90,11 +87,9 @@ export function claim(draft: Draft, email: string, actor: Actor): void {
     if (row.assigned_to === email) return;
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
-  if (row.status === "snoozed" && wakeTarget(row.snoozed_from) !== "claimed") {
-    throw new Problem("invalid_transition", "a snoozed conversation that nobody had claimed cannot become claimed");
-  }
-  if (row.status === "snoozed" && row.assigned_to !== null && row.assigned_to !== email) {
-    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to}`);
+  // Snoozed by the agent who has it: it is still theirs.
+  if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email) {
+    throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
   draft.setStatus("claimed", actor);
   assign(draft, email, actor);

@@ -5,7 +5,6 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { FileWorkspace } from "../config-file.ts";
-import { ConfigError } from "../config.ts";
 import type { Secrets } from "../secrets.ts";
 
 export interface CreatedWorkspace {
@@ -43,28 +42,6 @@ export async function createWorkspace(
     await addBuiltinAccounts(tx, id, now);
   });
   return { id, name, plan, identity_secret: secret };
-}
-
-/**
- * Throws where the secret is not the one that this database's data was stored with: nobody could prove who they are, and
- * every customer's conversation would begin anew.
- */
-export async function requireOwnSecret(store: Store, secrets: Secrets): Promise<void> {
-  const row = await store.read
-    .selectFrom("workspaces")
-    .select("identity_secret")
-    .orderBy("created_at")
-    .limit(1)
-    .executeTakeFirst();
-  if (row === undefined) return;
-  try {
-    secrets.open(row.identity_secret);
-  } catch (error) {
-    throw new ConfigError(
-      "the secret is not the one that this database was made with: set PARLEY_SECRET to that one, or put back the file `secret` of the data folder",
-      { cause: error },
-    );
-  }
 }
 
 export async function listWorkspaces(store: Store) {

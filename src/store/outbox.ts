@@ -59,7 +59,7 @@ export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<vo
 
 /**
  * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
- * first row that is not due, so that its order holds.
+ * first row that is not due, so that its order holds where the kind needs one.
  */
 export async function claimLanes(
   tx: Tx,
@@ -80,8 +80,9 @@ export async function claimLanes(
     const held = lane.some((row) => row.lease_id !== null && (row.lease_until ?? 0) > now);
     if (held) continue;
     for (const row of lane) {
-      if (row.due_at > now || taken.length >= claimMax) break;
-      taken.push(row);
+      if (taken.length >= claimMax) break;
+      if (row.due_at <= now) taken.push(row);
+      else if (!unordered.has(row.kind)) break;
     }
   }
   if (taken.length === 0) return [];
@@ -106,6 +107,12 @@ export async function claimLanes(
 }
 
 const claimMax = 400;
+
+/**
+ * Kinds that do the same whatever came before them. One row that a clock gone wrong has put far ahead must not hold up
+ * all that shares its lane.
+ */
+const unordered: ReadonlySet<string> = new Set(["index"]);
 
 /** Lanes whose first free row is due, oldest first, without those of the kinds `except`. */
 export async function dueLanes(

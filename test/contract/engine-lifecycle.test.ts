@@ -28,6 +28,8 @@ const allowed: readonly (readonly [Status, Status])[] = [
   ["claimed", "open"],
   ["escalated", "open"],
   ["snoozed", "open"],
+  ["snoozed", "claimed"],
+  ["snoozed", "escalated"],
 ];
 
 eachDatabase("the lifecycle", (open) => {

@@ -115,7 +115,7 @@ class Model {
       open: ["claimed", "escalated", "snoozed", "resolved"],
       escalated: ["claimed", "open", "snoozed", "resolved"],
       claimed: ["open", "snoozed", "resolved"],
-      snoozed: ["open", "resolved", this.wakesIn],
+      snoozed: ["open", "claimed", "escalated", "resolved"],
       resolved: ["open", "archived", "snoozed"],
       archived: ["open", "resolved", "snoozed"],
     };
@@ -143,7 +143,7 @@ class Model {
   claim(email: string): boolean {
     if (this.status === "claimed") return this.assignedTo === email;
     if (!this.mayGo("claimed")) return false;
-    if (this.status === "snoozed" && this.assignedTo !== email) return false;
+    if (this.snoozedFrom === "claimed" && this.assignedTo !== email) return false;
     this.go("claimed");
     this.assignedTo = email;
     return true;

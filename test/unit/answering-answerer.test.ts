@@ -179,7 +179,7 @@ describe("answers from documents", () => {
   });
 
   it("dares more where the workspace would rather be helped, and says so", async () => {
-    const question = "Do you ship to Mars?";
+    const question = "Can the warranty be extended?";
     expect((await ask(question)).answered).toBe(false);
     const answer = await ask(question, { strictness: "helpful" });
     expect(answer).toMatchObject({ answered: true, confidence: "low" });

@@ -1,0 +1,35 @@
+import type { Store } from "#engine/ports.ts";
+import type { Config } from "../config.ts";
+import { ConfigError } from "../config.ts";
+import type { Secrets } from "../secrets.ts";
+import { createSecrets, loadSecret } from "../secrets.ts";
+
+/**
+ * Throws where the secret is not the one that this database's data was stored with: nobody could prove who they are, and
+ * every customer's conversation would begin anew.
+ */
+export async function requireOwnSecret(store: Store, secrets: Secrets): Promise<void> {
+  const row = await store.read
+    .selectFrom("workspaces")
+    .select("identity_secret")
+    .orderBy("created_at")
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  try {
+    secrets.open(row.identity_secret);
+  } catch (error) {
+    throw new ConfigError(
+      "the secret is not the one that this database was made with: set PARLEY_SECRET to that one, or put back the file `secret` of the data folder",
+      { cause: error },
+    );
+  }
+}
+
+/** The same, for the secret that the configuration names. */
+export function requireConfiguredSecret(
+  store: Store,
+  { secret, dataDir }: Pick<Config, "secret" | "dataDir">,
+): Promise<void> {
+  return requireOwnSecret(store, createSecrets(loadSecret(secret, dataDir)));
+}
