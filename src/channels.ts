@@ -7,9 +7,8 @@ import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
+import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
-import { agentName } from "#store/agents.ts";
-import { conversationOfContext } from "#store/conversations.ts";
 import type { Secrets } from "./secrets.ts";
 import { provesIdentity } from "./secrets.ts";
 import { createWindows } from "./windows.ts";
@@ -205,11 +204,6 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   }
 }
 
-async function userIdOf(db: Reader, contactId: string): Promise<string | null> {
-  const contact = await db.selectFrom("contacts").select("user_id").where("id", "=", contactId).executeTakeFirst();
-  return contact?.user_id ?? null;
-}
-
 function accountRow(db: Reader, id: string) {
   return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
 }
@@ -217,7 +211,6 @@ function accountRow(db: Reader, id: string) {
 function createHost(dependencies: ChannelDependencies, account: Account): ChannelHost {
   const { store, clock, log, fanout, secrets, workspaces } = dependencies;
   const topic = (thread: string) => threadTopic(account.id, thread);
-  const context = (thread: string) => ({ accountId: account.id, contextKey: thread });
   const windows = createWindows(clock);
   const purpose = `account:${account.id}`;
 
@@ -264,23 +257,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         createdAt: row.created_at,
       }));
     },
-    async thread(thread) {
-      const row = await conversationOfContext(store.read, context(thread));
-      if (row === undefined) return null;
-      const claimed = row.status === "claimed";
-      return {
-        conversationId: row.id,
-        lastSeq: row.last_seq,
-        userId: row.customer_verified === 1 ? await userIdOf(store.read, row.contact_id) : null,
-        handledBy: claimed ? "agent" : row.status === "escalated" ? "waiting" : "assistant",
-        agentName:
-          claimed && row.assigned_to !== null
-            ? await agentName(store.read, account.workspaceId, row.assigned_to)
-            : null,
-        hasName: row.customer_name !== null,
-        hasEmail: row.customer_email !== null,
-      };
-    },
+    thread: createThreadStates(store.read, account),
     watch: (thread, listener) =>
       fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
     announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),
