@@ -23,6 +23,9 @@ export interface Composed {
 /** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
 const stepsTitledMin = 0.3;
 const stepsToldMin = 0.8;
+/** Of two like sections the first is the usual case; each further one costs, the tenth no more than the fifth. */
+const laterCost = 0.005;
+const laterMax = 5;
 /** How sure one can be of a text as a whole counts so many times what its best sentence holds. */
 const evidenceShare = 3;
 
@@ -103,7 +106,11 @@ function bestPlace(
 
 /** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */
 function withoutLooseEnds(placed: readonly Placed[]): Placed[] {
-  const kept = placed.filter(({ unit, tells }) => tells || (unit.kind === "item" && !unit.text.startsWith(linkMark)));
+  // A step that is a link ("1. Open the settings") is a step all the same.
+  const inSteps = placed.some(({ unit }) => unit.kind === "item" && unit.number !== null);
+  const kept = placed.filter(
+    ({ unit, tells }) => tells || (unit.kind === "item" && (inSteps || !unit.text.startsWith(linkMark))),
+  );
   const last = kept.at(-1);
   return kept.length > 1 && last?.unit.kind === "sentence" && last.unit.text.endsWith(":") ? kept.slice(0, -1) : kept;
 }
@@ -141,7 +148,8 @@ function scoreOf(
   return (
     Math.max(weigh(terms, asked), steps) +
     0.25 * weigh(window, asked) +
-    0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) +
+    0.5 * (bestWorth === 0 ? 0 : passage.worth / bestWorth) -
+    laterCost * Math.min(laterMax, passage.candidate.position) +
     0.15 * about +
     0.1 * fits(strip, at, unit, question, asked) -
     emptyWords

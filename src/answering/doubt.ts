@@ -15,7 +15,7 @@ const definitionBonus = 0.2;
 const subjectWordsMax = 8;
 /** What it costs not to have the kind of thing that was asked for. */
 const lackingCost: Readonly<Record<Understood["asks"], number>> = {
-  amount: 0.25,
+  amount: 0.5,
   difference: 0.25,
   number: 0.05,
   time: 0.2,
@@ -69,10 +69,8 @@ export function hasAskedKind(text: string, asks: Understood["asks"], asked: Aske
  * them have; no number where "how many" was asked.
  */
 export function doubtOf(placed: readonly Placed[], question: Understood, asked: AskedTerms): number {
-  const fit = Math.max(
-    0,
-    ...[...new Set(placed.map(({ passage }) => passage.candidate.title))].map((title) => titleFit(title, asked)),
-  );
+  const titles = [...new Set(placed.map(({ passage }) => passage.candidate.title))];
+  const fit = Math.max(0, ...titles.map((title) => titleFit(title, asked)));
   const held = union(...placed.map(({ titled }) => titled));
   let all = 0;
   let missing = 0;
@@ -81,7 +79,11 @@ export function doubtOf(placed: readonly Placed[], question: Understood, asked: 
     if (!held.has(term) && !isSoft(term)) missing = Math.max(missing, weight);
   }
   const share = all === 0 ? 0 : missing / all;
-  const has = placed.some(({ unit }) => hasAskedKind(unit.text, question.asks, asked));
+  const said = placed.map(({ unit }) => unit.text);
+  // A page on "Mini and Maxi compared" need not say again that it compares.
+  const has = [...said, ...(question.asks === "difference" ? titles : [])].some((text) =>
+    hasAskedKind(text, question.asks, asked),
+  );
   const lacks = has ? 0 : lackingCost[question.asks];
   const bonus = Math.max(titleBonus * fit ** 2, has && question.asks === "definition" ? definitionBonus : 0);
   return missingCost * Math.max(0, share - missingFree) * (1 - fit) + lacks - bonus;

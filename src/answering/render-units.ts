@@ -1,3 +1,4 @@
+import { linkMark } from "#knowledge/blocks.ts";
 import type { Unit } from "#knowledge/chunk-text.ts";
 import type { Placed } from "./strips.ts";
 
@@ -20,6 +21,8 @@ export function renderUnits(placed: readonly Placed[]): string {
   return text;
 }
 
+const withoutMark = (text: string): string => (text.startsWith(linkMark) ? text.slice(linkMark.length) : text);
+
 function renderUnit(unit: Unit): string {
   switch (unit.kind) {
     case "heading":
@@ -27,7 +30,7 @@ function renderUnit(unit: Unit): string {
     case "sentence":
       return escapeMarkdown(unit.text);
     case "item":
-      return `${"   ".repeat(unit.depth)}${unit.number === null ? "-" : `${unit.number}.`} ${escapeMarkdown(unit.text)}`;
+      return `${"   ".repeat(unit.depth)}${unit.number === null ? "-" : `${unit.number}.`} ${escapeMarkdown(withoutMark(unit.text))}`;
     case "row":
       return `- ${escapeMarkdown(unit.text.replaceAll(" | ", ", "))}`;
     case "code": {

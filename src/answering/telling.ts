@@ -17,7 +17,7 @@ const announcing = new RegExp(
 /** Only sends the reader elsewhere. */
 const pointing = new RegExp(
   [
-    "^(?:please |also |you can )?(?:see|refer to|check out|read(?: more| about)|have a look at|take a look at)\\b",
+    "^(?:please |also |you can )?(?:see|refer to|check out|read(?: more| about)|have a look at|take a look at)(?=[ :])",
     "^(?:for|to (?:get|find|learn|read|see)) (?:more|further|additional|other|detailed)\\b.*\\b(?:see|read|visit|check|refer|consult|go to|take a look|have a look)\\b",
     `^(?:read|visit|check|follow|consult) (?:this|these|our|the) (?:\\S+ ){0,3}${page}s?\\b`,
     "^(?:if|for|to|when|unsure)\\b[^.!]*[,?] (?:please )?see\\b",

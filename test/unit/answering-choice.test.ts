@@ -119,6 +119,9 @@ describe("the choice between passages", () => {
       `# Jars and spares\n\nThe bean jar is delivered with a lid. Bean jar and lid can be ordered again. The bean jar fits all machines.`,
       `# Shared cupboards\n\nMembers of a shared cupboard have keys. All members of the shared cupboard may open it, and every member has a shelf.`,
       `# Remove the grinder\n\nHow it is removed depends on your machine.\n\n## Mini\n\n1. Pull the grinder out.\n2. Close the flap.\n\n## Maxi\n\n1. Loosen the screw of the grinder.\n2. Lift it out.`,
+      `# Register a warranty card\n\n1. [Open your account](https://example.com/account)\n2. Type the number of the card.\n3. Press Save.`,
+      `# Spare gaskets\n\nSpare gaskets are sold in our shops:\n\n- In the shop at the station\n- In the shop by the river\n- [Shops abroad](https://example.com/abroad)`,
+      `# What is the difference between Solo and Duo?\n\n| Model | Cups | Weight |\n|---|---|---|\n| Solo | 1 | 2 kg |\n| Duo | 2 | 3 kg |`,
       `# Colours\n\nMachines come in red, blue and black. We paint other colours on demand.`,
       `# Cleaning\n\nWipe the case with a damp cloth. Never put it under water.`,
     ];
@@ -153,11 +156,23 @@ describe("the choice between passages", () => {
 
   it("does not answer how many without any number", async () => {
     expect((await ask("How many members can a shared cupboard have?")).answered).toBe(false);
+    expect((await ask("How many members can a shared cupboard have?")).answered).toBe(false);
     expect((await ask("What do the members of a shared cupboard have?")).answered).toBe(true);
   });
 
   it("does not answer where a weighty word of the question is missing", async () => {
     expect((await ask("Can I lease the grinder?")).answered).toBe(false);
+  });
+
+  it("keeps a step that is a link, and leaves out a bullet that is one", async () => {
+    const { text } = await ask("How do I register a warranty card?");
+    expect(text).toContain("1. Open your account\n2. Type the number of the card.");
+    expect(text).not.toContain("→");
+    expect((await ask("Where are spare gaskets sold?")).text).not.toContain("Shops abroad");
+  });
+
+  it("takes a table for the difference of two things, where the title says that it compares them", async () => {
+    expect((await ask("What is the difference between Solo and Duo?")).text).toContain("Cups: 1");
   });
 
   it("names the case that steps are for, where the question does not", async () => {

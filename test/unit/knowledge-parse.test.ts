@@ -47,6 +47,14 @@ describe("Markdown", () => {
     expect(texts(blocks)).toEqual(["See the guide.", "→ All guides", "Click Save."]);
   });
 
+  it("leaves out what generators want behind links, and keeps other braces", () => {
+    const { blocks } = parse(
+      "Open [the shop](x){.button}.\n\n[Orders](x){: target=_blank}\n\nWrite {#if sale} or {name}.",
+      "text/markdown",
+    );
+    expect(texts(blocks)).toEqual(["Open the shop.", "→ Orders", "Write {#if sale} or {name}."]);
+  });
+
   it("reads HTML inside Markdown", () => {
     const { blocks } = parse("<details><summary>When?</summary><p>Soon.</p></details>", "text/markdown");
     expect(texts(blocks)).toEqual(["When?", "Soon."]);
@@ -81,6 +89,15 @@ describe("HTML", () => {
       "Stick",
       "To: Home; Days: 3",
     ]);
+  });
+
+  it("reads a table that only places headings and lists beside each other as if it were not there", () => {
+    const { blocks } = parse(
+      `<table><tr><td><h3>Kettles</h3><ul><li><a href="x">Descale</a><li>Fill up</ul></td>
+      <td><h3>Lids</h3><p>They fit.</p></td></tr></table><table><tr><td>Lid<td>7</tr></table>`,
+      "text/html",
+    );
+    expect(texts(blocks)).toEqual(["Kettles", "→ Descale", "Fill up", "Lids", "They fit.", "Lid; 7"]);
   });
 
   it("takes the title of the head where there is no h1, and the body where nothing marks the content", () => {
