@@ -30,7 +30,8 @@ export function eachDatabase(name: string, suite: (open: () => Promise<TestDatab
  */
 async function newDatabase(server: string): Promise<TestDatabase> {
   const database = await newMysql(server);
-  return process.env["TEST_MYSQL_URL"] === undefined ? { ...database, remove: async () => undefined } : database;
+  const kept = { ...database, drop: database.remove, remove: async () => undefined };
+  return process.env["TEST_MYSQL_URL"] === undefined ? kept : database;
 }
 
 /** A migrated store on a database of its own, and the end of both. */
