@@ -1,6 +1,7 @@
 import { Value } from "typebox/value";
 import type { Account, AdapterModule, ChannelAdapter, ChannelHost, ThreadMessage } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import { provesIdentity } from "#domain/identity.ts";
 import type { Channel, Source } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
 import type { Accounts } from "#engine/create-engine.ts";
@@ -10,7 +11,6 @@ import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/po
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
 import type { Secrets } from "./secrets.ts";
-import { provesIdentity } from "./secrets.ts";
 import { createWindows } from "./windows.ts";
 
 /** The adapter that serves a channel; undefined where none does. */

@@ -91,10 +91,3 @@ export function createSecrets(secret: string): Secrets {
     },
   };
 }
-
-/** Whether `hash` (hex or base64, also its URL form) is the HMAC-SHA256 of `value`. Constant time. */
-export function provesIdentity(identitySecret: string, value: string, hash: string): boolean {
-  const expected = createHmac("sha256", identitySecret).update(value).digest();
-  const given = /^[0-9a-f]{64}$/i.test(hash) ? Buffer.from(hash, "hex") : Buffer.from(hash, "base64url");
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}

@@ -13,6 +13,8 @@ const missingFree = 0.15;
 /** A sentence that says what the thing is, is the answer, however few words the question has to prove it. */
 const definitionBonus = 0.2;
 const subjectWordsMax = 8;
+/** From here on the title is taken for the question, and the text need not repeat it. */
+const sameQuestion = 0.8;
 /** What it costs not to have the kind of thing that was asked for. */
 const lackingCost: Readonly<Record<Understood["asks"], number>> = {
   amount: 0.5,
@@ -26,12 +28,12 @@ const lackingCost: Readonly<Record<Understood["asks"], number>> = {
 };
 
 const amounts =
-  /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|dozens?|hundreds?|thousands?|millions?|billions?|free|half|twice|no (?:limit|charge|fee)|unlimited|unlimitedly|any number)\b/iu;
+  /\p{N}|\b(?:one(?! (?:or more|of)\b)|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|dozens?|hundreds?|thousands?|millions?|billions?|free|half|twice|no (?:limit|charge|fee)|unlimited|unlimitedly|any number)\b/iu;
 const times =
   /\b(?:1[5-9]|20)\d\d\b|\d{1,2}:\d\d|\b(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|daily|weekly|monthly|yearly|always|never|immediately|instantly|after|before|during|until|once|when|as soon as)\b/iu;
 
 const differences =
-  /\b(?:differ\w*|compar\w*|versus|vs|unlike|whereas|instead of|rather than|than|both|only|on the other hand|in contrast|in addition)\b/iu;
+  /\b(?:differs?|differences?|differing|compar\w*|versus|vs|unlike|whereas|instead of|rather than|than|on the other hand|in contrast|in addition)\b/iu;
 
 /** Not "is made of", "are being": that tells what happens to it. */
 const subject = /^(.{1,80}?) (?:is|are|means|refers to|stands for) (?!(?:not|also|only) |\p{L}+(?:ed|en|ing)\b)/iu;
@@ -79,7 +81,13 @@ export function doubtOf(placed: readonly Placed[], question: Understood, asked: 
     if (!held.has(term) && !isSoft(term)) missing = Math.max(missing, weight);
   }
   const share = all === 0 ? 0 : missing / all;
-  const said = placed.map(({ unit }) => unit.text);
+  const { counted } = question;
+  const asksItself =
+    fit >= sameQuestion && counted !== null && titles.some((title) => termsOf(title).includes(counted));
+  const said = placed
+    // Three spaces are no answer to "how many members", unless the heading has asked that already.
+    .filter(({ terms }) => counted === null || asksItself || terms.has(asked.askedBy(counted) ?? counted))
+    .map(({ unit }) => unit.text);
   // A page on "Mini and Maxi compared" need not say again that it compares.
   const has = [...said, ...(question.asks === "difference" ? titles : [])].some((text) =>
     hasAskedKind(text, question.asks, asked),

@@ -6,6 +6,8 @@ export interface Understood {
   readonly own: readonly string[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
+  /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
+  readonly counted: string | null;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
@@ -24,7 +26,7 @@ export function understand(
   history: readonly { readonly role: string; readonly content: string }[],
 ): Understood {
   const own = ownTerms(text);
-  return { own, borrowed: borrowedTerms(text, own, history), asks: kindOf(text) };
+  return { own, borrowed: borrowedTerms(text, own, history), counted: countedIn(text), asks: kindOf(text) };
 }
 
 /** "How long does it take" asks for a time; that it says "long" and "take" is no reason to look for these words. */
@@ -58,6 +60,11 @@ function borrowedTerms(
     if (terms.length > 0) return terms.slice(0, termsMax);
   }
   return [];
+}
+
+function countedIn(text: string): string | null {
+  const after = /\bhow many\b(.*)$/isu.exec(text)?.[1];
+  return after === undefined ? null : (termsOf(after)[0] ?? null);
 }
 
 function kindOf(text: string): Understood["asks"] {

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
 
@@ -100,12 +102,7 @@ export interface SiteRoute {
 export interface SiteSocket {
   readonly path: string;
   /** The handshake as it came; the adapter answers it, or refuses it with an HTTP status. */
-  upgrade(
-    request: import("node:http").IncomingMessage,
-    socket: import("node:stream").Duplex,
-    head: Buffer,
-    remoteAddress: string,
-  ): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): void;
 }
 
 /** A customer as the platform names them. */

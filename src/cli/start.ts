@@ -1,21 +1,27 @@
 import type { Logger } from "pino";
+import { openStore } from "#store/open.ts";
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createApp, hasDemo } from "../app.ts";
 import { systemClock } from "../clock.ts";
+import { createLog } from "../log.ts";
 import { firstStart } from "../operator/first-start.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
-import { createLog, withCore } from "./open.ts";
 import { bold, dim } from "./output.ts";
 
-export const migrate: Command = ({ argv, output, config }) => {
+export const migrate: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);
-  return withCore(config, async ({ store }) => {
-    const pending = await store.pendingMigrations();
-    output.result({ pending }, ["The schema is up to date."]);
+  const store = await openStore(config.databaseUrl);
+  try {
+    const applied = await store.migrate();
+    output.result({ applied }, [
+      applied.length === 0 ? "The schema was up to date." : `Applied ${applied.join(", ")}.`,
+    ]);
     return 0;
-  });
+  } finally {
+    await store.close();
+  }
 };
 
 /** Runs until it is told to stop. */

@@ -27,8 +27,9 @@ export interface Changes {
   readonly now: number;
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
-  tracked(id: string): Draft | undefined;
   addWork(work: NewWork): void;
+  /** Signals conversations whose rows did not change, though what agents see of them did. */
+  tellAgents(of: Effects["workspaces"]): void;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -95,6 +96,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const deliveries: Insertable<DeliveriesTable>[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
+  const told: Effects["workspaces"][number][] = [];
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
   const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
 
@@ -215,8 +217,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       row.low_streak = 0;
       // The bot takes up from the next message: what came while it was not its turn is the people's.
       row.settled_seq = row.last_customer_seq;
+      row.assigned_to = null;
     }
-    if (to === "open") row.assigned_to = null;
     draft.changed = true;
     draft.visible = true;
     audit(draft, "status_changed", actor, { from, to, detail: reason ?? null });
@@ -290,7 +292,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       threads: signalled
         .filter((draft) => draft.visible)
         .map(({ row }) => ({ accountId: row.account_id, contextKey: row.context_key })),
-      workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
+      workspaces: [...signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })), ...told],
     };
   }
 
@@ -332,8 +334,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   return {
     now,
     track,
-    tracked: (id) => drafts.get(id),
     addWork: (work) => works.push(work),
+    tellAgents: (of) => told.push(...of),
     flush,
   };
 }

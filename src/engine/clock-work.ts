@@ -4,7 +4,7 @@ import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { Effects } from "./changes.ts";
-import { createChanges } from "./changes.ts";
+import { createChanges, timerLane } from "./changes.ts";
 import type { ConversationSearch, Reader, Tx } from "./ports.ts";
 import { autoArchiveAt, autoResolveAt } from "./timers.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -68,6 +68,6 @@ export async function settleNow(
   conversationId: string,
   now: number,
 ): Promise<Effects | null> {
-  await tx.deleteFrom("outbox").where("lane", "=", `timer:${conversationId}`).execute();
+  await tx.deleteFrom("outbox").where("lane", "=", timerLane(conversationId)).execute();
   return settleClock(tx, search, workspace, conversationId, now);
 }

@@ -3,6 +3,7 @@ import type { Sender } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
 import type { Channel } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import { emailKey } from "#store/conversations.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { ContactsTable, IdentitiesTable } from "#store/schema.ts";
 import type { Tx } from "./ports.ts";
@@ -197,7 +198,7 @@ export function showContact(row: ConversationRow, contact: ContactsTable): boole
     contact_id: contact.id,
     customer_name: contact.name,
     customer_email: contact.email,
-    customer_email_key: contact.email?.toLowerCase().slice(0, 190) ?? null,
+    customer_email_key: contact.email === null ? null : emailKey(contact.email),
     customer_phone: contact.phone,
     customer_verified: contact.user_id === null ? (0 as const) : (1 as const),
   };

@@ -5,7 +5,7 @@ import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { settingsOf } from "#domain/workspace.ts";
 import { lockConversation } from "#store/conversations.ts";
-import type { NewWork, OutboxRow } from "#store/outbox.ts";
+import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { Arrival, Arrived } from "./accept.ts";
 import { createAcceptance } from "./acceptance.ts";
@@ -205,7 +205,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       }
     },
     async send(rows, signal) {
-      for (const row of rows) await deliver(dependencies, row, signal);
+      for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
     },
     async timer(rows) {
       const workspace = await workspaceOfWork(rows);
@@ -230,8 +230,8 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
       }
     },
     async abandonSend(tx, row, reason, now) {
-      await abandonDelivery(tx, row, reason, now);
-      return () => undefined;
+      const told = await abandonDelivery(tx, row, reason, now);
+      return () => announce({ wake: [], threads: [], workspaces: told });
     },
     async abandonThink(tx, row, reason, now) {
       const id = conversationOf(row);
@@ -353,8 +353,8 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
   };
 }
 
-function conversationOf(row: Pick<NewWork, "payload">): string {
-  return (JSON.parse(String(row.payload)) as { readonly conversationId: string }).conversationId;
+function conversationOf(row: OutboxRow): string {
+  return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;
 }
 
 /** A user id that nothing proves names a contact of its own, never the one it claims to be. */

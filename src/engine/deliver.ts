@@ -3,6 +3,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
+import type { Effects } from "./changes.ts";
 import { sendLane } from "./changes.ts";
 import { noteFailure } from "./inbound-changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -24,6 +25,8 @@ export interface DeliverDependencies {
   readonly clock: Clock;
   readonly channels: Channels;
   readonly checkpoint: Checkpoint;
+  /** Gives the signals of what is durable now. */
+  readonly announce: (effects: Effects) => void;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface DeliverDependencies {
  * nothing twice, it is sent again, or else an agent is told.
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, channels, checkpoint } = dependencies;
+  const { store, clock, channels, checkpoint, announce } = dependencies;
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await store.read
     .selectFrom("deliveries")
@@ -117,15 +120,16 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   }
 
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
-    await store.write(async (tx) => {
+    const told = await store.write(async (tx) => {
       await finishWork(tx, [row]);
       await tx
         .updateTable("deliveries")
         .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
         .where("id", "=", deliveryId)
         .execute();
-      if (note !== null && delivery !== undefined) await giveUp(tx, delivery, state, note, clock.now());
+      return note === null || delivery === undefined ? [] : giveUp(tx, delivery, state, note, clock.now());
     });
+    announce({ wake: [], threads: [], workspaces: told });
   }
 }
 
@@ -136,7 +140,7 @@ async function giveUp(
   state: DeliveryState,
   note: string,
   now: number,
-): Promise<void> {
+): Promise<Effects["workspaces"]> {
   if (state === "failed") {
     const rest = await tx
       .selectFrom("deliveries")
@@ -148,14 +152,19 @@ async function giveUp(
       await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", id).execute();
     }
   }
-  await noteFailure(tx, delivery.conversation_id, note, now);
+  return noteFailure(tx, delivery.conversation_id, note, now);
 }
 
 /** What is stored when a send was tried as often as it may be. */
-export async function abandonDelivery(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<void> {
+export async function abandonDelivery(
+  tx: Tx,
+  row: OutboxRow,
+  reason: string,
+  now: number,
+): Promise<Effects["workspaces"]> {
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
-  if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return;
+  if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return [];
   const state = delivery.state === "sending" ? "unknown" : "failed";
   const note = `This message could not be delivered, and is not tried any more: ${reason}`;
   await tx
@@ -163,5 +172,5 @@ export async function abandonDelivery(tx: Tx, row: OutboxRow, reason: string, no
     .set({ state, error: note, settled_at: now })
     .where("id", "=", deliveryId)
     .execute();
-  await giveUp(tx, delivery, state, note, now);
+  return giveUp(tx, delivery, state, note, now);
 }

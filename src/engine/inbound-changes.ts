@@ -2,7 +2,7 @@ import type { InboundEvent } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { systemActor } from "#domain/message.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
-import type { Changes, Draft } from "./changes.ts";
+import type { Changes, Draft, Effects } from "./changes.ts";
 import { indexLane } from "./changes.ts";
 import type { Tx } from "./ports.ts";
 
@@ -82,24 +82,34 @@ export async function applyDelivery(
       .where("id", "=", delivery.id)
       .execute();
     if (event.state === "failed") {
-      await noteFailure(tx, delivery.conversation_id, event.error ?? "the platform reported a failure", changes.now);
+      const reason = event.error ?? "the platform reported a failure";
+      changes.tellAgents(await noteFailure(tx, delivery.conversation_id, reason, changes.now));
     }
   }
 }
 
-/** Tells the agents, in the conversation, that something did not reach the customer. */
-export async function noteFailure(tx: Tx, conversationId: string, reason: string, now: number): Promise<void> {
+/**
+ * Notes in the conversation that something did not reach the customer. The result is what the agents have to be told of
+ * once that is durable.
+ */
+export async function noteFailure(
+  tx: Tx,
+  conversationId: string,
+  reason: string,
+  now: number,
+): Promise<Effects["workspaces"]> {
   const conversation = await tx
     .selectFrom("conversations")
     .select("workspace_id")
     .where("id", "=", conversationId)
     .executeTakeFirst();
-  if (conversation === undefined) return;
+  if (conversation === undefined) return [];
   const actor = systemActor("delivery");
+  const id = newId("note", now);
   await tx
     .insertInto("notes")
     .values({
-      id: newId("note", now),
+      id,
       conversation_id: conversationId,
       content: reason,
       author: "system",
@@ -118,8 +128,9 @@ export async function noteFailure(tx: Tx, conversationId: string, reason: string
       actor_name: actor.name,
       from_value: null,
       to_value: null,
-      detail: reason.slice(0, 500),
+      detail: id,
       created_at: now,
     })
     .execute();
+  return [{ workspaceId: conversation.workspace_id, conversationId }];
 }

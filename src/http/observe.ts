@@ -3,8 +3,8 @@ import type { HttpDependencies } from "./dependencies.ts";
 import type { App } from "./server.ts";
 
 /**
- * One log line and one measurement a request. Neither holds a body, a query string or a header: they carry what
- * customers write, and keys.
+ * One log line and one measurement a request. Neither holds a body, a query string, a header or a login link's token:
+ * they carry what customers write, and keys.
  */
 export function observe(app: App, { metrics, log }: HttpDependencies): void {
   const duration = new Histogram({
@@ -22,7 +22,7 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
     const fields = {
       requestId: request.id,
       method: request.method,
-      path: (request.originalUrl.split("?", 1)[0] ?? "").slice(0, 200),
+      path: route.includes("/:token") ? route : (request.originalUrl.split("?", 1)[0] ?? "").slice(0, 200),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...(request.caller === null ? {} : { keyId: request.caller.keyId, workspaceId: request.caller.workspaceId }),

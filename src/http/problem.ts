@@ -89,7 +89,7 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   return sendProblem(reply, problem);
 }
 
-/** Where the database, or what else we depend on, cannot be reached: worth another try. */
+/** Where the database, or what else we depend on, cannot be reached or is too busy: worth another try. */
 const unreachable = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -101,6 +101,7 @@ const unreachable = new Set([
   "ER_CON_COUNT_ERROR",
   "ER_SERVER_SHUTDOWN",
   "ER_LOCK_WAIT_TIMEOUT",
+  "ER_LOCK_DEADLOCK",
 ]);
 
 /** SQLite's result codes for a file that is locked, read-only, on a full or broken disk, or cannot be opened. */

@@ -109,7 +109,7 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
       const id = newId("doc", now);
       const inserted = await insertNew(tx, { id, workspaceId: input.workspaceId, now, ...fresh });
       if (inserted !== undefined) {
-        await tx.insertInto("document_bodies").values({ document_id: id, body }).execute();
+        await insertBody(tx, id, body);
         await enqueue(tx, id, now);
         return { row: inserted, queued: true };
       }
@@ -146,7 +146,7 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
     if (found.audience !== fresh.audience) await raiseKnowledgeVersion(tx, workspaceId);
     if (sameContent) return { row, queued: false };
     await tx.deleteFrom("document_bodies").where("document_id", "=", found.id).execute();
-    await tx.insertInto("document_bodies").values({ document_id: found.id, body }).execute();
+    await insertBody(tx, found.id, body);
     await enqueue(tx, found.id, now);
     return { row, queued: true };
   }
@@ -154,19 +154,21 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
   async function process(documentId: string): Promise<void> {
     const row = await start(documentId);
     if (row === undefined) return;
-    const stored = await store.read
+    const parts = await store.read
       .selectFrom("document_bodies")
       .select("body")
       .where("document_id", "=", documentId)
-      .executeTakeFirst();
-    if (stored === undefined) {
+      .orderBy("part")
+      .execute();
+    if (parts.length === 0) {
       // Removed, or replaced, between the two reads: the row of the newer content follows in the same lane.
       return;
     }
     let read: ReadDocument;
     try {
       // The name of the file stands until the content has named itself.
-      read = await parseApart({ bytes: stored.body, type: readable(row.media_type), title: row.title });
+      const bytes = Buffer.concat(parts.map(({ body }) => body));
+      read = await parseApart({ bytes, type: readable(row.media_type), title: row.title });
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
       log.info({ documentId, reason: error.message }, "a document cannot be read");
@@ -348,6 +350,17 @@ async function insertNew(
     dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing());
   const { numInsertedOrUpdatedRows } = await unlessThere.executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n ? row : undefined;
+}
+
+/** MariaDB refuses a statement of more than 16 MB unless it is told otherwise, and ends the connection. */
+const bodyPartBytes = 1_048_576;
+
+async function insertBody(tx: Tx, documentId: string, body: Uint8Array): Promise<void> {
+  // At least one part, also of an empty file.
+  for (let part = 0; part === 0 || part * bodyPartBytes < body.byteLength; part += 1) {
+    const piece = body.subarray(part * bodyPartBytes, (part + 1) * bodyPartBytes);
+    await tx.insertInto("document_bodies").values({ document_id: documentId, part, body: piece }).execute();
+  }
 }
 
 const laneOf = (documentId: string): string => `ingest:${documentId}`;

@@ -1,6 +1,5 @@
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-
 import type { Store } from "#engine/ports.ts";
 import { readConfigFile } from "../config-file.ts";
 
@@ -13,15 +12,17 @@ export async function setWorkspace(
   workspaceId: string,
   assignments: readonly string[],
 ): Promise<Partial<WorkspaceSettings>> {
-  const tree: Record<string, unknown> = { name: "unchanged" };
+  const tree: Record<string, unknown> = {};
   for (const assignment of assignments) {
     const at = assignment.indexOf("=");
     if (at < 1) throw new Problem("invalid_parameter", `"${assignment}" is not of the form key=value`);
     put(tree, assignment.slice(0, at).split("."), assignment.slice(at + 1));
   }
-  const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${toYaml(tree, 4)}`, {}).workspaces;
+  // In the file a workspace has to have a name.
+  const yaml = toYaml({ name: "unchanged", ...tree }, 4);
+  const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${yaml}`, {}).workspaces;
   if (parsed === undefined) throw new Error("the settings were lost while they were read");
-  const name = parsed.name === "unchanged" ? undefined : parsed.name;
+  const name = Object.hasOwn(tree, "name") ? parsed.name : undefined;
   return store.write(async (tx) => {
     const row = await tx
       .selectFrom("workspaces")
@@ -48,7 +49,7 @@ export async function setWorkspace(
 
 function put(tree: Record<string, unknown>, path: readonly string[], value: string): void {
   const [key, ...rest] = path;
-  if (key === undefined || !/^[a-z_]+$/.test(key))
+  if (key === undefined || !/^[a-z][a-z_]*$/.test(key))
     throw new Problem("invalid_parameter", `"${path.join(".")}" is not a setting`);
   if (rest.length === 0) {
     tree[key] = value;

@@ -4,6 +4,7 @@ import { channels } from "#domain/message.ts";
 import { statuses } from "#domain/lifecycle.ts";
 import { slaStates } from "#domain/sla.ts";
 import type { ConversationFilter, ListPosition, Reader } from "#engine/ports.ts";
+import { emailKey } from "./conversations.ts";
 import type { Dialect } from "./dialect.ts";
 
 // Which index a list reads is decided here, not by the database: a wrong guess of its optimiser is a sort of the whole
@@ -17,6 +18,11 @@ export const tagCountMax = 1_000;
 export interface PageRow {
   readonly id: string;
   readonly started_at: number;
+}
+
+/** The list's order. */
+export function newestFirst(a: PageRow, b: PageRow): number {
+  return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
 }
 
 /** A stretch of an index within which rows stand in the list's order. */
@@ -193,9 +199,4 @@ function tagCountQuery(
   return sql`select count(*) as n from (
     select 1 from conversation_tags as r ${useIndex(dialect, "tags_started")}
     where ${sql.join(conditions, sql` and `)} limit ${sql.lit(max)}) as t`;
-}
-
-/** As the column holds it. */
-function emailKey(email: string): string {
-  return email.toLowerCase().slice(0, 190);
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationFilter, ConversationSearch, ListPosition, Store } from "#engine/ports.ts";
-import { pageQuery, tagCountMax, tagsByCount, tagsMax, thenJoin } from "./conversation-list-plan.ts";
+import { newestFirst, pageQuery, tagCountMax, tagsByCount, tagsMax, thenJoin } from "./conversation-list-plan.ts";
 import { createConversationSearch } from "./conversation-search.ts";
 import type { ConversationRow } from "./conversations.ts";
 import { isOverTime, withinTime } from "./mysql-time-limit.ts";
@@ -98,8 +98,4 @@ async function byIds(store: Pick<Store, "read">, found: readonly ListPosition[])
 
 function distinct(tags: readonly string[] = []): string[] {
   return [...new Set(tags)];
-}
-
-function newestFirst(a: ConversationRow, b: ConversationRow): number {
-  return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
 }

@@ -4,6 +4,7 @@ import { Problem } from "#domain/problem.ts";
 import type { ConversationFilter, ConversationSearch, ListPosition, Reader, Tx } from "#engine/ports.ts";
 import type { PageRow } from "./conversation-list-plan.ts";
 import {
+  newestFirst,
   pageQuery,
   rowConditions,
   tagCountMax,
@@ -160,8 +161,4 @@ function fullTextQuery(
 function contains(phrases: readonly Phrase[]): RawBuilder<number> {
   const each = phrases.map((phrase) => sql`instr(t.body, ${` ${phrase.join(" ")} `}) > 0`);
   return sql<number>`(${sql.join(each, sql` and `)})`;
-}
-
-function newestFirst(a: PageRow, b: PageRow): number {
-  return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
 }

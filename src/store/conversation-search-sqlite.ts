@@ -2,7 +2,7 @@ import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import type { ConversationFilter, ConversationSearch, ListPosition, Reader, Tx } from "#engine/ports.ts";
 import type { PageRow } from "./conversation-list-plan.ts";
-import { rowConditions, tagJoins, tagsMax } from "./conversation-list-plan.ts";
+import { newestFirst, rowConditions, tagJoins, tagsMax } from "./conversation-list-plan.ts";
 import { searchText } from "./conversation-search-text.ts";
 import { facetTokens, phrasesOf } from "./conversation-search-words.ts";
 
@@ -136,8 +136,4 @@ function firstOf(ms: number): bigint {
 
 function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
-}
-
-function newestFirst(a: PageRow, b: PageRow): number {
-  return b.started_at - a.started_at || (b.id < a.id ? -1 : 1);
 }

@@ -1,9 +1,14 @@
-import type { Insertable, Selectable } from "kysely";
+import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
 import type { Reader, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
 import type { ConversationsTable } from "./schema.ts";
 
 export type ConversationRow = Selectable<ConversationsTable>;
+
+/** A customer's address as `customer_email_key` holds it. */
+export function emailKey(email: string): string {
+  return email.toLowerCase().slice(0, 190);
+}
 
 /** What changes in the life of a conversation; all else is written once. */
 const changing = [
@@ -56,7 +61,7 @@ export async function lockContexts(tx: Tx, contexts: readonly Context[]): Promis
 
 function anyContext(contexts: readonly Context[]) {
   const byAccount = Map.groupBy(contexts, ({ accountId }) => accountId);
-  return (eb: import("kysely").ExpressionBuilder<{ conversations: ConversationsTable }, "conversations">) =>
+  return (eb: ExpressionBuilder<{ conversations: ConversationsTable }, "conversations">) =>
     eb.or(
       [...byAccount].map(([accountId, of]) =>
         eb.and([

@@ -219,9 +219,14 @@ export interface DocumentsTable {
   indexed_at: number | null;
 }
 
-/** The uploaded bytes of a document until they are indexed, and after, so that it can be indexed anew. */
+/**
+ * The uploaded bytes of a document until they are indexed, and after, so that it can be indexed anew. In parts, since a
+ * database takes statements of a few megabytes at most.
+ */
 export interface DocumentBodiesTable {
   document_id: string;
+  /** From 0, in order. */
+  part: number;
   body: Uint8Array;
 }
 

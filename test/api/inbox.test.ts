@@ -51,6 +51,8 @@ eachDatabase("the inbox", (open) => {
 
     it("does not use a link up by looking at it, and takes it once", async () => {
       const token = await createLoginToken(app.store, app.clock, anna.id);
+      const logged = () => app.logged.filter((line) => line.includes("/inbox/login/:token")).length;
+      const before = logged();
       for (let look = 0; look < 2; look += 1) {
         const page = await fetch(`${app.url}/inbox/login/${token}`);
         expect([page.status, page.headers.get("set-cookie")]).toEqual([200, null]);
@@ -61,6 +63,9 @@ eachDatabase("the inbox", (open) => {
       expect(first.headers.get("set-cookie")).toContain("Path=/inbox");
       const second = await form(`/inbox/login/${token}`, {});
       expect([second.status, second.headers.get("set-cookie")]).toEqual([401, null]);
+      // Until it is used, whoever can read the log could sign in with it.
+      await expect.poll(() => logged() - before).toBe(4);
+      expect(app.logged.join("")).not.toContain(token);
     });
 
     it("takes the right password and no other", async () => {
@@ -434,6 +439,27 @@ eachDatabase("the inbox", (open) => {
       expect(foreign.text()).not.toContain("data:");
       await own.close();
       await foreign.close();
+    });
+
+    it("tell that a message did not reach the customer", async () => {
+      const customer = await start("unreached");
+      await settled(app);
+      const delivery = await app.store.read
+        .selectFrom("deliveries")
+        .select(["account_id", "external_id"])
+        .where("conversation_id", "=", customer.conversationId)
+        .executeTakeFirstOrThrow();
+      const events = await listen(anna);
+      await expect.poll(events.text).toContain("connected");
+      await app.engine.accept(delivery.account_id, {
+        kind: "delivery",
+        externalId: "report-1",
+        partExternalId: delivery.external_id ?? "",
+        state: "failed",
+        sentAt: app.clock.now(),
+      });
+      await expect.poll(events.text).toContain(customer.conversationId);
+      await events.close();
     });
 
     it("end when the session does", async () => {

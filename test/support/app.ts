@@ -6,6 +6,7 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
@@ -100,7 +101,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "parley-data-")));
   const clock = options.clock ?? createHandMovedClock(testStart);
   const logged: string[] = [];
-  const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
+  const log = pino(logOptions("debug"), { write: (line: string) => void logged.push(line) });
   const app = await createApp(
     {
       host: "127.0.0.1",

@@ -55,6 +55,8 @@ export async function mysql(): Promise<ServerState> {
     [
       "--no-defaults",
       `--datadir=${folder}/data`,
+      // A server that starts clears the temporary tables of its folder away, another server's as well.
+      `--tmpdir=${folder}`,
       `--socket=${folder}/socket`,
       `--port=${port}`,
       "--bind-address=127.0.0.1",

@@ -117,7 +117,7 @@ describe("the choice between passages", () => {
       `# Descale the boiler of the Vesuvio travel machine\n\nThe boiler of the Vesuvio is descaled at our workshop. Send the boiler in; to descale a boiler takes us a week.`,
       `# Bean jar\n\nA bean jar is a vessel that keeps beans dry. The jar must not be washed in a dishwasher.`,
       `# Jars and spares\n\nThe bean jar is delivered with a lid. Bean jar and lid can be ordered again. The bean jar fits all machines.`,
-      `# Shared cupboards\n\nMembers of a shared cupboard have keys. All members of the shared cupboard may open it, and every member has a shelf.`,
+      `# Shared cupboards\n\nMembers of a shared cupboard have keys. All members of the shared cupboard may open it, and every member has a shelf. A shared cupboard has 3 shelves.`,
       `# Remove the grinder\n\nHow it is removed depends on your machine.\n\n## Mini\n\n1. Pull the grinder out.\n2. Close the flap.\n\n## Maxi\n\n1. Loosen the screw of the grinder.\n2. Lift it out.`,
       `# Register a warranty card\n\n1. [Open your account](https://example.com/account)\n2. Type the number of the card.\n3. Press Save.`,
       `# Spare gaskets\n\nSpare gaskets are sold in our shops:\n\n- In the shop at the station\n- In the shop by the river\n- [Shops abroad](https://example.com/abroad)`,
@@ -154,7 +154,7 @@ describe("the choice between passages", () => {
     expect((await ask("What is a bean jar?")).text).toContain("A bean jar is a vessel");
   });
 
-  it("does not answer how many without any number", async () => {
+  it("does not answer how many without a number of that", async () => {
     expect((await ask("How many members can a shared cupboard have?")).answered).toBe(false);
     expect((await ask("How many members can a shared cupboard have?")).answered).toBe(false);
     expect((await ask("What do the members of a shared cupboard have?")).answered).toBe(true);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { OpenStore } from "#store/open.ts";
 import type { Document, Documents } from "#knowledge/documents.ts";
+import { documentBytesMax } from "#knowledge/blocks.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
 import { newWorkspace, silentLog, steppingClock } from "../support/knowledge.ts";
@@ -174,6 +175,22 @@ eachDatabase("documents", (open) => {
     await expect(documents.add({ workspaceId, fileName: "a.md", bytes })).rejects.toMatchObject({
       code: "payload_too_large",
     });
+  });
+
+  it("stores and reads a file as large as may be, and one that is empty", async () => {
+    const sentence = "Parcels leave on Monday. ";
+    const bytes = Buffer.from(sentence.repeat(Math.floor(documentBytesMax / sentence.length)));
+    const large = await documents.add({ workspaceId, fileName: "large.txt", bytes });
+    const stored = await store.read
+      .selectFrom("document_bodies")
+      .select("body")
+      .where("document_id", "=", large.id)
+      .orderBy("part")
+      .execute();
+    expect(Buffer.concat(stored.map(({ body }) => body)).equals(bytes)).toBe(true);
+    const empty = await upload("empty.txt", "");
+    await documents.process(empty.id);
+    expect(await documents.get(workspaceId, empty.id)).toMatchObject({ status: "failed", error: "The file is empty." });
   });
 
   it("gives work again to documents that were left without", async () => {

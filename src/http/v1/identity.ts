@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { provesIdentity } from "#domain/identity.ts";
 import { Problem } from "#domain/problem.ts";
 
 export interface ClaimedIdentity {
@@ -23,7 +23,7 @@ export async function verifyIdentity(
     throw new Problem("missing_field", "user.user_id is required with user.hash or verification_token.");
   }
   const key = await secret();
-  if (hash !== undefined && !matches(hash, mac(key, userId))) {
+  if (hash !== undefined && !provesIdentity(key, userId, hash)) {
     throw new Problem("verification_required", "user.hash is not the HMAC-SHA256 of user_id with the identity secret.");
   }
   if (token !== undefined && !tokenHolds(token, userId, key, nowMs)) {
@@ -36,18 +36,5 @@ function tokenHolds(token: string, userId: string, key: string, nowMs: number): 
   const match = /^(\d{1,12})\.([0-9a-f]{64})$/i.exec(token);
   const [, expiry, digest] = match ?? [];
   if (expiry === undefined || digest === undefined) return false;
-  return matches(digest, mac(key, `${userId}.${expiry}`)) && Number(expiry) * 1_000 > nowMs;
-}
-
-function mac(key: string, text: string): Buffer {
-  return createHmac("sha256", key).update(text).digest();
-}
-
-function matches(encoded: string, expected: Buffer): boolean {
-  const given = /^[0-9a-f]{64}$/i.test(encoded)
-    ? Buffer.from(encoded, "hex")
-    : /^[A-Za-z0-9+/_-]{43}=?$/.test(encoded)
-      ? Buffer.from(encoded, "base64")
-      : undefined;
-  return given !== undefined && given.length === expected.length && timingSafeEqual(given, expected);
+  return provesIdentity(key, `${userId}.${expiry}`, digest) && Number(expiry) * 1_000 > nowMs;
 }

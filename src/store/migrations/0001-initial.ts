@@ -3,36 +3,7 @@ import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { dialectOf } from "../dialect.ts";
 import type { Dialect } from "../dialect.ts";
-
-/** Column types by name, so that one text of the schema serves both databases. */
-const types: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
-  sqlite: {
-    $serial: "integer primary key autoincrement",
-    $id: "text",
-    $key: "text",
-    $short: "text",
-    $text: "text",
-    $blob: "blob",
-    $time: "integer",
-    $int: "integer",
-    $flag: "integer",
-    $engine: "",
-  },
-  mysql: {
-    $serial: "bigint not null auto_increment primary key",
-    // Ids are case-sensitive, so the collation is binary; it is the same everywhere, since whatever a client sends is
-    // compared with them.
-    $id: "varchar(64) character set utf8mb4 collate utf8mb4_bin",
-    $key: "varchar(190) character set utf8mb4 collate utf8mb4_bin",
-    $short: "varchar(32) character set utf8mb4 collate utf8mb4_bin",
-    $text: "longtext character set utf8mb4 collate utf8mb4_bin",
-    $blob: "longblob",
-    $time: "bigint",
-    $int: "bigint",
-    $flag: "tinyint",
-    $engine: "engine=InnoDB default character set utf8mb4 collate utf8mb4_bin comment='Parley'",
-  },
-};
+import { withTypes } from "./statements.ts";
 
 const statements = `
 create table workspaces (
@@ -229,12 +200,7 @@ async function up(db: Kysely<unknown>): Promise<void> {
   const all = [...statements.split(";"), ...onlyOn[dialect]];
   if (dialect === "mysql") await dropUnfinished(db, all);
   for (const statement of all) {
-    const text = statement.replaceAll(/\$[a-z]+/g, (name) => {
-      const type = types[dialect][name];
-      if (type === undefined) throw new Error(`no column type ${name}`);
-      return type;
-    });
-    if (text.trim() !== "") await sql.raw(text).execute(db);
+    if (statement.trim() !== "") await sql.raw(withTypes(statement, dialect)).execute(db);
   }
 }
 

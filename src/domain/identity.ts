@@ -1,0 +1,16 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/**
+ * Whether `proof` (hex, base64 or base64url) is the HMAC-SHA256 of `value` with the workspace's identity secret. Takes
+ * the same time for every wrong one.
+ */
+export function provesIdentity(identitySecret: string, value: string, proof: string): boolean {
+  const given = decode(proof);
+  const expected = createHmac("sha256", identitySecret).update(value).digest();
+  return given !== undefined && given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function decode(proof: string): Buffer | undefined {
+  if (/^[0-9a-f]{64}$/i.test(proof)) return Buffer.from(proof, "hex");
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(proof) ? Buffer.from(proof, "base64") : undefined;
+}
