@@ -185,6 +185,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   collectDefaultMetrics({ register: metrics });
   const server = await createServer({
     store,
+    processId: process.id,
     engine,
     fanout,
     documents,

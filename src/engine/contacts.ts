@@ -1,6 +1,7 @@
 import type { Insertable } from "kysely";
 import type { Sender } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
+import type { Attributes } from "#domain/audience.ts";
 import type { Channel } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { emailKey } from "#store/conversations.ts";
@@ -13,6 +14,8 @@ export interface Person {
   readonly workspaceId: string;
   readonly channel: Channel;
   readonly sender: Sender;
+  /** What the company says of the user whom `sender.verified` names. */
+  readonly attributes?: Attributes;
 }
 
 export interface Contacts {
@@ -116,8 +119,18 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       const contact = contactOf(user) ?? reusable ?? add(person);
       if (sender.verified !== undefined) {
         const { userId, name, email } = sender.verified;
-        const next = { user_id: userId, name: name ?? contact.name, email: email ?? contact.email };
-        if (contact.user_id !== next.user_id || contact.name !== next.name || contact.email !== next.email) {
+        const next = {
+          user_id: userId,
+          name: name ?? contact.name,
+          email: email ?? contact.email,
+          attributes: person.attributes === undefined ? contact.attributes : JSON.stringify(person.attributes),
+        };
+        if (
+          contact.user_id !== next.user_id ||
+          contact.name !== next.name ||
+          contact.email !== next.email ||
+          contact.attributes !== next.attributes
+        ) {
           Object.assign(contact, next, { updated_at: now });
           changed.add(contact.id);
         }
@@ -144,10 +157,10 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       for (const id of changed) {
         const row = contacts.get(id);
         if (row === undefined || added.has(id)) continue;
-        const { name, email, phone, user_id, updated_at } = row;
+        const { name, email, phone, user_id, attributes, updated_at } = row;
         await tx2
           .updateTable("contacts")
-          .set({ name, email, phone, user_id, updated_at })
+          .set({ name, email, phone, user_id, attributes, updated_at })
           .where("id", "=", id)
           .execute();
       }

@@ -10,6 +10,8 @@ import type { ConversationRow } from "#store/conversations.ts";
 /** All that the HTTP side needs of the rest of the program. */
 export interface HttpDependencies {
   readonly store: Store;
+  /** This process in the table of those that run. */
+  readonly processId: string;
   readonly engine: Engine;
   readonly fanout: Fanout;
   readonly documents: DocumentShelf;

@@ -31,6 +31,12 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
     await releaseLeases(tx, gone);
     if (gone.length > 0) {
       await tx.deleteFrom("connection_leases").where("holder", "in", gone).execute();
+      await tx
+        .updateTable("idempotency")
+        .set({ process_id: null })
+        .where("process_id", "in", gone)
+        .where("status", "is", null)
+        .execute();
       await tx.deleteFrom("processes").where("id", "in", gone).execute();
     }
     await tx

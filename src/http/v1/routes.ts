@@ -81,8 +81,9 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
   });
 
   app.addHook("onSend", async (request, reply, payload) => {
-    const { slot, rate } = request;
-    if (rate === null) return payload;
+    const { slot } = request;
+    // Who is refused before their key was looked at (the process is ending) has the headers as well.
+    const rate = request.rate ?? unknownCallerRate(clock.now());
     const counts = reply.statusCode >= 200 && reply.statusCode < 300;
     let shown = rate;
     if (slot !== null && !counts) {
@@ -104,7 +105,7 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
   await app.register(multipart, { limits: formLimits, throwFileSizeLimit: true });
 
   const representation = createRepresentation(store.read, () => clock.now());
-  const idempotency = createIdempotency(store, () => clock.now());
+  const idempotency = createIdempotency(store, () => clock.now(), dependencies.processId);
   const resources = { ...dependencies, limits, idempotency, representation, ending };
   conversationRoutes(app, resources);
   messageRoutes(app, resources);
