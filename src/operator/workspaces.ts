@@ -6,6 +6,10 @@ import type { Clock, Store } from "#engine/ports.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
+import { requirePlanFor } from "./plan.ts";
+
+/** The plan of a workspace that was not given one. */
+const newPlan: Plan = "business";
 
 export interface CreatedWorkspace {
   readonly id: string;
@@ -22,7 +26,7 @@ export async function createWorkspace(
   const name = given.name.trim();
   if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
   const id = newWorkspaceId();
-  const plan = given.plan ?? "business";
+  const plan = given.plan ?? newPlan;
   const secret = randomBytes(32).toString("hex");
   await store.write(async (tx) => {
     const now = clock.now();
@@ -66,6 +70,8 @@ export async function provisionWorkspaces(
       .where("name", "=", name)
       .where("deleted_at", "is", null)
       .executeTakeFirst();
+    // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
+    requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
     if (known === undefined) {
       await createWorkspace(dependencies, { name, plan, settings });
       continue;

@@ -102,7 +102,6 @@ const codes = [
   ...schemas.withWorkspaceId,
   "message_too_long",
   "verification_required",
-  "feature_not_in_plan",
   "conversation_not_found",
   "document_not_found",
   "duplicate_request_id",
