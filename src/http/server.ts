@@ -29,6 +29,7 @@ export interface HttpServer {
 
 const bodyBytesMax = 1_048_576;
 const headerBytesMax = 16_384;
+const lastAnswersMs = 1_500;
 
 /** Assembles everything that is answered over HTTP. Nothing listens yet. */
 export async function createServer(dependencies: HttpDependencies): Promise<HttpServer> {
@@ -130,15 +131,17 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     listen: (host, port) => app.listen({ host, port }),
     async close() {
       closing = true;
+      let lastCutOff: NodeJS.Timeout | undefined;
       const cutOff = setTimeout(() => {
         ending.abort(new Problem("deploying", "This process is ending.", { retryAfterS: 30 }));
-        // A moment for the answers that say so.
-        setTimeout(() => app.server.closeAllConnections(), 250);
+        // Time for the answers that say so, which have something to write first; who has them all ends earlier.
+        lastCutOff = setTimeout(() => app.server.closeAllConnections(), lastAnswersMs);
       }, timeouts.closeMs);
       try {
         await app.close();
       } finally {
         clearTimeout(cutOff);
+        clearTimeout(lastCutOff);
       }
     },
   };

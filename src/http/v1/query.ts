@@ -170,8 +170,7 @@ export function queryRoutes(app: App, resources: Resources): void {
     let streamed = false;
     let ended = false;
     const answer = run(request, body, gone, (delta) => {
-      // A model may go on for a while after it was told to stop.
-      if (gone.aborted || ended) return;
+      if (ended) return;
       streamed = true;
       emit("token", { delta });
       first.resolve("token");
@@ -257,7 +256,10 @@ export function queryRoutes(app: App, resources: Resources): void {
     signal.addEventListener("abort", onAbort);
     try {
       signal.throwIfAborted();
-      return await Promise.race([engine.query(query, signal), aborted.promise]);
+      return await Promise.race([
+        engine.query({ ...query, ...inTime(query.onToken, signal) }, signal),
+        aborted.promise,
+      ]);
     } catch (error) {
       // What a provider throws when it is interrupted says less than why it was.
       throw signal.aborted ? signal.reason : error;
@@ -347,6 +349,16 @@ export function queryRoutes(app: App, resources: Resources): void {
       );
     }
   }
+}
+
+/** A model may go on for a while after it was told to stop. */
+function inTime(onToken: Query["onToken"], signal: AbortSignal): Pick<Query, "onToken"> {
+  if (onToken === undefined) return {};
+  return {
+    onToken: (delta) => {
+      if (!signal.aborted) onToken(delta);
+    },
+  };
 }
 
 /** Nobody reads this status: the client has gone. The log and the metrics tell it from a failure by it. */
