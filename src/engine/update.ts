@@ -166,7 +166,7 @@ export async function removeConversation(
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
   await tx
     .updateTable("conversations")
-    .set({ previous_conversation_id: null })
+    .set({ previous_conversation_id: row.previous_conversation_id })
     .where("contact_id", "=", row.contact_id)
     .where("previous_conversation_id", "=", row.id)
     .execute();
