@@ -1,6 +1,8 @@
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-import type { Store } from "#engine/ports.ts";
+import type { Clock, Store } from "#engine/ports.ts";
+import { retimeWork } from "#engine/retime.ts";
+import { insertWork } from "#store/outbox.ts";
 import { readConfigFile } from "../config-file.ts";
 
 /**
@@ -9,6 +11,7 @@ import { readConfigFile } from "../config-file.ts";
  */
 export async function setWorkspace(
   store: Store,
+  clock: Clock,
   workspaceId: string,
   assignments: readonly string[],
 ): Promise<Partial<WorkspaceSettings>> {
@@ -43,6 +46,7 @@ export async function setWorkspace(
       })
       .where("id", "=", workspaceId)
       .execute();
+    await insertWork(tx, [retimeWork(workspaceId, clock.now())], clock.now());
     return settings;
   });
 }
