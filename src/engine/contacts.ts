@@ -36,12 +36,20 @@ const textOf = ({ workspace_id, kind, value }: Key): string => `${workspace_id}\
 
 function keysOf({ workspaceId, channel, sender }: Person): { readonly session: Key; readonly user: Key | undefined } {
   return {
-    session: { workspace_id: workspaceId, kind: channel, value: sender.key },
+    session: { workspace_id: workspaceId, kind: channel, value: exact(sender.key) },
     user:
       sender.verified === undefined
         ? undefined
-        : { workspace_id: workspaceId, kind: "user_id", value: sender.verified.userId },
+        : { workspace_id: workspaceId, kind: "user_id", value: exact(sender.verified.userId) },
   };
+}
+
+/**
+ * MySQL takes texts that differ in spaces at the end for the same, and "ada " is another user than "ada": what ends in
+ * a space is stored with a sign after it.
+ */
+function exact(value: string): string {
+  return /[ \0]$/.test(value) ? `${value}\0` : value;
 }
 
 /** Loads what is known of these people in two statements. */
