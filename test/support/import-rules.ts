@@ -108,6 +108,7 @@ export const importRules: readonly ImportRule[] = [
       "stemmer",
     ],
   },
+  { files: "src/outbound/", own: "src/outbound/", may: ["node:", "undici", "ipaddr.js"] },
   {
     files: "src/jobs/",
     own: "src/jobs/",
