@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
-import { eachContract } from "../support/contract.ts";
+import { eachContract, eventually } from "../support/contract.ts";
 
 /** The contract's own table. */
 const table = {
@@ -48,7 +48,7 @@ eachContract("7 errors", (at) => {
     const { headers, body } = await at.client.get("/v1/conversations/conv_none");
     expect(headers.get("x-request-id")).toBe(body.request_id);
     const lines = () => at.app.logged.filter((line) => line.includes(body.request_id));
-    await expect.poll(() => lines().length).toBe(1);
+    await eventually(() => lines().length).toBe(1);
     expect(JSON.parse(lines()[0] ?? "")).toMatchObject({
       requestId: body.request_id,
       status: 404,

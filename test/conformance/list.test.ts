@@ -1,6 +1,6 @@
 import { beforeAll, expect, it, vi } from "vitest";
 import type { Client } from "../support/contract.ts";
-import { agent, eachContract, humanPlease, walk } from "../support/contract.ts";
+import { agent, eachContract, humanPlease, walk, eventually } from "../support/contract.ts";
 
 const minuteMs = 60_000;
 
@@ -256,7 +256,7 @@ eachContract("4.1 the filters of the list", (at) => {
     const id = await client.begin();
     await client.post(`/v1/conversations/${id}/messages`, { content: "The marimba is fixed", author_email: agent });
     at.app.clock.advance(1_000);
-    await expect.poll(() => client.found("&q=marimba")).toEqual([id]);
+    await eventually(() => client.found("&q=marimba")).toEqual([id]);
     await client.remove(id);
     expect(await client.found("&q=marimba")).toEqual([]);
   });
@@ -266,7 +266,7 @@ eachContract("4.1 the filters of the list", (at) => {
     at.app.clock.advance(1_000);
     await client.post(`/v1/conversations/${by["open"]}/messages`, { content: "A timpani", author_email: agent });
     at.app.clock.advance(1_000);
-    await expect.poll(() => client.found("&q=timpani")).toEqual([by["open"]]);
+    await eventually(() => client.found("&q=timpani")).toEqual([by["open"]]);
     expect(await client.found("&q=harpsichord")).toEqual([]);
     await client.patch(by["open"] ?? "", { status: "open" });
   });

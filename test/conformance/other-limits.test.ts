@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { eachDatabase } from "../support/databases.ts";
-import { eachContract } from "../support/contract.ts";
+import { eachContract, eventually } from "../support/contract.ts";
 import { startHttp } from "../support/http-server.ts";
 
 eachDatabase("8.2 time and concurrency", (open) => {
@@ -34,7 +34,7 @@ eachDatabase("8.2 time and concurrency", (open) => {
     });
     const ask = () => http.post("/v1/query", { workspace_id: http.workspaceId, query: "Hello?" });
     const waiting = Array.from({ length: 50 }, ask);
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(50);
+    await eventually(() => held.length).toBe(50);
     const refused = await ask();
     expect([refused.status, refused.body.code]).toEqual([429, "too_many_concurrent_requests"]);
     expect(refused.headers.get("retry-after")).toBe("1");

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Answered, Body, CallOptions, TestApp, TestWorkspace } from "./app.ts";
 import { startApp } from "./app.ts";
@@ -156,3 +156,6 @@ export const idPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_[0-9
 
 /** What the API calls the time that the program's clock shows. */
 export const shownNow = (app: TestApp): string => new Date(app.clock.now()).toISOString();
+
+/** What the program does by itself soon, also on a machine that has much else to do. */
+export const eventually = <T>(read: () => Promise<T> | T) => expect.poll(read, { timeout: 15_000 });

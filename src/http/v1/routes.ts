@@ -32,6 +32,8 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
 
   app.addHook("onRequest", async (request, reply) => {
     request.rate = unknownCallerRate(clock.now());
+    // What customers write is nothing for a cache on the way.
+    reply.header("cache-control", "no-store");
     const caller = await authenticate(store.read, request.headers.authorization, clock.now());
     request.caller = caller;
     const leave = enter(request, caller.keyId);
