@@ -8,7 +8,11 @@ import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
+import { scheduleHousekeeping } from "#engine/housekeeping.ts";
+import { createPeople } from "#engine/people.ts";
+import type { People } from "#engine/people.ts";
 import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
 import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
@@ -57,6 +61,9 @@ export interface Core {
   readonly secrets: Secrets;
   readonly documents: Documents;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  readonly people: People;
+  /** Drops what the search index holds of a deleted workspace. */
+  dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -85,6 +92,8 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
     secrets,
     documents,
     answerer: createExtractiveAnswerer({ index }),
+    people: createPeople({ store, clock, search: createConversationSearch(store) }),
+    dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await index.close();
       await store.close();
@@ -152,11 +161,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
+    retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
+    signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
+    purge: { batch: true, attemptsMax: 100, lanesMax: 1, run: upkeep.purge },
+    // Never given up: it would not come again.
+    housekeeping: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.housekeeping },
     ingest: {
       batch: true,
       attemptsMax: 5,
@@ -172,6 +188,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
     opened.push(() => running.close(0));

@@ -112,6 +112,11 @@ export interface Sender {
   readonly name?: string;
   /** Present when the company's own signature proves who this is. */
   readonly verified?: VerifiedUser;
+  /**
+   * Addresses that the platform itself vouches for: the number of a WhatsApp sender, an address whose mail passed its
+   * domain's checks. They join what is known of one customer on several channels, so never what somebody typed.
+   */
+  readonly proven?: { readonly email?: string; readonly phone?: string };
 }
 
 export interface VerifiedUser {

@@ -13,16 +13,13 @@ export interface Arguments {
   /** The text of an option; throws when it is missing. */
   required(name: string): string;
   optional(name: string): string | undefined;
-  /** Whether an option without a text was given. */
-  flag(name: string): boolean;
   /** A whole number; throws for anything else. */
   number(name: string): number | undefined;
+  /** Whether an option without a value is there. */
+  flag(name: string): boolean;
 }
 
-/**
- * Parses what follows the command's name. `options`: the names that it takes with a text; `flags`: those without one,
- * besides `--json`.
- */
+/** Parses what follows the command's name. `options` have a value, `flags` have none; `--json` is always taken. */
 export function readArguments(
   argv: readonly string[],
   options: readonly string[],
@@ -36,7 +33,6 @@ export function readArguments(
   return {
     words: positionals,
     optional,
-    flag: (name) => values[name] === true,
     required(name) {
       const value = optional(name);
       if (value === undefined || value === "") throw new UsageError(`--${name} is missing`);
@@ -48,6 +44,7 @@ export function readArguments(
       if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} takes a whole number, not "${value}"`);
       return Number(value);
     },
+    flag: (name) => values[name] === true,
   };
 }
 

@@ -11,6 +11,7 @@ import type { Arrival, Arrived } from "./accept.ts";
 import type { Effects } from "./changes.ts";
 import { thinkLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { exact } from "./contacts.ts";
 import type { Query, QueryResult } from "./engine.ts";
 import type { Fanout, Reader, Tx } from "./ports.ts";
 import type { QuestionOptions, ThinkDependencies } from "./think.ts";
@@ -84,11 +85,11 @@ export function createAsk(
     if (request.conversationId === undefined) return `api:${newId("ses", clock.now())}`;
     const row = await store.read
       .selectFrom("conversations")
-      .select(["context_key", "account_id", "channel"])
+      .select(["id", "context_key", "account_id", "channel"])
       .where("id", "=", request.conversationId)
       .where("workspace_id", "=", request.workspaceId)
       .executeTakeFirst();
-    if (row === undefined) throw conversationNotFound();
+    if (row?.id !== request.conversationId) throw conversationNotFound();
     if (row.account_id !== accountId) {
       throw new Problem(
         "invalid_parameter",
@@ -243,13 +244,15 @@ function conversationNotFound(): Problem {
 async function storedAttributes(db: Reader, workspaceId: string, userId: string): Promise<Attributes> {
   const row = await db
     .selectFrom("identities")
-    .innerJoin("contacts", "contacts.id", "identities.contact_id")
-    .select("contacts.attributes")
+    .innerJoin("contacts as owner", "owner.id", "identities.contact_id")
+    // Who is known under several contacts is known by the one that stands for them.
+    .innerJoin("contacts as root", "root.id", "owner.root_id")
+    .select(["root.attributes", "root.user_id"])
     .where("identities.workspace_id", "=", workspaceId)
     .where("identities.kind", "=", "user_id")
-    .where("identities.value", "=", userId)
+    .where("identities.value", "=", exact(userId))
     .executeTakeFirst();
-  return JSON.parse(row?.attributes ?? "{}") as Attributes;
+  return row?.user_id === userId ? (JSON.parse(row.attributes) as Attributes) : {};
 }
 
 /** The newest message says what the client reads; what was said before it in the same answer tells how it was made. */

@@ -2,6 +2,8 @@ import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { plans } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
+import { retimeWork } from "#engine/retime.ts";
+import { insertWork } from "#store/outbox.ts";
 import { readConfigFile } from "../config-file.ts";
 import { requireDowngradable, requirePlanFor } from "./plan.ts";
 
@@ -12,7 +14,7 @@ import { requireDowngradable, requirePlanFor } from "./plan.ts";
  */
 export async function setWorkspace(
   store: Store,
-  clock: Pick<Clock, "now">,
+  clock: Clock,
   workspaceId: string,
   assignments: readonly string[],
   { force = false }: { readonly force?: boolean } = {},
@@ -57,6 +59,7 @@ export async function setWorkspace(
       })
       .where("id", "=", workspaceId)
       .execute();
+    await insertWork(tx, [retimeWork(workspaceId, clock.now())], clock.now());
     return settings;
   });
 }
@@ -75,14 +78,16 @@ function put(tree: Record<string, unknown>, path: readonly string[], value: stri
 }
 
 /** Values stand as they were given, on one line, so that `[a, b]`, `false` and `3` mean what they mean in the file. */
-function toYaml(tree: Record<string, unknown>, indent: number): string {
+function toYaml(tree: Record<string, unknown>, indent: number, below = ""): string {
   return Object.entries(tree)
     .map(([key, value]) => {
       if (typeof value === "object" && value !== null) {
-        return `${key}:\n${" ".repeat(indent + 2)}${toYaml(value as Record<string, unknown>, indent + 2)}`;
+        return `${key}:\n${" ".repeat(indent + 2)}${toYaml(value as Record<string, unknown>, indent + 2, key)}`;
       }
       const text = String(value).replaceAll(/[\r\n]+/g, " ");
-      const literal = /^(\[.*\]|\{.*\}|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
+      // Elsewhere braces are text.
+      const isRule = [key, below].includes("audiences") && /^\{.*\}$/.test(text);
+      const literal = isRule || /^(\[.*\]|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
       return `${key}: ${literal}`;
     })
     .join(`\n${" ".repeat(indent)}`);

@@ -3,6 +3,8 @@ import { newWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
+import { retimeWork } from "#engine/retime.ts";
+import { insertWork } from "#store/outbox.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
@@ -78,12 +80,14 @@ export async function provisionWorkspaces(
     }
     const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
     if (next === known.settings && (plan ?? known.plan) === known.plan) continue;
-    await dependencies.store.write((tx) =>
-      tx
+    await dependencies.store.write(async (tx) => {
+      await tx
         .updateTable("workspaces")
         .set({ settings: next, plan: plan ?? known.plan })
         .where("id", "=", known.id)
-        .execute(),
-    );
+        .execute();
+      const now = dependencies.clock.now();
+      await insertWork(tx, [retimeWork(known.id, now)], now);
+    });
   }
 }

@@ -108,6 +108,7 @@ export const importRules: readonly ImportRule[] = [
       "stemmer",
     ],
   },
+  { files: "src/outbound/", own: "src/outbound/", may: ["node:", "undici", "ipaddr.js"] },
   {
     files: "src/jobs/",
     own: "src/jobs/",
@@ -150,6 +151,8 @@ export const importRules: readonly ImportRule[] = [
     may: [
       "src/domain/",
       ports,
+      "src/engine/retime.ts",
+      "src/engine/sign-out.ts",
       "src/store/",
       "src/channels.ts",
       "src/config.ts",
@@ -168,6 +171,7 @@ export const importRules: readonly ImportRule[] = [
       "src/domain/",
       "src/operator/",
       "src/store/open.ts",
+      "src/store/customers.ts",
       "src/app.ts",
       "src/clock.ts",
       "src/config.ts",
