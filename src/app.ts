@@ -122,7 +122,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const { store, secrets, documents } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
-  await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
+  const load = options.loadAdapter ?? loadAdapter;
+  await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -134,8 +135,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   }
   const workspaces = createWorkspaces(store, clock);
   const search = createConversationSearch(store);
-  const load = options.loadAdapter ?? loadAdapter;
-  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
+  const { publicUrl } = config;
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces,
+    engine: () => engine,
+    load,
+    publicUrl,
+  });
   const engine = createEngine({
     store,
     clock,

@@ -28,6 +28,7 @@ const ports = "src/engine/ports.ts";
 
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  telegram: ["grammy", "typebox"],
   widget: ["ws", "typebox"],
 };
 
