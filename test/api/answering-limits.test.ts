@@ -44,7 +44,9 @@ eachDatabase("a question that takes long", (open) => {
     const running = app;
     const body = { workspace_id: running.workspace.id, query: "Hello?" };
     const ask = (path = "/v1/query", options: Parameters<TestApp["post"]>[2] = {}) => running.post(path, body, options);
-    const next = (count = 1) => expect.poll(() => held.calls.length, { timeout: 10_000 }).toBe(count);
+    const next = async (count = 1): Promise<void> => {
+      await expect.poll(() => held.calls.length, { timeout: 10_000 }).toBe(count);
+    };
     const conversation = async () => {
       const [item] = (await running.get(`/v1/conversations?workspace_id=${running.workspace.id}`)).body.conversations;
       return (await running.get(`/v1/conversations/${item?.id ?? ""}`)).body;

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import fc from "fast-check";
+import { assert, asyncProperty, boolean, constantFrom, integer, option, record, subarray } from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { AttributeValue } from "#domain/audience.ts";
 import type { Question } from "#engine/ports.ts";
@@ -136,25 +136,25 @@ eachDatabase("gated documents", (open) => {
   });
 
   it("never leak, whoever asks for whatever with whatever", { timeout: 120_000 }, async () => {
-    const attributes = fc.record(
+    const attributes = record(
       {
-        plan: fc.constantFrom<AttributeValue>("free", "pro", "enterprise", "gold", "admin", true, 5),
-        role: fc.constantFrom("admin", "owner", "guest"),
-        kind: fc.constantFrom("partner", "signed_in"),
-        __proto__: fc.constantFrom("enterprise"),
+        plan: constantFrom<AttributeValue>("free", "pro", "enterprise", "gold", "admin", true, 5),
+        role: constantFrom("admin", "owner", "guest"),
+        kind: constantFrom("partner", "signed_in"),
+        __proto__: constantFrom("enterprise"),
       },
       { requiredKeys: [] },
     );
-    const asker = fc.record({
-      verified: fc.boolean(),
-      attributes: fc.option(attributes),
-      named: fc.option(fc.subarray(["pro", "admin", "signed_in", "gold", "unused", "partner"])),
-      picked: fc.option(fc.subarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 1 })),
-      strictness: fc.constantFrom("strict", "helpful"),
-      id: fc.integer({ min: 1, max: 1_000_000 }),
+    const asker = record({
+      verified: boolean(),
+      attributes: option(attributes),
+      named: option(subarray(["pro", "admin", "signed_in", "gold", "unused", "partner"])),
+      picked: option(subarray([0, 1, 2, 3, 4, 5, 6, 7], { minLength: 1 })),
+      strictness: constantFrom("strict", "helpful"),
+      id: integer({ min: 1, max: 1_000_000 }),
     });
-    await fc.assert(
-      fc.asyncProperty(asker, async (given) => {
+    await assert(
+      asyncProperty(asker, async (given) => {
         const { verified, named, picked } = given;
         const known = verified ? (given.attributes ?? {}) : {};
         const { body } = await ask({

@@ -158,7 +158,7 @@ eachDatabase("the query", (open) => {
 
   it("knows what a follow-up is about", async () => {
     const first = await ask({ query: "How do I return a parcel?" });
-    const followUp = "And how long do I have for it?";
+    const followUp = "How many days do I have for that?";
     const { body } = await ask({ conversation_id: first.body.conversation_id, query: followUp });
     expect(body.answer).toContain("thirty days");
     expect((await ask({ query: followUp })).body.answer).not.toContain("thirty days");

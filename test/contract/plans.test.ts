@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Plan } from "#domain/workspace.ts";
+import { loadAdapter } from "#src/channels.ts";
 import { readConfigFile } from "#src/config-file.ts";
 import { createKey, revokeKey } from "#src/operator/keys.ts";
 import { setWorkspace } from "#src/operator/workspace-settings.ts";
@@ -62,7 +63,9 @@ eachDatabase("a plan", (open) => {
     await expect(set(starter, ["plan=growth", "user_limit_minute=5"])).resolves.toMatchObject({ userLimitMinute: 5 });
     const file = "workspaces:\n  - name: By file\n    plan: free\n    user_limit_day: 9\n";
     const { workspaces } = readConfigFile("file", file, {});
-    await expect(provisionWorkspaces({ store, clock, secrets }, workspaces)).rejects.toMatchObject(notInPlan);
+    await expect(provisionWorkspaces({ store, clock, secrets, load: loadAdapter }, workspaces)).rejects.toMatchObject(
+      notInPlan,
+    );
   });
 
   it("cannot be lowered while something in use needs it, unless it is forced", async () => {
