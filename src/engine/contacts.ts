@@ -150,7 +150,7 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       const { verified } = person.sender;
       const found = [contactOf(user), contactOf(session), ...addresses.map((key) => contactOf(key))];
       const reason = user?.kind ?? addresses[0]?.kind ?? "user_id";
-      const contact = join(same(found, user?.value), reason) ?? add(person);
+      const contact = join(same(found, verified?.userId), reason) ?? add(person);
       const before = identities.get(textOf(session));
       // A session of one user that is now another's goes with its user.
       const ownerId = before !== undefined && rootOf(before.contact_id) === contact ? before.contact_id : contact.id;
