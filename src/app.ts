@@ -235,8 +235,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   async function close(): Promise<void> {
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
     const served = server.close();
-    await connections?.close();
-    await worker?.close(6_000);
+    // At the same time: one after the other they could take longer than there is.
+    await Promise.all([connections?.close(), worker?.close(6_000)]);
     await channels.close();
     await served;
     await process.close();

@@ -9,6 +9,7 @@ import { Problem } from "#domain/problem.ts";
 import { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { health } from "./health.ts";
+import { createInFlight } from "./in-flight.ts";
 import { registerInbox } from "./inbox/routes.ts";
 import { observe } from "./observe.ts";
 import { describeApi } from "./openapi.ts";
@@ -29,6 +30,7 @@ export interface HttpServer {
 
 const bodyBytesMax = 1_048_576;
 const headerBytesMax = 16_384;
+const cutOffMs = 250;
 
 /** Assembles everything that is answered over HTTP. Nothing listens yet. */
 export async function createServer(dependencies: HttpDependencies): Promise<HttpServer> {
@@ -45,6 +47,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     warned = true;
   });
   const ending = new AbortController();
+  const inFlight = createInFlight();
   let closing = false;
 
   const logger: FastifyBaseLogger = log;
@@ -120,7 +123,9 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   observe(app, dependencies);
 
   await describeApi(app, dependencies);
-  await app.register(async (scope: App) => v1(scope, dependencies, ending.signal), { prefix: "/v1" });
+  await app.register(async (scope: App) => v1(scope, dependencies, { ending: ending.signal, inFlight }), {
+    prefix: "/v1",
+  });
   health(app, dependencies, () => closing);
   await registerInbox(app, dependencies);
   await site(app, dependencies, clientAddress);
@@ -133,10 +138,12 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       const cutOff = setTimeout(() => {
         ending.abort(new Problem("deploying", "This process is ending.", { retryAfterS: 30 }));
         // A moment for the answers that say so.
-        setTimeout(() => app.server.closeAllConnections(), 250);
+        setTimeout(() => app.server.closeAllConnections(), cutOffMs);
       }, timeouts.closeMs);
       try {
         await app.close();
+        // What was cut off has yet to give back what it took; the database is closed after us.
+        await inFlight.settled(cutOffMs);
       } finally {
         clearTimeout(cutOff);
       }

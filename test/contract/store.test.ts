@@ -43,6 +43,14 @@ eachDatabase("the store", (open) => {
     expect(await names("a")).toEqual(["a1", "a2", "a3"]);
   });
 
+  it("fails what is written while the database is away, at once and all of it", async () => {
+    const away = await openTestStore(open);
+    await away.store.close();
+    const write = () => away.store.write((tx) => tx.selectFrom("counters").selectAll().execute());
+    const outcomes = await Promise.allSettled([write(), write(), write()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  });
+
   it("tells a duplicate from other failures", async () => {
     await add("d1");
     await expect(add("d1")).rejects.toSatisfy(isDuplicate);
