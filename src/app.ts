@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { Registry, collectDefaultMetrics } from "prom-client";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
 import { planLimits } from "#domain/workspace.ts";
@@ -32,6 +31,7 @@ import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
+import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
@@ -135,7 +135,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const workspaces = createWorkspaces(store, clock);
   const search = createConversationSearch(store);
   const load = options.loadAdapter ?? loadAdapter;
-  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
+  const measures = createMeasures(version, clock);
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces,
+    engine: () => engine,
+    load,
+    measures,
+  });
   const engine = createEngine({
     store,
     clock,
@@ -143,7 +154,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     accounts: channels,
     channels,
-    answerer: options.answerer ?? core.answerer,
+    answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     search,
     fanout,
@@ -181,8 +192,14 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
   if (connections !== undefined) opened.push(() => connections.close());
 
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
+  measures.watch({
+    store,
+    running: () => worker?.running() ?? new Map(),
+    kinds: Object.keys(handlers),
+    connections: () => connections?.states() ?? [],
+    clock,
+    log,
+  });
   const server = await createServer({
     store,
     engine,
@@ -200,7 +217,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     planLimits: (plan) => planLimits[plan],
     cursorKey: secrets.key("cursor"),
-    sites: createSites(channels),
+    sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
@@ -211,12 +228,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
         cause,
       })),
     ],
-    metrics,
+    metrics: measures.registry,
     clock,
     log,
     options: {
       publicUrl: config.publicUrl,
       version,
+      metricsToken: config.metricsToken,
       trustedProxies: config.trustedProxies,
       timeouts: defaultTimeouts,
       connectionsMax: defaultConnectionsMax,

@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { newId } from "#domain/ids.ts";
+import { requestContext } from "#src/request-context.ts";
 import { Problem } from "#domain/problem.ts";
 import { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
@@ -57,6 +58,8 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: () => newId("req", clock.now()),
     requestIdHeader: false,
+    // The log itself knows the request that it is written in.
+    childLoggerFactory: (parent) => parent,
     bodyLimit: bodyBytesMax,
     keepAliveTimeout: timeouts.keepAliveMs,
     requestTimeout: timeouts.requestMs,
@@ -103,6 +106,9 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   app.decorateRequest("rate", null);
   app.decorateRequest("slot", null);
   app.decorateRequest("remoteAddress", "");
+  app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
+  // What reads a body goes on in the connection's context, not in the request's.
+  app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");

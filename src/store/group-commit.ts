@@ -125,5 +125,5 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     });
   }
 
-  return { write, drained };
+  return { write, drained, load: () => ({ writesWaiting: waiting.length, transactions: running }) };
 }

@@ -24,6 +24,8 @@ export interface OpenStore extends Store {
   migrate(): Promise<readonly string[]>;
   /** Names of migrations that this program has and the database has not. */
   pendingMigrations(): Promise<readonly string[]>;
+  /** How busy it is now; `connections` are those of the pool in use, null where there is none. */
+  load(): { readonly writesWaiting: number; readonly transactions: number; readonly connections: number | null };
 }
 
 /** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
@@ -49,6 +51,7 @@ function openSqlite(path: string): OpenStore {
       readable.close();
       writable.close();
     },
+    () => null,
   );
 }
 
@@ -71,11 +74,19 @@ async function openMysql(url: string): Promise<OpenStore> {
       "set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
     );
   });
+  let inUse = 0;
+  pool.on("acquire", () => (inUse += 1));
+  pool.on("release", () => (inUse -= 1));
   const dialect = new MysqlDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
-  return assemble("mysql", reader, writer, { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention }, () =>
-    promisify(pool.end.bind(pool))(),
+  return assemble(
+    "mysql",
+    reader,
+    writer,
+    { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention },
+    () => promisify(pool.end.bind(pool))(),
+    () => inUse,
   );
 }
 
@@ -104,6 +115,7 @@ function assemble(
   writer: Kysely<Database>,
   options: Parameters<typeof createGroupCommit>[1],
   release: () => Promise<void>,
+  connections: () => number | null,
 ): OpenStore {
   const group = createGroupCommit(writer, options);
   const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => ({ ...migrations }) } });
@@ -123,6 +135,7 @@ function assemble(
     async pendingMigrations() {
       return (await migrator.getMigrations()).filter((each) => each.executedAt === undefined).map((each) => each.name);
     },
+    load: () => ({ ...group.load(), connections: connections() }),
     async close() {
       await group.drained();
       await release();
