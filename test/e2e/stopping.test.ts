@@ -49,7 +49,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function run(): Promise<Running> {
   const dataDir = join(folder, String(folders.push("") - 1));
   const gateway = await startGateway({ PARLEY_DATA_DIR: dataDir });
-  await expect.poll(gateway.printed).toContain("documents add");
+  await expect.poll(gateway.printed, { timeout: 60_000 }).toContain("documents add");
   const printed = gateway.printed();
   const { port } = new URL(gateway.url);
   const key = /ak_\w+/.exec(printed)?.[0] ?? "";
@@ -87,7 +87,7 @@ const refusesConnections = async (port: string): Promise<boolean> => {
 };
 
 // Each starts the whole program, and some wait out its patience.
-describe("a program that is told to stop", { timeout: 60_000 }, () => {
+describe("a program that is told to stop", { timeout: 120_000 }, () => {
   it("answers what is in flight, refuses what comes, lets go of all it held, and ends with status 0", async () => {
     const running = await run();
     const { gateway, port, workspaceId, key } = running;
