@@ -21,7 +21,7 @@ export function mayReadMetrics({ token, publicUrl }: MetricsAccess, request: Fas
   return isNear(request.raw.socket.remoteAddress ?? "");
 }
 
-const near = new Set(["loopback", "private", "uniqueLocal", "linkLocal", "unspecified"]);
+const near = new Set(["loopback", "private", "uniqueLocal", "linkLocal"]);
 
 function isNear(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, "");

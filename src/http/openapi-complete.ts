@@ -22,10 +22,17 @@ interface Parameter {
   schema?: object;
 }
 
+interface Described {
+  type?: string;
+  description?: string;
+  properties?: Record<string, Described>;
+  items?: Described;
+}
+
 interface ApiResponse {
   description?: string;
   headers?: Record<string, unknown>;
-  content?: Record<string, { schema?: object; example?: unknown }>;
+  content?: Record<string, { schema?: Described; example?: unknown }>;
 }
 
 const integer = (description: string): object => ({ description, schema: { type: "integer", minimum: 0 } });
@@ -70,6 +77,29 @@ const parameterMeaning: Readonly<Record<string, string>> = {
   order: "`asc`: oldest first; `desc`: newest first",
 };
 
+const fieldMeaning: Readonly<Record<string, string>> = {
+  workspace_id: "Id of the workspace, `wt_…`; it must be the one that the API key belongs to",
+  user: "Who asks",
+  user_id: "Your own id of the customer; without a proof it counts for limits only",
+  name: "The customer's name",
+  email: "The customer's e-mail address",
+  document_ids: "Only these documents may support the answer",
+  top_k: "How many passages may support the answer",
+  temperature: "How freely a language model may word the answer",
+  strictness: "`strict`: only what the documents say; `helpful`: the nearest thing that they say",
+  audience: "Tags whose documents may be used, beside those for everyone",
+  content: "The text, in Markdown",
+  author_email: "The agent who acts",
+  assigned_to: "The agent's e-mail address",
+  action: "What to do to each of them",
+  conversation_ids: "Ids of the conversations, `conv_…`",
+  status: "The new status",
+  priority: "How soon a person should answer",
+  snooze_hours: "For so long",
+  snooze_until_reply: "Until the customer writes",
+  tags: "Trimmed and in lower case",
+};
+
 const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
@@ -106,6 +136,7 @@ export function completeApi(document: ApiDocument): void {
       completeParameters(operation, example);
       completeResponses(path, operation, example);
       withoutOwnKeywords(operation);
+      describeFields(Object.values((operation.requestBody as ApiResponse | undefined)?.content ?? {})[0]?.schema);
       const content = (operation.requestBody as ApiResponse | undefined)?.content ?? {};
       const body = Object.values(content)[0];
       const given = example?.body ?? example?.form;
@@ -147,6 +178,14 @@ function completeResponses(path: string, operation: Operation, example: Example 
     if (status.startsWith("2") && content !== undefined && example?.response !== undefined) {
       content.example = example.response;
     }
+  }
+}
+
+function describeFields(schema: Described | undefined): void {
+  for (const [name, field] of Object.entries(schema?.properties ?? {})) {
+    const meaning = fieldMeaning[name];
+    if (field.description === undefined && meaning !== undefined) field.description = meaning;
+    describeFields(field.items ?? field);
   }
 }
 

@@ -50,6 +50,7 @@ interface Operation {
 
 interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly servers?: readonly { readonly url: string }[];
   readonly paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -76,7 +77,8 @@ h3 a.here{text-decoration:none;margin-left:.4rem;color:var(--dim)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 article,h2{scroll-margin-top:1rem}article:target{border-color:var(--accent)}
 .skip{position:absolute;left:-99rem}.skip:focus{position:static}
-@media (max-width:40rem){nav ul{columns:1}}
+td:first-child code{white-space:nowrap}
+@media (max-width:40rem){nav ul{columns:1}td{display:block;border-top:0;padding-top:0}td:first-child{border-top:1px solid var(--line);padding-top:.3rem}}
 `;
 
 /** The API reference as one page without script, and the policy that it can be shown under. */
@@ -85,9 +87,11 @@ export function referencePage(source: object): { readonly html: string; readonly
   const operations = Object.entries(api.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as Operation })),
   );
-  const tags = [...new Set(operations.flatMap(({ operation }) => operation.tags ?? []))];
+  const tags = (api.tags ?? []).filter(({ name }) =>
+    operations.some(({ operation }) => operation.tags?.includes(name)),
+  );
   const anchor = (method: string, path: string): string => `${method}-${path}`.replaceAll(/[^a-z]+/gi, "-");
-  const sections = tags.map((tag) => {
+  const sections = tags.map(({ name: tag, description = "" }) => {
     const of = operations.filter(({ operation }) => operation.tags?.includes(tag));
     return {
       menu: of
@@ -96,7 +100,7 @@ export function referencePage(source: object): { readonly html: string; readonly
             `<li><a href="#${anchor(method, path)}">${escape(operation.summary ?? path)}</a></li>`,
         )
         .join(""),
-      html: `<section><h2>${escape(tag)}</h2>${of
+      html: `<section><h2>${escape(tag)}</h2><p>${inline(description)}</p>${of
         .map(({ path, method, operation }) => article(anchor(method, path), method, path, operation))
         .join("")}</section>`,
     };

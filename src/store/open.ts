@@ -9,6 +9,7 @@ import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
 import type { Database } from "./schema.ts";
@@ -29,9 +30,12 @@ export interface OpenStore extends Store {
 }
 
 /** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
-export async function openStore(url: string): Promise<OpenStore> {
+export async function openStore(
+  url: string,
+  { connectMs = 10_000 }: { readonly connectMs?: number } = {},
+): Promise<OpenStore> {
   if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
-  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url);
+  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url, connectMs);
   throw new Error("DATABASE_URL must begin with sqlite: or mysql:// — for example sqlite:data/parley.sqlite");
 }
 
@@ -55,20 +59,22 @@ function openSqlite(path: string): OpenStore {
   );
 }
 
-async function openMysql(url: string): Promise<OpenStore> {
+async function openMysql(url: string, connectMs: number): Promise<OpenStore> {
   // An installation on SQLite need not load the driver.
   const { createPool } = await import("mysql2");
+  const streams = createMysqlStreams(connectMs);
   const pool = createPool({
     uri: url.replace(/^mariadb:/, "mysql:"),
     connectionLimit: 12,
     charset: "utf8mb4",
     timezone: "Z",
     supportBigNumbers: true,
-    connectTimeout: 5_000,
-    enableKeepAlive: true,
+    connectTimeout: connectMs,
+    stream: streams.open,
   });
   // What a work reads after it waited for a row's lock must be what the lock's holder wrote.
   pool.on("connection", (connection: PoolConnection) => {
+    streams.signedIn(connection);
     connection.query("set session transaction isolation level read committed");
     connection.query(
       "set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
