@@ -1,3 +1,4 @@
+import type { GaugeConfiguration } from "prom-client";
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Channel } from "#domain/message.ts";
@@ -135,7 +136,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
     }
   };
 
-  new Gauge({
+  gauge({
     name: "parley_work_waiting",
     help: "Work in the database that is due and not done, by kind; counted up to 10,000. The same in every process.",
     labelNames: ["kind"],
@@ -145,7 +146,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       for (const { kind, waiting } of await work()) this.set({ kind }, waiting);
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_work_oldest_due_age_seconds",
     help: "How long the oldest work that is due has been waiting, by kind. The same in every process.",
     labelNames: ["kind"],
@@ -157,7 +158,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       }
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_work_dead",
     help: "Work that was given up after its last try and is kept for inspection, by kind; counted up to 10,000. The same in every process.",
     labelNames: ["kind"],
@@ -167,7 +168,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       for (const { kind, dead } of await work()) this.set({ kind }, dead);
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_work_running",
     help: "Lanes of work that this process works on now, by kind.",
     labelNames: ["kind"],
@@ -177,7 +178,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       for (const kind of kinds) this.set({ kind }, counts.get(kind) ?? 0);
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_channel_connection_up",
     help: "Whether a connection to a platform that this process is to keep holds, by channel account.",
     labelNames: ["account"],
@@ -189,7 +190,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       }
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_database_writes_waiting",
     help: "Writes of this process that wait for a transaction.",
     registers,
@@ -197,7 +198,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       this.set(store.load().writesWaiting);
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_database_transactions",
     help: "Transactions that this process has open now.",
     registers,
@@ -205,7 +206,7 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       this.set(store.load().transactions);
     },
   });
-  new Gauge({
+  gauge({
     name: "parley_database_connections_in_use",
     help: "Connections of the pool in use; 0 on SQLite, which has no pool.",
     registers,
@@ -213,4 +214,8 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
       this.set(store.load().connections ?? 0);
     },
   });
+}
+
+function gauge<Label extends string>(configuration: GaugeConfiguration<Label>): Gauge<Label> {
+  return new Gauge(configuration);
 }

@@ -104,7 +104,7 @@ export const defaultTimeouts: HttpTimeouts = {
   checkMs: 2_000,
   keepAliveMs: 72_000,
   readinessMs: 5_000,
-  closeMs: 8_000,
+  closeMs: 7_500,
 };
 
 export const defaultConnectionsMax = 20_000;

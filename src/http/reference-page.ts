@@ -168,9 +168,10 @@ function folded(title: string, text: string): string {
 function curl(method: string, path: string, operation: Operation): string {
   const parameters = operation.parameters ?? [];
   const named = (name: string, value: unknown): string => (name === "workspace_id" ? "$WORKSPACE_ID" : String(value));
-  const filled = path.replaceAll(/\{([^}]+)\}/g, (_, name: string) =>
-    String(parameters.find((each) => each.name === name)?.example ?? `{${name}}`),
-  );
+  const filled = path.replaceAll(/\{([^}]+)\}/g, (whole, name: string) => {
+    const example = parameters.find((each) => each.name === name)?.example;
+    return typeof example === "string" ? example : whole;
+  });
   const query = parameters
     .filter((each) => each.in === "query" && each.example !== undefined)
     .map(({ name, example }) => `${name}=${named(name, example)}`)

@@ -31,7 +31,9 @@ export interface HttpServer {
 
 const bodyBytesMax = 1_048_576;
 const headerBytesMax = 16_384;
-const cutOffMs = 250;
+/** For the answers that say so to what is cut off. */
+const answerMs = 1_000;
+const flushMs = 50;
 
 /** Assembles everything that is answered over HTTP. Nothing listens yet. */
 export async function createServer(dependencies: HttpDependencies): Promise<HttpServer> {
@@ -143,13 +145,12 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       closing = true;
       const cutOff = setTimeout(() => {
         ending.abort(new Problem("deploying", "This process is ending.", { retryAfterS: 30 }));
-        // A moment for the answers that say so.
-        setTimeout(() => app.server.closeAllConnections(), cutOffMs);
+        void inFlight.settled(answerMs).then(() => setTimeout(() => app.server.closeAllConnections(), flushMs));
       }, timeouts.closeMs);
       try {
         await app.close();
         // What was cut off has yet to give back what it took; the database is closed after us.
-        await inFlight.settled(cutOffMs);
+        await inFlight.settled(flushMs);
       } finally {
         clearTimeout(cutOff);
       }

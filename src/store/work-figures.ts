@@ -10,7 +10,7 @@ export interface WorkFigures {
 }
 
 /** More than this is counted as this: the answer costs the same however long the queue is. */
-export const countedRowsMax = 10_000;
+const countedRowsMax = 10_000;
 
 /** Of what is due, and of what was given up. Both are read from the front of an index. */
 export async function workFigures(db: Reader, now: number): Promise<WorkFigures[]> {
@@ -40,9 +40,9 @@ export async function workFigures(db: Reader, now: number): Promise<WorkFigures[
     const due = waiting.find((each) => each.kind === kind);
     return {
       kind,
-      waiting: Number(due?.rows ?? 0),
-      oldestDueAt: due === undefined ? null : Number(due.oldest),
-      dead: Number(dead.find((each) => each.kind === kind)?.rows ?? 0),
+      waiting: due?.rows ?? 0,
+      oldestDueAt: due === undefined ? null : due.oldest,
+      dead: dead.find((each) => each.kind === kind)?.rows ?? 0,
     };
   });
 }

@@ -109,7 +109,7 @@ it("are not given to whom a proxy brings, nor where the installation is publishe
 
 it("are listed in the manual, every one of them and no other", async () => {
   const app = await startApp(newSqlite, local);
-  const served = [...(await scrape(app)).matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+  const served = [...(await scrape(app)).matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name ?? "");
   const manual = await readFile(new URL("../../docs/operating.md", import.meta.url), "utf8");
   const named = [...manual.matchAll(/\b(?:parley|nodejs|process)_[a-z0-9_]+\b/g)].map(([name]) =>
     name.replace(/_(?:count|sum|bucket)$/, ""),

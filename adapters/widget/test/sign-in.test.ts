@@ -7,7 +7,7 @@ import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 import type { TestSite } from "./support/site.ts";
 import { embedding, startSite } from "./support/site.ts";
 
-if (noBrowser === undefined) describe("signing in, in a browser", inBrowser);
+if (noBrowser === undefined) describe("signing in, in a browser", { timeout: 60_000 }, inBrowser);
 else skipped("signing in, in a browser", noBrowser);
 
 function inBrowser(): void {
