@@ -79,7 +79,10 @@ export class MethodNotAllowed extends Problem {
 
 /** The last stop of everything thrown while a request is answered. What is not a Problem is a bug, and is not shown. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = problemOf(error);
+  // Nobody hears the answer: the log alone does.
+  const problem = request.raw.readableAborted
+    ? new Problem("invalid_json", "The connection ended before the request was whole.", { cause: error })
+    : problemOf(error);
   if (problem.status >= 500 && !(error instanceof Problem)) {
     request.log.error({ err: error, requestId: request.id }, "a request failed");
   } else if (problem.status >= 500) {

@@ -99,6 +99,8 @@ export interface StartOptions {
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  readonly publicUrl?: string;
+  readonly metricsToken?: string;
 }
 
 /** The whole program on a database of its own and a free port, with one workspace on the business plan. */
@@ -112,7 +114,8 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     {
       host: "127.0.0.1",
       port: 0,
-      publicUrl: "http://parley.test",
+      publicUrl: options.publicUrl ?? "http://parley.test",
+      metricsToken: options.metricsToken,
       dataDir,
       secret: "a secret for tests, of more than thirty-two characters",
       databaseUrl: options.databaseUrl ?? database?.url ?? "",

@@ -4,6 +4,7 @@ import { Problem } from "#domain/problem.ts";
 import { authenticate } from "../auth.ts";
 import { createIdempotency } from "../idempotency.ts";
 import type { HttpDependencies } from "../dependencies.ts";
+import type { InFlight } from "../in-flight.ts";
 import { createLimits, rateHeaders, unknownCallerRate } from "../limits.ts";
 import { handleError, MethodNotAllowed } from "../problem.ts";
 import type { App } from "../server.ts";
@@ -18,9 +19,14 @@ import { conversationNotFound } from "./resources.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
 /** Everything below /v1: who asks, how often they may, and then the resources. */
-export async function v1(app: App, dependencies: HttpDependencies, ending: AbortSignal): Promise<void> {
+export async function v1(
+  app: App,
+  dependencies: HttpDependencies,
+  { ending, inFlight }: { readonly ending: AbortSignal; readonly inFlight: InFlight },
+): Promise<void> {
   const { store, clock, planLimits } = dependencies;
   const limits = createLimits(store, () => clock.now(), planLimits);
+  const settle = new WeakMap<FastifyRequest, () => void>();
   const known: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
 
   app.addHook("onRoute", ({ url, method }) => {
@@ -38,6 +44,7 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
     request.caller = caller;
     const leave = enter(request, caller.keyId);
     reply.raw.once("close", leave);
+    settle.set(request, inFlight.enter());
     const { rate, slot, problem } = await limits.take(caller);
     request.rate = rate;
     request.slot = slot;
@@ -101,6 +108,7 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
       }
     }
     reply.headers(rateHeaders(shown));
+    settle.get(request)?.();
     return payload;
   });
 
