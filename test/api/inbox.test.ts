@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ConversationView, Counts, ListPage, Refusal } from "#http/inbox/wire.ts";
-import { createLoginToken } from "#src/operator/agents.ts";
+import { createLoginToken, removeAgent } from "#src/operator/agents.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -462,17 +462,36 @@ eachDatabase("the inbox", (open) => {
       await events.close();
     });
 
-    it("end when the session does", async () => {
-      const leaving = await signIn(app, ben);
-      const events = await listen(leaving);
+    it("end at once when the session does, and another session's go on", async () => {
+      const [leaving, staying] = [await signIn(app, ben), await signIn(app, ben)];
+      const [events, others] = [await listen(leaving), await listen(staying)];
       await expect.poll(events.text).toContain("connected");
+      await expect.poll(others.text).toContain("connected");
       await fetch(`${app.url}/inbox/logout`, {
         method: "POST",
         headers: { cookie: leaving.cookie, origin: app.url },
         redirect: "manual",
       });
-      app.clock.advance(20_000);
       await events.ended;
+      const customer = await start("after");
+      await expect.poll(others.text).toContain(customer.conversationId);
+      await others.close();
+    });
+
+    it("end when the agent is removed, from wherever that is done", async () => {
+      const agent = await addAgent(app, "Gone");
+      const events = await listen(await signIn(app, agent));
+      await expect.poll(events.text).toContain("connected");
+      expect(await removeAgent(app.store, app.clock, app.workspace.id, " GONE@shop.example ")).toMatchObject({
+        id: agent.id,
+        claimed: 0,
+      });
+      // A worker's next look into the queue.
+      app.clock.advance(1_000);
+      await events.ended;
+      await expect(removeAgent(app.store, app.clock, app.workspace.id, agent.email)).rejects.toMatchObject({
+        code: "not_found",
+      });
     });
   });
 });

@@ -219,5 +219,5 @@ eachDatabase("a customer on several channels", (open) => {
       .execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids, target].toSorted());
     expect(rows.map((row) => row.previous_conversation_id)).toEqual([null, ...rows.slice(0, -1).map(({ id }) => id)]);
-  });
+  }, 60_000);
 });
