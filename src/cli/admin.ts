@@ -162,7 +162,9 @@ export const agentRemove: Command = ({ argv, output, config }) => {
     const left =
       removed.claimed === 0
         ? []
-        : [`${removed.claimed} conversations are still assigned to them: take them over in the inbox, or release them.`];
+        : [
+            `${removed.claimed} conversations are still assigned to them: take them over in the inbox, or release them.`,
+          ];
     output.result(removed, [`Removed ${removed.email}: every session has ended.`, ...left]);
     return 0;
   });

@@ -27,7 +27,7 @@ const kept = {
 
 const emptiedAtOnce = 500;
 
-export const housekeepingLane = "housekeeping";
+const housekeepingLane = "housekeeping";
 
 export interface HousekeepingDependencies {
   readonly store: Store;
@@ -123,7 +123,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
 
 /** Takes the text out of events received before `until`; the time up to which that is done. */
 async function emptyInbound(store: Store, from: number, until: number, signal: AbortSignal): Promise<number> {
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const rows = await store.read
       .selectFrom("inbound_events")
       .select(["id", "received_at"])
@@ -136,9 +136,7 @@ async function emptyInbound(store: Store, from: number, until: number, signal: A
     const last = rows.at(-1);
     if (last === undefined) return Math.max(from, until);
     const ids = rows.map(({ id }) => id);
-    await store.write((tx) =>
-      tx.updateTable("inbound_events").set({ payload: "{}" }).where("id", "in", ids).execute(),
-    );
+    await store.write((tx) => tx.updateTable("inbound_events").set({ payload: "{}" }).where("id", "in", ids).execute());
     at = last.received_at;
     signal.throwIfAborted();
   }

@@ -332,7 +332,11 @@ eachDatabase("conversations", (open) => {
     const id = await begin();
     await patch(id, { status: "snoozed" });
     const { status, body } = await patch(id, { status: "escalated" });
-    expect({ status, now: body.status, tags: body.tags }).toEqual({ status: 200, now: "escalated", tags: ["escalated"] });
+    expect({ status, now: body.status, tags: body.tags }).toEqual({
+      status: 200,
+      now: "escalated",
+      tags: ["escalated"],
+    });
     expect(body.messages.at(-1)).toMatchObject({ role: "assistant" });
     const said = body.messages.length;
     await patch(id, { status: "snoozed" });

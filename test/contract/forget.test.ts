@@ -149,86 +149,120 @@ eachDatabase("a customer's data", (open) => {
     for (const { name: table } of rows) {
       all.push((await sql`select * from ${sql.table(table)}`.execute(bench.store.read)).rows);
     }
-    return JSON.stringify(all, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)).toLowerCase();
+    return JSON.stringify(all, (_, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value,
+    ).toLowerCase();
   }
 
-  it("is exported as JSON Lines: all of the customer's, and nobody else's, into a file of one's own", async () => {
-    const file = join(folder, "customer.jsonl");
-    const ran = await run("export", "--workspace", bench.workspaceId, "--email", email.toUpperCase(), "--out", file);
-    expect(ran).toMatchObject({ status: 0 });
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const all = await lines(file);
-    expect(all[0]).toMatchObject({ type: "export", scope: "customer", workspace_id: bench.workspaceId });
-    const ids = all.filter(({ type }) => type === "conversation").map(({ id }) => id);
-    expect(ids.toSorted()).toEqual(conversations.toSorted());
-    for (const type of ["contact", "identity", "message", "note", "delivery", "audit", "received_event"])
-      expect(all.map((line) => line.type)).toContain(type);
-    expect(JSON.stringify(all)).not.toContain("somebody else");
-    expect(all.at(-1)).toMatchObject({ type: "end", lines: { conversation: 3 } });
-    const again = await run("export", "--workspace", bench.workspaceId, "--email", email, "--out", file);
-    expect(again).toMatchObject({ status: 1 });
-    expect(again.stderr).toContain("--force");
-    expect((await readdir(folder)).filter((each) => each.endsWith(".partial"))).toEqual([]);
-  }, patienceMs);
+  it(
+    "is exported as JSON Lines: all of the customer's, and nobody else's, into a file of one's own",
+    async () => {
+      const file = join(folder, "customer.jsonl");
+      const ran = await run("export", "--workspace", bench.workspaceId, "--email", email.toUpperCase(), "--out", file);
+      expect(ran).toMatchObject({ status: 0 });
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const all = await lines(file);
+      expect(all[0]).toMatchObject({ type: "export", scope: "customer", workspace_id: bench.workspaceId });
+      const ids = all.filter(({ type }) => type === "conversation").map(({ id }) => id);
+      expect(new Set(ids)).toEqual(new Set(conversations));
+      for (const type of ["contact", "identity", "message", "note", "delivery", "audit", "received_event"])
+        expect(all.map((line) => line.type)).toContain(type);
+      expect(JSON.stringify(all)).not.toContain("somebody else");
+      expect(all.at(-1)).toMatchObject({ type: "end", lines: { conversation: 3 } });
+      const again = await run("export", "--workspace", bench.workspaceId, "--email", email, "--out", file);
+      expect(again).toMatchObject({ status: 1 });
+      expect(again.stderr).toContain("--force");
+      expect((await readdir(folder)).filter((each) => each.endsWith(".partial"))).toEqual([]);
+    },
+    patienceMs,
+  );
 
-  it("is part of the export of the workspace, which holds no secret", async () => {
-    const all = [];
-    for await (const line of exportLines(bench.store, bench.clock, bench.workspaceId, undefined)) all.push(line);
-    const text = JSON.stringify(all);
-    const types = new Set(all.map(({ type }) => type));
-    for (const type of ["workspace", "account", "api_key", "contact", "conversation", "message", "audit", "end"])
-      expect(types).toContain(type);
-    expect(text).toContain("somebody else");
-    expect(text).not.toMatch(/identity_secret|credentials|"hash"|password/);
-    const actions = (await log()).filter(({ action }) => action === "exported");
-    expect(actions.map((entry) => entry.conversation_id).toSorted()).toEqual([...conversations, null].toSorted());
-  }, patienceMs);
+  it(
+    "is part of the export of the workspace, which holds no secret",
+    async () => {
+      const all = [];
+      for await (const line of exportLines(bench.store, bench.clock, bench.workspaceId, undefined)) all.push(line);
+      const text = JSON.stringify(all);
+      const types = new Set(all.map(({ type }) => type));
+      for (const type of ["workspace", "account", "api_key", "contact", "conversation", "message", "audit", "end"])
+        expect(types).toContain(type);
+      expect(text).toContain("somebody else");
+      expect(text).not.toMatch(/identity_secret|credentials|"hash"|password/);
+      const actions = (await log()).filter(({ action }) => action === "exported");
+      expect(new Set(actions.map((entry) => entry.conversation_id))).toEqual(new Set([...conversations, null]));
+    },
+    patienceMs,
+  );
 
-  it("is not erased without a yes", async () => {
-    const ran = await run("forget", "--workspace", bench.workspaceId, "--email", email);
-    expect(ran).toMatchObject({ status: 2 });
-    expect(ran.stderr).toContain("--yes");
-    expect(await dump()).toContain(word);
-  }, patienceMs);
+  it(
+    "is not erased without a yes",
+    async () => {
+      const ran = await run("forget", "--workspace", bench.workspaceId, "--email", email);
+      expect(ran).toMatchObject({ status: 2 });
+      expect(ran.stderr).toContain("--yes");
+      expect(await dump()).toContain(word);
+    },
+    patienceMs,
+  );
 
-  it("is gone from every table, and from the file, once the customer is forgotten", async () => {
-    const before = await dump();
-    for (const trace of [email.toLowerCase(), word, name.toLowerCase(), phone]) expect(before).toContain(trace);
-    const ran = await run("forget", "--workspace", bench.workspaceId, "--email", email, "--yes", "--json");
-    expect(ran).toMatchObject({ status: 0, stderr: "" });
-    expect(JSON.parse(ran.stdout)).toMatchObject({ erased: true, contacts: 2, conversations: 3 });
-    const after = await dump();
-    for (const trace of [email.toLowerCase(), word, name.toLowerCase(), phone]) expect(after).not.toContain(trace);
-    expect(await bench.talk(other)).toContain("user: Hello, I am somebody else");
-    expect((await log(conversations[0])).find(({ action }) => action === "deleted")).toMatchObject({
-      actor: { type: "system", id: "forget" },
-    });
-    if (bench.store.dialect === "sqlite") {
-      const path = database.url.slice("sqlite:".length);
-      for (const end of ["", "-wal"]) {
-        const bytes = (await readFile(`${path}${end}`)).toString("latin1").toLowerCase();
-        // The index holds stems.
-        for (const trace of [email.toLowerCase(), word.slice(0, -3), name.toLowerCase(), phone])
-          expect(bytes.includes(trace), `${trace} in the file${end}`).toBe(false);
+  it(
+    "is gone from every table, and from the file, once the customer is forgotten",
+    async () => {
+      const before = await dump();
+      for (const trace of [email.toLowerCase(), word, name.toLowerCase(), phone]) expect(before).toContain(trace);
+      const ran = await run("forget", "--workspace", bench.workspaceId, "--email", email, "--yes", "--json");
+      expect(ran).toMatchObject({ status: 0, stderr: "" });
+      expect(JSON.parse(ran.stdout)).toMatchObject({ erased: true, contacts: 2, conversations: 3 });
+      const after = await dump();
+      for (const trace of [email.toLowerCase(), word, name.toLowerCase(), phone]) expect(after).not.toContain(trace);
+      expect(await bench.talk(other)).toContain("user: Hello, I am somebody else");
+      expect((await log(conversations[0])).find(({ action }) => action === "deleted")).toMatchObject({
+        actor: { type: "system", id: "forget" },
+      });
+      if (bench.store.dialect === "sqlite") {
+        const path = database.url.slice("sqlite:".length);
+        for (const end of ["", "-wal"]) {
+          const bytes = (await readFile(`${path}${end}`)).toString("latin1").toLowerCase();
+          // The index holds stems.
+          for (const trace of [email.toLowerCase(), word.slice(0, -3), name.toLowerCase(), phone])
+            expect(bytes.includes(trace), `${trace} in the file${end}`).toBe(false);
+        }
       }
-    }
-  }, patienceMs);
+    },
+    patienceMs,
+  );
 
-  it("can be asked to be forgotten again, and a late redelivery does not bring it back", async () => {
-    const again = await bench.app.core.people.forget(bench.workspaceId, email, () => undefined);
-    expect(again).toMatchObject({ contacts: 0, conversations: 0 });
-    expect((await bench.say("form", "x", { id: "form-1" })).duplicate).toBe(true);
-  }, patienceMs);
+  it(
+    "can be asked to be forgotten again, and a late redelivery does not bring it back",
+    async () => {
+      const again = await bench.app.core.people.forget(bench.workspaceId, email, () => undefined);
+      expect(again).toMatchObject({ contacts: 0, conversations: 0 });
+      expect((await bench.say("form", "x", { id: "form-1" })).duplicate).toBe(true);
+    },
+    patienceMs,
+  );
 
-  it("goes with its workspace, whose keys then say that it was deleted", async () => {
-    const ran = await run("workspace", "delete", bench.workspaceId, "--yes", "--json");
-    expect(ran).toMatchObject({ status: 0, stderr: "" });
-    expect(await dump()).not.toContain("somebody else");
-    const left = [];
-    for (const table of ["conversations", "messages", "contacts", "identities", "accounts", "agents", "documents"] as const) {
-      left.push(...(await bench.store.read.selectFrom(table).selectAll().limit(1).execute()));
-    }
-    expect(left).toEqual([]);
-    expect(await log()).toMatchObject([{ action: "deleted", detail: "the workspace" }]);
-  }, patienceMs);
+  it(
+    "goes with its workspace, whose keys then say that it was deleted",
+    async () => {
+      const ran = await run("workspace", "delete", bench.workspaceId, "--yes", "--json");
+      expect(ran).toMatchObject({ status: 0, stderr: "" });
+      expect(await dump()).not.toContain("somebody else");
+      const left = [];
+      for (const table of [
+        "conversations",
+        "messages",
+        "contacts",
+        "identities",
+        "accounts",
+        "agents",
+        "documents",
+      ] as const) {
+        left.push(...(await bench.store.read.selectFrom(table).selectAll().limit(1).execute()));
+      }
+      expect(left).toEqual([]);
+      expect(await log()).toMatchObject([{ action: "deleted", detail: "the workspace" }]);
+    },
+    patienceMs,
+  );
 });
