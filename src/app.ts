@@ -101,6 +101,60 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
   };
 }
 
+export interface ChannelCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What the account is called on its platform, or what is wrong and the mend. */
+  readonly detail: string;
+}
+
+const channelCheckMs = 10_000;
+
+/** Asks the platform of every account whether it works. The schema must be up to date. */
+export async function checkChannels(config: Config, { clock, log }: AppOptions): Promise<readonly ChannelCheck[]> {
+  const core = await openCore(config, { clock, log });
+  const { store, secrets } = core;
+  const fanout = createInProcessFanout(log);
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces: createWorkspaces(store, clock),
+    engine: () => {
+      throw new Error("nothing is received while the channels are checked");
+    },
+    load: loadAdapter,
+    publicUrl: config.publicUrl,
+  });
+  try {
+    const accounts = await store.read
+      .selectFrom("accounts")
+      .select(["id", "name", "channel"])
+      .where("enabled", "=", 1)
+      .where("managed_by", "!=", "builtin")
+      .orderBy("name")
+      .execute();
+    return await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
+        try {
+          const opened = await channels.open(id);
+          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
+          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
+        } catch (error) {
+          const detail = error instanceof Error ? error.message : "unknown failure";
+          return { name: `channel ${name}`, ok: false, detail };
+        }
+      }),
+    );
+  } finally {
+    await channels.close();
+    await fanout.close();
+    await core.close();
+  }
+}
+
 /** Ends something that was opened. */
 type End = () => Promise<void>;
 
@@ -131,7 +185,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const { store, secrets, documents } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
-  await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
+  const load = options.loadAdapter ?? loadAdapter;
+  await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -143,8 +198,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   }
   const workspaces = createWorkspaces(store, clock);
   const search = createConversationSearch(store);
-  const load = options.loadAdapter ?? loadAdapter;
-  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
+  const { publicUrl } = config;
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces,
+    engine: () => engine,
+    load,
+    publicUrl,
+  });
   const engine = createEngine({
     store,
     clock,

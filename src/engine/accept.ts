@@ -14,7 +14,7 @@ import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
 import type { TextChange } from "./inbound-changes.ts";
-import { applyDelivery, applyEdit, changeText } from "./inbound-changes.ts";
+import { applyDelivery, applyEdit, changeText, moveContext, noteFailure } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -117,6 +117,20 @@ export async function acceptAll(
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
         if (showCustomer(draft, contact)) draft.touch();
+        return { ...nothing, conversationId: row.id };
+      }
+      case "moved": {
+        const there = contextOf(account.id, event.toThread);
+        if (row === undefined || conversations.has(there)) return nothing;
+        await moveContext(tx, row.id, event.toThread);
+        row.context_key = event.toThread;
+        conversations.delete(context);
+        conversations.set(there, row);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "reach": {
+        if (row === undefined) return nothing;
+        changes.tellAgents(await noteFailure(tx, row.id, event.reason, now));
         return { ...nothing, conversationId: row.id };
       }
       case "edit":
@@ -235,7 +249,9 @@ function distinctContexts(arrivals: readonly Arrival[]) {
   const contexts = new Map<string, { accountId: string; contextKey: string }>();
   for (const { account, event } of arrivals) {
     if (event.kind === "delivery") continue;
-    contexts.set(contextOf(account.id, event.thread), { accountId: account.id, contextKey: event.thread });
+    for (const contextKey of event.kind === "moved" ? [event.thread, event.toThread] : [event.thread]) {
+      contexts.set(contextOf(account.id, contextKey), { accountId: account.id, contextKey });
+    }
   }
   return [...contexts.values()];
 }

@@ -52,7 +52,7 @@ interface Keys {
 }
 
 function keysOf({ workspaceId, channel, sender }: Person): Keys {
-  const key = (kind: string, value: string): IdentityKey => ({ workspace_id: workspaceId, kind, value });
+  const key = (kind: string, value: string): IdentityKey => ({ workspace_id: workspaceId, kind, value: exact(value) });
   const phone = phoneIdentity(sender.proven?.phone ?? "");
   const email = emailIdentity(sender.proven?.email ?? "");
   return {
@@ -63,6 +63,14 @@ function keysOf({ workspaceId, channel, sender }: Person): Keys {
       ...(email === undefined ? [] : [key("email", email)]),
     ],
   };
+}
+
+/**
+ * MySQL takes texts that differ in spaces at the end for the same, and "ada " is another user than "ada": what ends in
+ * a space is stored with a sign after it.
+ */
+function exact(value: string): string {
+  return /[ \0]$/.test(value) ? `${value}\0` : value;
 }
 
 /** Loads what is known of these people, in a number of statements that does not grow with theirs. */

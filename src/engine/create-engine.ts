@@ -161,11 +161,12 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     if (request.conversationId === undefined) return `api:${newId("ses", clock.now())}`;
     const row = await store.read
       .selectFrom("conversations")
-      .select(["context_key", "account_id", "channel"])
+      .select(["id", "context_key", "account_id", "channel"])
       .where("id", "=", request.conversationId)
       .where("workspace_id", "=", request.workspaceId)
       .executeTakeFirst();
-    if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+    if (row?.id !== request.conversationId)
+      throw new Problem("conversation_not_found", "there is no conversation with this id");
     if (row.account_id !== accountId) {
       throw new Problem(
         "invalid_parameter",

@@ -25,6 +25,9 @@ export async function setWorkspace(
   const yaml = toYaml({ name: "unchanged", ...tree }, 4);
   const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${yaml}`, {}).workspaces;
   if (parsed === undefined) throw new Error("the settings were lost while they were read");
+  if (parsed.channels.length > 0) {
+    throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
+  }
   const name = Object.hasOwn(tree, "name") ? parsed.name : undefined;
   return store.write(async (tx) => {
     const row = await tx

@@ -45,7 +45,9 @@ const changing = [
  */
 export async function lockConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow | undefined> {
   const query = tx.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId);
-  return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  const row = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  // MySQL takes an id with spaces after it for the same.
+  return row?.id === id ? row : undefined;
 }
 
 export interface Context {
