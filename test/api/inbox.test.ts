@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ConversationView, Counts, ListPage, Refusal } from "#http/inbox/wire.ts";
-import { createLoginToken, removeAgent } from "#src/operator/agents.ts";
+import { createLoginToken } from "#src/operator/agents.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -402,96 +402,6 @@ eachDatabase("the inbox", (open) => {
           .execute();
         expect(seen.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
       }
-    });
-  });
-
-  describe("live events", () => {
-    const listen = async (user: InboxUser) => {
-      const ending = new AbortController();
-      const response = await fetch(`${app.url}/inbox/api/events`, {
-        headers: { cookie: user.cookie },
-        signal: ending.signal,
-      });
-      let text = "";
-      const reading = (async () => {
-        for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
-      })().catch(() => undefined);
-      return {
-        response,
-        text: () => text,
-        ended: reading,
-        async close() {
-          ending.abort();
-          await reading;
-        },
-      };
-    };
-
-    it("tell of changes and of customers who write, in the own workspace only", async () => {
-      const customer = await start("live");
-      const [own, foreign] = await Promise.all([listen(anna), listen(stranger)]);
-      expect(own.response.headers.get("content-type")).toContain("text/event-stream");
-      await expect.poll(own.text).toContain("connected");
-      await customer.write("Are you there?");
-      await expect
-        .poll(own.text)
-        .toContain(JSON.stringify({ kind: "changed", conversationId: customer.conversationId }));
-      expect(foreign.text()).not.toContain("data:");
-      await own.close();
-      await foreign.close();
-    });
-
-    it("tell that a message did not reach the customer", async () => {
-      const customer = await start("unreached");
-      await settled(app);
-      const delivery = await app.store.read
-        .selectFrom("deliveries")
-        .select(["account_id", "external_id"])
-        .where("conversation_id", "=", customer.conversationId)
-        .executeTakeFirstOrThrow();
-      const events = await listen(anna);
-      await expect.poll(events.text).toContain("connected");
-      await app.engine.accept(delivery.account_id, {
-        kind: "delivery",
-        externalId: "report-1",
-        partExternalId: delivery.external_id ?? "",
-        state: "failed",
-        sentAt: app.clock.now(),
-      });
-      await expect.poll(events.text).toContain(customer.conversationId);
-      await events.close();
-    });
-
-    it("end at once when the session does, and another session's go on", async () => {
-      const [leaving, staying] = [await signIn(app, ben), await signIn(app, ben)];
-      const [events, others] = [await listen(leaving), await listen(staying)];
-      await expect.poll(events.text).toContain("connected");
-      await expect.poll(others.text).toContain("connected");
-      await fetch(`${app.url}/inbox/logout`, {
-        method: "POST",
-        headers: { cookie: leaving.cookie, origin: app.url },
-        redirect: "manual",
-      });
-      await events.ended;
-      const customer = await start("after");
-      await expect.poll(others.text).toContain(customer.conversationId);
-      await others.close();
-    });
-
-    it("end when the agent is removed, from wherever that is done", async () => {
-      const agent = await addAgent(app, "Gone");
-      const events = await listen(await signIn(app, agent));
-      await expect.poll(events.text).toContain("connected");
-      expect(await removeAgent(app.store, app.clock, app.workspace.id, " GONE@shop.example ")).toMatchObject({
-        id: agent.id,
-        claimed: 0,
-      });
-      // A worker's next look into the queue.
-      app.clock.advance(1_000);
-      await events.ended;
-      await expect(removeAgent(app.store, app.clock, app.workspace.id, agent.email)).rejects.toMatchObject({
-        code: "not_found",
-      });
     });
   });
 });
