@@ -77,6 +77,11 @@ export class MethodNotAllowed extends Problem {
 
 /** The last stop of everything thrown while a request is answered. What is not a Problem is a bug, and is not shown. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (request.raw.readableAborted) {
+    // There is nobody left to answer, and nothing for an operator to see to.
+    request.log.debug({ err: error, requestId: request.id }, "the client went away before its request was whole");
+    return sendProblem(reply, new Problem("invalid_parameter", "The request broke off.", { cause: error }));
+  }
   const problem = problemOf(error);
   if (problem.status >= 500 && !(error instanceof Problem)) {
     request.log.error({ err: error, requestId: request.id }, "a request failed");
