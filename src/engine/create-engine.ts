@@ -64,7 +64,13 @@ const queryLeaseMs = 45_000;
 /** Conversations whose text is indexed in one write. */
 const indexStep = 10;
 
-export function createEngine(dependencies: EngineDependencies): Engine & { readonly work: EngineWork } {
+export interface CreatedEngine extends Engine {
+  readonly work: EngineWork;
+  /** Gives the signals of what others have stored. */
+  announce(effects: Effects): void;
+}
+
+export function createEngine(dependencies: EngineDependencies): CreatedEngine {
   const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } =
     dependencies;
 
@@ -295,6 +301,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
 
   return {
     work,
+    announce,
     accept,
     query,
     async reply(reply) {
