@@ -16,6 +16,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   readonly role: Role;
   readonly logLevel: string;
+  /** Opens /metrics to who sends it as a bearer token. */
+  readonly metricsToken?: string | undefined;
   /** Addresses of proxies whose X-Forwarded-For is believed; empty: nobody's. */
   readonly trustedProxies: readonly string[];
   readonly file: FileConfig;
@@ -92,6 +94,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     redisUrl,
     role,
     logLevel,
+    metricsToken: metricsTokenOf(secretValue("METRICS_TOKEN")),
     trustedProxies: (value("TRUSTED_PROXIES") ?? "")
       .split(",")
       .map((each) => each.trim())
@@ -99,6 +102,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     file: loadFile(value("PARLEY_CONFIG"), env),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
+}
+
+function metricsTokenOf(token: string | undefined): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]{16,}$/.test(token)) return token;
+  throw new ConfigError("METRICS_TOKEN must have at least 16 visible ASCII characters and no space");
 }
 
 function publicUrlOf(given: string | undefined, host: string, port: number): string {

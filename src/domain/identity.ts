@@ -25,6 +25,9 @@ export function emailIdentity(address: string): string | undefined {
 
 /** A phone number in E.164; undefined for what is none, such as a number without its country. */
 export function phoneIdentity(number: string): string | undefined {
-  const digits = number.trim().replaceAll(/[\s().\-/]/g, "").replace(/^00/, "+");
+  const digits = number
+    .trim()
+    .replaceAll(/[\s().\-/]/g, "")
+    .replace(/^00/, "+");
   return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
 }

@@ -170,7 +170,7 @@ export async function unmergeContact(
   const members = await tx.selectFrom("contacts").select(["id", "merged_into"]).where("root_id", "=", rootId).execute();
   const own = new Set([contactId]);
   // What was merged into it before goes with it.
-  for (let size = 0; size !== own.size; ) {
+  for (let size = 0; size !== own.size;) {
     size = own.size;
     for (const { id, merged_into } of members) if (merged_into !== null && own.has(merged_into)) own.add(id);
   }

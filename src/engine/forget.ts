@@ -129,7 +129,7 @@ async function eraseEvents(store: Store, workspaceId: string, traces: Traces): P
     .execute();
   const own = new Set(accounts.map(({ id }) => id));
   let count = 0;
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await store.read
       .selectFrom("inbound_events")
       .select(["id", "account_id", "external_id", "payload"])
@@ -165,7 +165,7 @@ function isSentBy(payload: string, { identities }: Traces): boolean {
 /** Takes the customer's name and address out of the audit log, also of conversations that were deleted before. */
 async function eraseNames(store: Store, workspaceId: string, traces: Traces): Promise<number> {
   let count = 0;
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const page = await store.read
       .selectFrom("audit")
       .selectAll()
@@ -218,7 +218,7 @@ async function eraseKeptResponses(store: Store, workspaceId: string, traces: Tra
   const keys = await store.read.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
   let count = 0;
   for (const { id: keyId } of keys) {
-    for (let after = { path: "", idempotency_key: "" }; ; ) {
+    for (let after = { path: "", idempotency_key: "" }; ;) {
       const { path, idempotency_key: key } = after;
       const page = await store.read
         .selectFrom("idempotency")
@@ -254,7 +254,7 @@ async function eraseKeptResponses(store: Store, workspaceId: string, traces: Tra
 /** Whatever waits, or was given up, with the customer in it. */
 async function eraseQueued(store: Store, traces: Traces): Promise<number> {
   let count = 0;
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await store.read
       .selectFrom("outbox")
       .select(["id", "payload", "last_error"])
@@ -262,7 +262,9 @@ async function eraseQueued(store: Store, traces: Traces): Promise<number> {
       .orderBy("id")
       .limit(pageSize)
       .execute();
-    const theirs = page.filter((row) => tells(row.payload, traces) || tells(row.last_error, traces)).map(({ id }) => id);
+    const theirs = page
+      .filter((row) => tells(row.payload, traces) || tells(row.last_error, traces))
+      .map(({ id }) => id);
     if (theirs.length > 0) await store.write((tx) => tx.deleteFrom("outbox").where("id", "in", theirs).execute());
     count += theirs.length;
     const last = page.at(-1);
@@ -299,5 +301,5 @@ async function noteErasure(
 export async function purgeIndex({ store, search }: Pick<ForgetDependencies, "store" | "search">): Promise<void> {
   const { purge } = search;
   if (purge === undefined) return;
-  for (let first = true; await store.write((tx) => purge(tx, first)); ) first = false;
+  for (let first = true; await store.write((tx) => purge(tx, first));) first = false;
 }

@@ -20,7 +20,7 @@ const kept = {
   deadLetterMs: 30 * dayMs,
   idempotencyMs: 2 * dayMs,
   counterMs: 2 * dayMs,
-  /** Counters of a month's queries. */
+  /** Counters of a month's queries, and the places that agents sign in from. */
   monthlyCounterMs: 40 * dayMs,
   processMs: 7 * dayMs,
 } as const;
@@ -86,7 +86,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
             table: "counters",
             column: "window_start",
             before: now - kept.counterMs,
-            and: sql`name not like 'queries:%'`,
+            and: sql`name not like 'queries:%' and name not like 'inbox:known:%'`,
           },
           signal,
         ),
@@ -123,7 +123,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
 
 /** Takes the text out of events received before `until`; the time up to which that is done. */
 async function emptyInbound(store: Store, from: number, until: number, signal: AbortSignal): Promise<number> {
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const rows = await store.read
       .selectFrom("inbound_events")
       .select(["id", "received_at"])
@@ -136,9 +136,7 @@ async function emptyInbound(store: Store, from: number, until: number, signal: A
     const last = rows.at(-1);
     if (last === undefined) return Math.max(from, until);
     const ids = rows.map(({ id }) => id);
-    await store.write((tx) =>
-      tx.updateTable("inbound_events").set({ payload: "{}" }).where("id", "in", ids).execute(),
-    );
+    await store.write((tx) => tx.updateTable("inbound_events").set({ payload: "{}" }).where("id", "in", ids).execute());
     at = last.received_at;
     signal.throwIfAborted();
   }

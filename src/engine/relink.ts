@@ -47,19 +47,18 @@ export async function relink(
 
   let query = tx.selectFrom("conversations").selectAll().where("contact_id", "=", contactId);
   if (after !== undefined) {
-    query = query.where("started_at", ">=", after.startedAt).where((eb) =>
-      eb.or([
-        eb("started_at", ">", after.startedAt),
-        eb.and([eb("started_at", "=", after.startedAt), eb("id", ">", after.id)]),
-      ]),
-    );
+    query = query
+      .where("started_at", ">=", after.startedAt)
+      .where((eb) =>
+        eb.or([
+          eb("started_at", ">", after.startedAt),
+          eb.and([eb("started_at", "=", after.startedAt), eb("id", ">", after.id)]),
+        ]),
+      );
   }
   query = query.orderBy("started_at").orderBy("id").limit(step);
   const conversations = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).execute();
-  const contacts = await ownersOf(tx, [
-    contactId,
-    ...conversations.map((row) => row.own_contact_id ?? row.contact_id),
-  ]);
+  const contacts = await ownersOf(tx, [contactId, ...conversations.map((row) => row.own_contact_id ?? row.contact_id)]);
 
   const changes = createChanges(now, search);
   const others = new Set<string>();

@@ -71,7 +71,7 @@ export async function emptyWorkspace(
   const of = (table: "conversations" | "documents" | "accounts" | "agents" | "contacts" | "api_keys", limit: number) =>
     store.read.selectFrom(table).select("id").where("workspace_id", "=", workspaceId).limit(limit).execute();
 
-  for (let removed = 0; ; ) {
+  for (let removed = 0; ;) {
     signal.throwIfAborted();
     const some = await of("conversations", conversationsAtOnce);
     if (some.length === 0) break;

@@ -48,7 +48,7 @@ export async function expireConversations(
 ): Promise<void> {
   for (const workspace of workspaces) {
     const end = endOf(workspace.plan, clock.now());
-    for (let after: Place | undefined; ; ) {
+    for (let after: Place | undefined; ;) {
       const page = await begunBefore(store.read, workspace.id, end, after);
       const ids = page.filter((row) => row.last_message_at <= end).map(({ id }) => id);
       for (let at = 0; at < ids.length; at += deletedAtOnce) {
@@ -107,7 +107,7 @@ export async function expireContacts(
 ): Promise<void> {
   for (const { id: workspaceId, plan } of workspaces) {
     const end = endOf(plan, now);
-    for (let after = ""; ; ) {
+    for (let after = ""; ;) {
       // Ids of one kind sort by creation.
       const page = await store.read
         .selectFrom("contacts")

@@ -113,9 +113,7 @@ function isWrong(row: ConversationRow, settings: WorkspaceSettings, now: number)
   const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
   if (row.sla_running_since !== null && slaState(clock, settings.slaTargets[row.priority], now) !== row.sla_state)
     return true;
-  return (
-    (nextTimer(row, settings, now) ?? Number.POSITIVE_INFINITY) < (row.timer_at ?? Number.POSITIVE_INFINITY)
-  );
+  return (nextTimer(row, settings, now) ?? Number.POSITIVE_INFINITY) < (row.timer_at ?? Number.POSITIVE_INFINITY);
 }
 
 /** Not the one that is kept for a second: its settings may be the old ones. */

@@ -286,7 +286,7 @@ async function* conversationLines(
 }
 
 async function* received(db: Reader, conversationIds: readonly string[]): AsyncGenerator<ExportLine> {
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await db
       .selectFrom("inbound_events")
       .selectAll()
@@ -340,7 +340,12 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
           .where("part", "=", part)
           .executeTakeFirst();
         if (row === undefined) break;
-        yield { type: "document_body", document_id: document.id, part, base64: Buffer.from(row.body).toString("base64") };
+        yield {
+          type: "document_body",
+          document_id: document.id,
+          part,
+          base64: Buffer.from(row.body).toString("base64"),
+        };
       }
     }
   }
@@ -350,7 +355,7 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
 async function* rowPages<T extends { readonly id: string }>(
   read: (after: string) => Promise<readonly T[]>,
 ): AsyncGenerator<readonly T[]> {
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const rows = await read(after);
     const last = rows.at(-1);
     if (last === undefined) return;

@@ -23,7 +23,7 @@ export async function customerByEmail(db: Reader, workspaceId: string, email: st
     .where("value", "in", [...new Set([key, emailIdentity(email) ?? key])])
     .execute())
     ids.add(row.contact_id);
-  for (let after = ""; ; ) {
+  for (let after = ""; ;) {
     const page = await db
       .selectFrom("contacts")
       .select(["id", "email"])
