@@ -1,5 +1,5 @@
 import multipart from "@fastify/multipart";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
 import { authenticate } from "../auth.ts";
 import { createIdempotency } from "../idempotency.ts";
@@ -42,8 +42,7 @@ export async function v1(
     reply.header("cache-control", "no-store");
     const caller = await authenticate(store.read, request.headers.authorization, clock.now());
     request.caller = caller;
-    const leave = enter(request, caller.keyId);
-    reply.raw.once("close", leave);
+    leaveAtTheEnd(request, reply, enter(request, caller.keyId));
     settle.set(request, inFlight.enter());
     const { rate, slot, problem } = await limits.take(caller);
     request.rate = rate;
@@ -135,6 +134,24 @@ function requireExactIds(params: unknown): void {
     if (name === "document_id") throw documentNotFound();
     throw new Problem("not_found", "There is nothing with this id.");
   }
+}
+
+/**
+ * Whichever comes first: the end of the response, or of its connection. A response that waits behind others on a
+ * connection hears nothing of that one's end, and either may have been while we looked up the key.
+ */
+function leaveAtTheEnd(request: FastifyRequest, reply: FastifyReply, leave: () => void): void {
+  const { socket } = request.raw;
+  const end = (): void => {
+    socket.off("close", end);
+    reply.raw.off("close", end);
+    leave();
+  };
+  // As many as one key may have in flight, each with a listener.
+  socket.setMaxListeners(100);
+  socket.once("close", end);
+  reply.raw.once("close", end);
+  if (socket.destroyed || reply.raw.destroyed) end();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
