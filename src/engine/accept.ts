@@ -166,10 +166,13 @@ export async function acceptAll(
       customer_phone: null,
       customer_verified: 0,
       previous_conversation_id: null,
+      event_seq: 0,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
-    draft.audit("status_changed", { type: "customer", id: contact.id, name: contact.name }, { to: "open" });
+    const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    draft.audit("status_changed", actor, { to: "open" });
+    draft.tell("conversation.started", actor);
     newConversations.push(draft);
     return draft;
   }

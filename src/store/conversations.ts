@@ -34,6 +34,7 @@ const changing = [
   "customer_email_key",
   "customer_phone",
   "customer_verified",
+  "event_seq",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
 

@@ -18,7 +18,3 @@ export function parseInstant(text: string): number | undefined {
     offset === null ? 0 : (offset[1] === "-" ? -1 : 1) * (Number(offset[2]) * 60 + Number(offset[3] ?? 0));
   return date + Math.floor(Number(`0.${fraction}`) * 1_000) - offsetMinutes * 60_000;
 }
-
-export function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
-}
