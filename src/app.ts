@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { Registry, collectDefaultMetrics } from "prom-client";
+import { Counter, Registry, collectDefaultMetrics } from "prom-client";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
+import { tellOfDocument } from "#engine/events.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
@@ -33,11 +34,16 @@ import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
+import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
+import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
+import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createSites } from "./sites.ts";
 import { demoPage } from "./web/demo.ts";
+import { tellEndpoint } from "./webhooks/dispatch.ts";
+import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 
 export interface AppOptions {
   readonly clock: Clock;
@@ -57,6 +63,8 @@ export interface Core {
   readonly secrets: Secrets;
   readonly documents: Documents;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  /** Reaches addresses that somebody else has chosen. */
+  readonly guardedFetch: GuardedFetch;
   close(): Promise<void>;
 }
 
@@ -79,13 +87,22 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
-  const documents = createDocuments({ store, clock, log, ...(wake === undefined ? {} : { wake }) });
+  const documents = createDocuments({
+    store,
+    clock,
+    log,
+    onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
+    ...(wake === undefined ? {} : { wake }),
+  });
+  const guardedFetch = openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   return {
     store,
     secrets,
     documents,
     answerer: createExtractiveAnswerer({ index }),
+    guardedFetch,
     async close() {
+      await guardedFetch.close();
       await index.close();
       await store.close();
     },
@@ -119,10 +136,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   );
   const core = await openCore(config, options, wake);
   opened.push(() => core.close());
-  const { store, secrets, documents } = core;
+  const { store, secrets, documents, guardedFetch } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
+  const { allowPrivate = false } = config.file;
+  await provisionWebhooks({ store, clock, secrets, allowPrivate }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -152,11 +171,41 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const webhookTries = new Counter({
+    name: "parley_webhook_deliveries_total",
+    help: "Tries at sending an event to a webhook, by what came of them.",
+    labelNames: ["outcome"] as const,
+    registers: [metrics],
+  });
+  const webhooks = {
+    store,
+    clock,
+    log,
+    guardedFetch,
+    open: (sealed: string) => secrets.open(sealed),
+    count: (outcome: string) => webhookTries.inc({ outcome }),
+  };
+
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    tell: {
+      batch: true,
+      // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
+      attemptsMax: Number.POSITIVE_INFINITY,
+      // A lane an endpoint. Those that hang hold theirs for seconds, and customers must not wait for it.
+      lanesMax: 24,
+      run: (rows, signal) => tellEndpoint(webhooks, rows, signal),
+    },
+    "forget-events": {
+      batch: true,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      run: (rows, signal) => forgetEvents({ store, clock }, rows, signal),
+    },
     ingest: {
       batch: true,
       attemptsMax: 5,
@@ -172,6 +221,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await scheduleRetention({ store, clock });
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
     opened.push(() => running.close(0));
@@ -181,8 +231,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
   if (connections !== undefined) opened.push(() => connections.close());
 
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
   const server = await createServer({
     store,
     engine,

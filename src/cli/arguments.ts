@@ -13,13 +13,22 @@ export interface Arguments {
   /** The text of an option; throws when it is missing. */
   required(name: string): string;
   optional(name: string): string | undefined;
+  /** Whether an option without a text is there. */
+  flag(name: string): boolean;
   /** A whole number; throws for anything else. */
   number(name: string): number | undefined;
 }
 
-/** Parses what follows the command's name. `options`: the names that it takes, besides `--json`. */
-export function readArguments(argv: readonly string[], options: readonly string[]): Arguments {
-  const { values, positionals } = parse(argv, options);
+/**
+ * Parses what follows the command's name. `options`: the names that it takes, besides `--json`; `flags`: those that have
+ * no text.
+ */
+export function readArguments(
+  argv: readonly string[],
+  options: readonly string[],
+  flags: readonly string[] = [],
+): Arguments {
+  const { values, positionals } = parse(argv, options, flags);
   const optional = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === "string" ? value : undefined;
@@ -27,6 +36,7 @@ export function readArguments(argv: readonly string[], options: readonly string[
   return {
     words: positionals,
     optional,
+    flag: (name) => values[name] === true,
     required(name) {
       const value = optional(name);
       if (value === undefined || value === "") throw new UsageError(`--${name} is missing`);
@@ -41,14 +51,14 @@ export function readArguments(argv: readonly string[], options: readonly string[
   };
 }
 
-function parse(argv: readonly string[], options: readonly string[]) {
+function parse(argv: readonly string[], options: readonly string[], flags: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
       options: {
         ...Object.fromEntries(options.map((name) => [name, { type: "string" as const }])),
-        json: { type: "boolean" },
+        ...Object.fromEntries(["json", ...flags].map((name) => [name, { type: "boolean" as const }])),
       },
     });
     return { values: values as Readonly<Record<string, string | boolean | undefined>>, positionals };

@@ -242,3 +242,54 @@ export async function lockEndpoint(tx: Tx, endpointId: string) {
   const query = tx.selectFrom("webhooks").selectAll().where("id", "=", endpointId);
   return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
 }
+
+/** Queues stored events once more. What waits for its next try already is due at once. */
+export async function queueAgain(
+  tx: Tx,
+  endpointId: string,
+  positions: readonly number[],
+  now: number,
+): Promise<void> {
+  const events = await tx
+    .selectFrom("events")
+    .select(["id", "subject_id"])
+    .where("position", "in", positions)
+    .orderBy("position")
+    .execute();
+  const waiting = await tx
+    .selectFrom("webhook_queue")
+    .select(["id", "event_id", "subject_id"])
+    .where("endpoint_id", "=", endpointId)
+    .where(
+      "event_id",
+      "in",
+      events.map(({ id }) => id),
+    )
+    .execute();
+  for (const { id, subject_id } of waiting) {
+    // With all that goes before it.
+    await tx
+      .updateTable("webhook_queue")
+      .set({ due_at: now })
+      .where("endpoint_id", "=", endpointId)
+      .where("subject_id", "=", subject_id)
+      .where("id", "<=", id)
+      .where("due_at", ">", now)
+      .execute();
+  }
+  const known = new Set(waiting.map(({ event_id }) => event_id));
+  const fresh = events.filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return;
+  const insert = tx.insertInto("webhook_queue").values(
+    fresh.map(({ id, subject_id }) => ({
+      endpoint_id: endpointId,
+      subject_id,
+      event_id: id,
+      due_at: now,
+      attempts: 0,
+      created_at: now,
+    })),
+  );
+  // Somebody else may be replaying the same.
+  await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
+}

@@ -6,6 +6,7 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { FileConfig } from "#src/config-file.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -88,6 +89,8 @@ export interface TestApp {
 export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export interface StartOptions {
+  /** The configuration file, as it is read. */
+  readonly file?: FileConfig;
   readonly trustedProxies?: readonly string[];
   /** Another process on a database that is there already. */
   readonly databaseUrl?: string;
@@ -114,7 +117,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
-      file: { workspaces: [] },
+      file: options.file ?? { workspaces: [] },
       killAt: undefined,
     },
     { clock, log },

@@ -20,6 +20,7 @@ import type { Checkpoint } from "#engine/checkpoint.ts";
 import type { Answer, Question } from "#engine/ports.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { FileConfig } from "#src/config-file.ts";
 import type { LoadAdapter } from "#src/channels.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -51,6 +52,8 @@ export interface Sent {
 }
 
 export interface BenchOptions {
+  /** The configuration file, as it is read. */
+  readonly file?: FileConfig;
   readonly settings?: Partial<WorkspaceSettings>;
   readonly checkpoint?: Checkpoint;
   /** The database of another bench: a second process of the same installation. */
@@ -159,7 +162,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       role: "all",
       logLevel: "debug",
       trustedProxies: [],
-      file: { workspaces: [] },
+      file: options.file ?? { workspaces: [] },
       killAt: undefined,
     },
     {
