@@ -183,6 +183,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     store,
     clock,
     log,
+    wake,
     guardedFetch,
     open: (sealed: string) => secrets.open(sealed),
     count: (outcome: string) => webhookTries.inc({ outcome }),

@@ -1,4 +1,4 @@
-import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
+import type { Clock, Log, Store, Tx, Wake } from "#engine/ports.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { AttemptOutcome } from "#store/schema.ts";
@@ -9,6 +9,7 @@ import {
   emptyQueue,
   lockEndpoint,
   nextTell,
+  tellLane,
   tellWork,
   withdrawTells,
 } from "#store/webhooks.ts";
@@ -21,6 +22,7 @@ export interface DispatchDependencies extends PostDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly wake: Wake;
   /** Counts a try, by what came of it. */
   readonly count: (outcome: AttemptOutcome) => void;
 }
@@ -41,10 +43,10 @@ export async function tellEndpoint(
   rows: readonly OutboxRow[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock } = dependencies;
+  const { store, clock, wake } = dependencies;
   const { endpointId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly endpointId: string };
   await drain(dependencies, endpointId, signal);
-  await store.write(async (tx) => {
+  const due = await store.write(async (tx) => {
     await finishWork(tx, rows);
     // Whoever has queued something has put in a row of this lane with it. Those that are taken away here are committed,
     // so that what they tell of is seen by the next statement; the others stay.
@@ -52,7 +54,10 @@ export async function tellEndpoint(
     const now = clock.now();
     const next = await nextTell(tx, endpointId, now);
     if (next !== null) await insertWork(tx, [tellWork(endpointId, Math.max(next, now))], now);
+    return next;
   });
+  // A retry comes on time, not at the next look into the database.
+  if (due !== null) wake.notify([tellLane(endpointId)], due);
 }
 
 async function drain(dependencies: DispatchDependencies, endpointId: string, signal: AbortSignal): Promise<void> {

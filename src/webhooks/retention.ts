@@ -16,11 +16,12 @@ interface RetentionDependencies {
   readonly clock: Clock;
 }
 
-/** Makes sure that old events are deleted, now and once a day: the work puts itself in again. */
+/** Makes sure that old events are deleted once a day: the work puts itself in again. */
 export async function scheduleRetention({ store, clock }: RetentionDependencies): Promise<void> {
   await store.write(async (tx) => {
     const there = await tx.selectFrom("outbox").select("id").where("lane", "=", kind).executeTakeFirst();
-    if (there === undefined) await insertWork(tx, [{ lane: kind, kind, payload: {}, dueAt: clock.now() }], clock.now());
+    const now = clock.now();
+    if (there === undefined) await insertWork(tx, [{ lane: kind, kind, payload: {}, dueAt: now + everyMs }], now);
   });
 }
 
