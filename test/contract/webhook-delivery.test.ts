@@ -42,6 +42,11 @@ eachDatabase("sending events to endpoints", (open) => {
   const resolve = (id: string) => bench.engine.update(bench.workspaceId, id, { status: "resolved" }, anna);
   const stateOf = async (id: string) => (await listWebhooks(bench.store, undefined)).find((each) => each.id === id);
   const log = (endpointId: string) => webhookDeliveries(bench.store, { endpointId, limit: 1_000 });
+  /** The commands run in a process of their own: what they leave is found at the next look. */
+  const jump = async (ms: number): Promise<void> => {
+    bench.clock.advance(ms);
+    await bench.settle();
+  };
   const receive = (count: number) => bench.until(`${count} requests have come`, () => receiver.received.length >= count);
 
   it("posts an event as it was when it happened, signed as the official receiver expects", async () => {
@@ -114,16 +119,18 @@ eachDatabase("sending events to endpoints", (open) => {
     try {
       const { id } = await add(hanging.url);
       await add();
-      for (let i = 0; i < 30; i += 1) await bench.begin(`thread ${i}`, "Hello");
-      await receive(30);
-      await bench.until("all are answered", () => bench.sent.length === 30);
-      expect(hanging.received.length).toBeLessThanOrEqual(4);
+      for (let i = 0; i < 12; i += 1) await bench.begin(`thread ${i}`, "Hello");
+      await receive(12);
+      await bench.until("all are answered", () => bench.sent.length === 12);
+      bench.clock.advance(250);
+      await bench.until("as many are under way as may be", () => hanging.received.length === 4);
+      bench.clock.advance(250);
+      expect(hanging.received).toHaveLength(4);
       bench.clock.advance(15_000);
       await bench.until("it is noted", async () => (await log(id)).length >= 4);
       expect((await log(id)).at(-1)).toMatchObject({
         status: null,
         error: "there was no answer within 15 s",
-        duration_ms: 15_000,
         outcome: "retry",
       });
       const later = await bench.begin("one more", "Hello");
@@ -211,7 +218,7 @@ eachDatabase("sending events to endpoints", (open) => {
     await expect(replayRange(bench.store, bench.clock, id, { failed: true })).rejects.toThrow("is disabled");
     await enableWebhook(bench.store, id);
     expect(await replayRange(bench.store, bench.clock, id, { failed: true })).toBe(2);
-    await bench.advance(1_000);
+    await jump(1_000);
     expect(receiver.types()).toEqual(["conversation.started", "conversation.started", "conversation.resolved"]);
     expect(await replayRange(bench.store, bench.clock, id, { failed: true })).toBe(0);
   });
@@ -221,9 +228,10 @@ eachDatabase("sending events to endpoints", (open) => {
     receiver.behave(answer(500));
     for (let day = 0; day < 5; day += 1) {
       await bench.begin(`day ${day}`, "Hello");
-      await bench.advance(dayMs - 1);
+      await bench.settle();
+      await jump(dayMs - 1);
       expect((await stateOf(id))?.state).toBe("failing");
-      await bench.advance(1);
+      await jump(1);
     }
     await bench.begin("day 5", "Hello");
     await bench.settle();
@@ -270,13 +278,13 @@ eachDatabase("sending events to endpoints", (open) => {
     const [, second] = sent;
     if (second === undefined) throw new Error("not everything was received");
     await replayEvent(bench.store, bench.clock, second.event.data.event_id, id);
-    await bench.advance(1_000);
+    await jump(1_000);
     expect(receiver.received.slice(3).map(({ body }) => body)).toEqual([second.body]);
     expect(receiver.received[3]?.headers["webhook-id"]).toBe(second.headers["webhook-id"]);
     const since = sent[0]?.at ?? 0;
     expect(await replayRange(bench.store, bench.clock, id, { since, until: sent[2]?.at ?? 0 })).toBe(1);
     expect(await replayRange(bench.store, bench.clock, id, { since })).toBe(2);
-    await bench.advance(1_000);
+    await jump(1_000);
     expect(receiver.received.slice(4).map(({ body }) => body)).toEqual([second.body, sent[2]?.body]);
   });
 
@@ -304,9 +312,10 @@ eachDatabase("sending events to endpoints", (open) => {
   it("forgets events and the log after 30 days", async () => {
     const { id } = await add();
     await bench.begin("thread", "Hello");
-    await bench.advance(29 * dayMs);
+    await bench.settle();
+    await jump(29 * dayMs);
     expect(await log(id)).not.toEqual([]);
-    await bench.advance(2 * dayMs);
+    await jump(2 * dayMs);
     expect((await log(id)).filter(({ type }) => type === "conversation.started")).toEqual([]);
     const kept = await bench.store.read.selectFrom("events").select("type").execute();
     expect(kept.map(({ type }) => type)).toEqual(["conversation.resolved"]);
@@ -328,14 +337,22 @@ eachDatabase("sending events to endpoints", (open) => {
     await receive(1);
     const other = await openBench(open, { beside: bench, clock: bench.clock, file: { workspaces: [], allowPrivate } });
     try {
-      await bench.app.close();
       receiver.behave(answer(200));
-      await receive(1);
+      let ended = false;
+      const ending = bench.app.close().then(() => {
+        ended = true;
+      });
+      await other.until("the process has ended", () => {
+        if (!ended) bench.clock.advance(20);
+        return ended;
+      });
+      await ending;
       bench.clock.advance(1_000);
       await other.until("it is sent again", () => receiver.received.length === 2);
       await other.until("it is noted", async () =>
         (await webhookDeliveries(other.store, { endpointId: id, limit: 10 })).some((each) => each.status === 200),
       );
+      expect(await webhookDeliveries(other.store, { endpointId: id, limit: 10 })).toHaveLength(1);
       expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
     } finally {
       await other.close();
