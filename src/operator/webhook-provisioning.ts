@@ -4,7 +4,16 @@ import type { FileWebhook, FileWorkspace } from "../config-file.ts";
 import { dayMs } from "../webhooks/retry.ts";
 import { newWebhookSecret } from "../webhooks/signature.ts";
 import type { WebhookDependencies } from "./webhooks.ts";
-import { checkedSecret, checkedTypes, checkedUrl, disable, enable, newRow, notInFile, replaceSecret } from "./webhooks.ts";
+import {
+  checkedSecret,
+  checkedTypes,
+  checkedUrl,
+  disable,
+  enable,
+  newRow,
+  notInFile,
+  replaceSecret,
+} from "./webhooks.ts";
 
 /** Makes the endpoints of the configuration file, by workspace and address, and disables those that have left it. */
 export async function provisionWebhooks(

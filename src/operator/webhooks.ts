@@ -221,11 +221,7 @@ export async function rotateWebhook(
 
 /** `sealed` signs from now on, and until `until` what signed so far as well. */
 export async function replaceSecret(tx: Tx, id: string, sealed: string, until: number): Promise<void> {
-  const { secret } = await tx
-    .selectFrom("webhooks")
-    .select("secret")
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
+  const { secret } = await tx.selectFrom("webhooks").select("secret").where("id", "=", id).executeTakeFirstOrThrow();
   await tx
     .updateTable("webhooks")
     .set({ secret: sealed, previous_secret: secret, previous_until: until })
@@ -257,7 +253,10 @@ export async function webhookDeliveries(store: Store, filter: DeliveryFilter) {
   if (filter.workspaceId !== undefined) {
     const { id } = await requireWorkspace(store, filter.workspaceId);
     query = query.where("attempt.endpoint_id", "in", (eb) =>
-      eb.selectFrom("webhooks").select("webhooks.id").where("webhooks.workspace_id", "=", parseWorkspaceId(id) ?? id),
+      eb
+        .selectFrom("webhooks")
+        .select("webhooks.id")
+        .where("webhooks.workspace_id", "=", parseWorkspaceId(id) ?? id),
     );
   }
   if (filter.eventId !== undefined) query = query.where("attempt.event_id", "=", filter.eventId);

@@ -171,12 +171,7 @@ export async function dueHeads(
 }
 
 /** Puts an event off, and what follows it of the same subject with it. */
-export async function deferEvent(
-  tx: Tx,
-  endpointId: string,
-  event: QueuedEvent,
-  dueAt: number,
-): Promise<void> {
+export async function deferEvent(tx: Tx, endpointId: string, event: QueuedEvent, dueAt: number): Promise<void> {
   await tx
     .updateTable("webhook_queue")
     .set({ due_at: dueAt, attempts: event.attempts + 1 })
@@ -244,12 +239,7 @@ export async function lockEndpoint(tx: Tx, endpointId: string) {
 }
 
 /** Queues stored events once more. What waits for its next try already is due at once. */
-export async function queueAgain(
-  tx: Tx,
-  endpointId: string,
-  positions: readonly number[],
-  now: number,
-): Promise<void> {
+export async function queueAgain(tx: Tx, endpointId: string, positions: readonly number[], now: number): Promise<void> {
   const events = await tx
     .selectFrom("events")
     .select(["id", "subject_id"])

@@ -157,11 +157,19 @@ async function settle(
     else if (next === null) await tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute();
     else await deferEvent(tx, id, queued, next);
     const made = outcomeOf(posted.delivered, disabling !== null, next);
-    await insertAttempt(tx, { endpointId: id, eventId: queued.eventId, attempt: attempts, outcome: made, next, posted });
+    await insertAttempt(tx, {
+      endpointId: id,
+      eventId: queued.eventId,
+      attempt: attempts,
+      outcome: made,
+      next,
+      posted,
+    });
     return { outcome: made, reason: disabling };
   });
   if (outcome !== null) count(outcome);
-  if (reason !== null) log.warn({ endpointId: id, host: URL.parse(url)?.host, reason }, "a webhook endpoint is disabled");
+  if (reason !== null)
+    log.warn({ endpointId: id, host: URL.parse(url)?.host, reason }, "a webhook endpoint is disabled");
 }
 
 function outcomeOf(delivered: boolean, disabled: boolean, next: number | null): AttemptOutcome {

@@ -47,7 +47,8 @@ eachDatabase("sending events to endpoints", (open) => {
     bench.clock.advance(ms);
     await bench.settle();
   };
-  const receive = (count: number) => bench.until(`${count} requests have come`, () => receiver.received.length >= count);
+  const receive = (count: number) =>
+    bench.until(`${count} requests have come`, () => receiver.received.length >= count);
 
   it("posts an event as it was when it happened, signed as the official receiver expects", async () => {
     const { secret } = await add(receiver.url, eventTypes);

@@ -1,14 +1,18 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventTypes } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { statuses, transitionEvent } from "#domain/lifecycle.ts";
 import type { ConversationChange } from "#engine/engine.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import { createKey } from "#src/operator/keys.ts";
 import { addWebhook } from "#src/operator/webhooks.ts";
 import { createSecrets } from "#src/secrets.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, answerOf, dayMs, hourMs, openBench } from "../support/engine-bench.ts";
+import { projectDir } from "../support/source-tree.ts";
 import type { ReceivedEvent } from "../support/webhook-receiver.ts";
 
 const settings = { lowAnswersToEscalate: 2, escalationPhrases: ["a human"], autoResolveDays: 7, autoArchiveDays: 30 };
@@ -26,7 +30,12 @@ eachDatabase("what endpoints are told of", (open) => {
   const newThread = (): string => `thread ${(numbered += 1)}`;
   const eventsOf = async (id: string): Promise<ReceivedEvent[]> =>
     (
-      await bench.store.read.selectFrom("events").select("payload").where("subject_id", "=", id).orderBy("position").execute()
+      await bench.store.read
+        .selectFrom("events")
+        .select("payload")
+        .where("subject_id", "=", id)
+        .orderBy("position")
+        .execute()
     ).map(({ payload }) => JSON.parse(payload) as ReceivedEvent);
   const told = async (id: string, after = 0): Promise<string[]> =>
     (await eventsOf(id)).slice(after).map(({ type }) => type);
@@ -217,16 +226,51 @@ eachDatabase("what endpoints are told of", (open) => {
     expect(sequences).toEqual(sequences.map((_, i) => i + 1));
   });
 
+  it("tells that a document is indexed, and that one cannot be read", async () => {
+    const { documents } = bench.app.core;
+    for (const [fileName, text, type, status] of [
+      ["good.md", "# Lamps\n\nLamps have a warranty of three years.", "document.indexed", "indexed"],
+      ["empty.md", "", "document.failed", "failed"],
+    ] as const) {
+      const { id } = await documents.add({ workspaceId: bench.workspaceId, fileName, bytes: Buffer.from(text) });
+      await documents.process(id);
+      // What indexes a document may be a command, which cannot wake the server.
+      bench.clock.advance(1_000);
+      await bench.settle();
+      const [event, ...more] = await eventsOf(id);
+      expect(more).toEqual([]);
+      expect(event).toMatchObject({
+        type,
+        data: { document: { id, status }, sequence: null, actor: { type: "system" } },
+      });
+      expect(event?.data).not.toHaveProperty("conversation");
+    }
+  });
+
+  it("shows a conversation as the API's list does, and as the manual's example does", async () => {
+    const id = await conversationIn("claimed");
+    const event = (await eventsOf(id)).find(({ type }) => type === "conversation.claimed");
+    const page = await readFile(join(projectDir, "docs/webhooks.md"), "utf8");
+    const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "{}") as ReceivedEvent;
+    const fields = (value: object): string[] => Object.keys(value).toSorted();
+    expect(fields(event ?? {})).toEqual(fields(example));
+    expect(fields(event?.data ?? {})).toEqual(fields(example.data));
+    expect(fields(event?.data.conversation ?? {})).toEqual(fields(example.data.conversation));
+    for (const type of eventTypes) expect(page).toContain(`| \`${type}\` |`);
+    const { key } = await createKey(bench.store, bench.clock, { workspaceId: bench.workspaceId, name: "key" });
+    const response = await fetch(`${await bench.app.listen()}/v1/conversations?workspace_id=${bench.workspaceId}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const list = (await response.json()) as { readonly conversations: readonly { readonly id: string }[] };
+    expect(list.conversations.find((each) => each.id === id)).toEqual(event?.data.conversation);
+  });
+
   it("stores no event where nobody wants it, and forgets those of a conversation that is deleted", async () => {
     const id = await conversationIn("open");
     expect(await told(id)).not.toEqual([]);
     await bench.engine.remove(bench.workspaceId, id, anna);
     expect(await told(id)).toEqual([]);
-    const left = await bench.store.read
-      .selectFrom("webhook_queue")
-      .select("id")
-      .where("subject_id", "=", id)
-      .execute();
+    const left = await bench.store.read.selectFrom("webhook_queue").select("id").where("subject_id", "=", id).execute();
     expect(left).toEqual([]);
 
     const quiet = await openBench(open, { settings });
