@@ -13,16 +13,13 @@ export interface Arguments {
   /** The text of an option; throws when it is missing. */
   required(name: string): string;
   optional(name: string): string | undefined;
-  /** Whether an option without a text is there. */
-  flag(name: string): boolean;
   /** A whole number; throws for anything else. */
   number(name: string): number | undefined;
+  /** Whether an option without a value is there. */
+  flag(name: string): boolean;
 }
 
-/**
- * Parses what follows the command's name. `options`: the names that it takes, besides `--json`; `flags`: those that have
- * no text.
- */
+/** Parses what follows the command's name. `options` have a value, `flags` have none; `--json` is always taken. */
 export function readArguments(
   argv: readonly string[],
   options: readonly string[],
@@ -58,7 +55,8 @@ function parse(argv: readonly string[], options: readonly string[], flags: reado
       allowPositionals: true,
       options: {
         ...Object.fromEntries(options.map((name) => [name, { type: "string" as const }])),
-        ...Object.fromEntries(["json", ...flags].map((name) => [name, { type: "boolean" as const }])),
+        ...Object.fromEntries(flags.map((name) => [name, { type: "boolean" as const }])),
+        json: { type: "boolean" },
       },
     });
     return { values: values as Readonly<Record<string, string | boolean | undefined>>, positionals };

@@ -1,7 +1,7 @@
 import { systemActor } from "#domain/message.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { DeliveriesTable } from "#store/schema.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes, Draft } from "./changes.ts";
 import type { Tx } from "./ports.ts";
 import { insertNote } from "./update.ts";
 import { settingsIn } from "./workspaces.ts";
@@ -22,12 +22,16 @@ export async function noteFailure(
   const row = await lockConversation(tx, found.workspace_id, delivery.conversation_id);
   if (row === undefined) return;
   const draft = changes.track(row, await settingsIn(tx, row.workspace_id), false);
-  const actor = systemActor("delivery");
-  await insertNote(tx, draft, { content: reason, authorEmail: "system" }, actor, changes.now);
+  await noteProblem(tx, draft, reason, changes.now);
   const message = await tx
     .selectFrom("messages")
     .selectAll()
     .where("id", "=", delivery.message_id)
     .executeTakeFirstOrThrow();
-  draft.tell("message.delivery_failed", actor, { message, error: reason });
+  draft.tell("message.delivery_failed", systemActor("delivery"), { message, error: reason });
+}
+
+/** Notes in the conversation, for its agents, what stands between them and the customer. */
+export async function noteProblem(tx: Tx, draft: Draft, reason: string, now: number): Promise<void> {
+  await insertNote(tx, draft, { content: reason, authorEmail: "system" }, systemActor("delivery"), now);
 }

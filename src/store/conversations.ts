@@ -13,6 +13,7 @@ export function emailKey(email: string): string {
 /** What changes in the life of a conversation; all else is written once. */
 const changing = [
   "contact_id",
+  "own_contact_id",
   "status",
   "snoozed_from",
   "snoozed_until",
@@ -35,6 +36,7 @@ const changing = [
   "customer_phone",
   "customer_verified",
   "event_seq",
+  "previous_conversation_id",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
 
@@ -44,7 +46,9 @@ const changing = [
  */
 export async function lockConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow | undefined> {
   const query = tx.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId);
-  return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  const row = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  // MySQL takes an id with spaces after it for the same.
+  return row?.id === id ? row : undefined;
 }
 
 export interface Context {

@@ -93,6 +93,28 @@ async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.deleteFrom("events").where("id", "in", ids).execute();
 }
 
+/** Deletes at most `limit` events of a workspace; whether there were any. */
+export async function deleteEventsOfWorkspace(
+  db: { readonly read: Reader; write<T>(work: (tx: Tx) => Promise<T>): Promise<T> },
+  workspaceId: string,
+  limit: number,
+): Promise<boolean> {
+  const events = await db.read
+    .selectFrom("events")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .limit(limit)
+    .execute();
+  if (events.length === 0) return false;
+  await db.write((tx) =>
+    deleteEvents(
+      tx,
+      events.map(({ id }) => id),
+    ),
+  );
+  return true;
+}
+
 /** Deletes at most `limit` events and as many attempts that are older than `before`; whether there may be more. */
 export async function deleteOldEvents(
   db: { readonly read: Reader; write<T>(work: (tx: Tx) => Promise<T>): Promise<T> },

@@ -13,7 +13,7 @@ eachDatabase("webhooks of the configuration file", (open) => {
     const first = await openBench(open);
     const secrets = createSecrets("a secret for tests, of more than thirty-two characters");
     const start = async (webhooks: readonly FileWebhook[]): Promise<void> => {
-      const file = { workspaces: [{ name: "Test", plan: undefined, settings: {}, webhooks }] };
+      const file = { workspaces: [{ name: "Test", plan: undefined, settings: {}, channels: [], webhooks }] };
       await (await openBench(open, { beside: first, clock: first.clock, file })).close();
     };
     const list = async () =>

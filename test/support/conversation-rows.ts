@@ -68,6 +68,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       customer_verified: 0,
       previous_conversation_id: null,
       event_seq: 0,
+      own_contact_id: null,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({
