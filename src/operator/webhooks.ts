@@ -138,14 +138,14 @@ export async function listWebhooks(store: Store, workspaceId: string | undefined
   const rows = await query.execute();
   const waiting = await store.read
     .selectFrom("webhook_queue")
-    .select((eb) => ["endpoint_id", eb.fn.countAll<number>().as("count")])
+    .select((eb) => ["endpoint_id", eb.fn.countAll<number | string>().as("count")])
     .groupBy("endpoint_id")
     .execute();
   const counts = new Map(waiting.map(({ endpoint_id, count }) => [endpoint_id, Number(count)]));
   return rows.map((row) => ({ ...describeWebhook(row), waiting: counts.get(row.id) ?? 0 }));
 }
 
-export function describeWebhook(row: Row) {
+function describeWebhook(row: Row) {
   return {
     id: row.id,
     workspace_id: row.workspace_id,

@@ -29,7 +29,7 @@ export interface Posted {
   readonly retryAfterMs: number | null;
 }
 
-export const timeoutMs = 15_000;
+const timeoutMs = 15_000;
 /** The clock ends a try; should it stand still, this does. */
 const timeoutLastMs = timeoutMs + 5_000;
 const responseBytesMax = 1_024;

@@ -41,7 +41,7 @@ eachDatabase("what webhooks cost", (open) => {
       store: {
         ...store,
         read: store.read.withPlugin(recorder),
-        write: (work) => store.write((tx) => work(tx.withPlugin(recorder) as typeof tx)),
+        write: (work) => store.write((tx) => work(tx.withPlugin(recorder))),
       },
       taken: () =>
         nodes
