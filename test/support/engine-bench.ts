@@ -20,6 +20,7 @@ import type { Checkpoint } from "#engine/checkpoint.ts";
 import type { Answer, Question } from "#engine/ports.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { FileConfig } from "#src/config-file.ts";
 import type { LoadAdapter } from "#src/channels.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -51,6 +52,8 @@ export interface Sent {
 }
 
 export interface BenchOptions {
+  /** The configuration file, as it is read. */
+  readonly file?: FileConfig;
   readonly settings?: Partial<WorkspaceSettings>;
   /** Whether the daily housekeeping runs; every day of a test then takes its time. */
   readonly housekeeping?: boolean;
@@ -161,7 +164,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       role: "all",
       logLevel: "debug",
       trustedProxies: [],
-      file: { workspaces: [] },
+      file: options.file ?? { workspaces: [] },
       killAt: undefined,
     },
     {
@@ -246,7 +249,9 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
           .orderBy("id")
           .execute();
         const first = new Map(rows.toReversed().map(({ lane, due_at }) => [lane, due_at]));
-        return ![...first.values()].some((dueAt) => dueAt <= clock.now());
+        // An endpoint's lane is not in order: its rows only say when to look.
+        const bells = rows.filter(({ lane }) => lane.startsWith("tell:")).map(({ due_at }) => due_at);
+        return ![...first.values(), ...bells].some((dueAt) => dueAt <= clock.now());
       }),
     async advance(ms) {
       const end = clock.now() + ms;
