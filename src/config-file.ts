@@ -75,6 +75,9 @@ const workspaceSchema = closed(
       days("Days without a message after which an open conversation is resolved; false: never."),
     ),
     auto_archive_days: Type.Optional(days("Days after which a resolved conversation is archived; false: never.")),
+    recrawl_days: Type.Optional(
+      days("Days after which a crawled website is gone through again; false: only when it is asked for."),
+    ),
     widget: Type.Optional(
       closed(
         {
@@ -211,6 +214,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>): FileWorkspace {
     lowAnswersToEscalate: given.escalation?.low_answers,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
+    recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
     slaTargets: given.sla,
     widgetTitle: given.widget?.title,
     widgetGreeting: given.widget?.greeting,

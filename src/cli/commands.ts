@@ -12,7 +12,8 @@ import {
 } from "./admin.ts";
 import { ask } from "./ask.ts";
 import { doctor } from "./doctor.ts";
-import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
+import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
+import { documentsList, documentsRemove } from "./documents.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
 
@@ -41,6 +42,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "agent login": agentLogin,
   "documents add": documentsAdd,
   "documents list": documentsList,
+  "documents recrawl": documentsRecrawl,
   "documents remove": documentsRemove,
 };
 
@@ -62,8 +64,9 @@ export const usage = `parley — a support assistant that answers from your docu
   parley agent list [--workspace W]
   parley agent login --workspace W --email E   a link that signs in once
 
-  parley documents add --workspace W [--audience TAG,TAG] FILE…
+  parley documents add --workspace W [--audience TAG,TAG] [--max-pages n] [--sitemap URL] FILE-or-URL…
   parley documents list --workspace W [--status S]
+  parley documents recrawl --workspace W ID…
   parley documents remove --workspace W ID…
 
   parley ask --workspace W "question"

@@ -16,6 +16,7 @@ export type IdPrefix =
   | "acc"
   | "key"
   | "chk"
+  | "bod"
   | "ses";
 
 let lastMs = 0;

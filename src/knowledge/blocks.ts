@@ -9,8 +9,8 @@ export type Block =
       readonly depth: number;
       readonly text: string;
     }
-  /** Cells as "Column: value" where the table names its columns. */
-  | { readonly kind: "row"; readonly cells: readonly string[] }
+  /** Cells as "Column: value" where the table names its columns. `alone`: a passage by itself, as the rows of a list of things are. */
+  | { readonly kind: "row"; readonly cells: readonly string[]; readonly alone?: boolean }
   /** Lines as they stand. */
   | { readonly kind: "code"; readonly text: string };
 

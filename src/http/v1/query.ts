@@ -242,8 +242,10 @@ export function queryRoutes(app: App, resources: Resources): void {
         `metadata must be an object of at most ${metadataCharsMax} characters of JSON.`,
       );
     }
-    if (body.document_ids !== undefined) await checkDocuments(caller.workspaceId, body.document_ids);
-    if (body.audience !== undefined) await checkAudience(caller.workspaceId, body.audience);
+    const documentIds =
+      body.document_ids === undefined ? undefined : await findDocuments(caller.workspaceId, body.document_ids);
+    const audience = body.audience?.map((tag) => tag.trim().toLowerCase());
+    if (audience !== undefined) await checkAudience(caller.workspaceId, audience);
     return {
       workspaceId: caller.workspaceId,
       text,
@@ -261,17 +263,19 @@ export function queryRoutes(app: App, resources: Resources): void {
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.strictness === undefined ? {} : { strictness: body.strictness }),
       ...(body.top_k === undefined ? {} : { topK: body.top_k }),
-      ...(body.document_ids === undefined ? {} : { documentIds: body.document_ids }),
-      ...(body.audience === undefined ? {} : { audience: body.audience }),
+      ...(documentIds === undefined ? {} : { documentIds }),
+      ...(audience === undefined ? {} : { audience }),
     };
   }
 
-  async function checkDocuments(workspaceId: string, ids: readonly string[]): Promise<void> {
+  /** The documents that hold the passages: a website's pages are documents below its own. */
+  async function findDocuments(workspaceId: string, ids: readonly string[]): Promise<readonly string[]> {
     const wanted = new Set(ids);
     const rows = await store.read
       .selectFrom("documents")
-      .select("id")
+      .select(["id", "source"])
       .where("workspace_id", "=", workspaceId)
+      .where("parent_id", "is", null)
       .where("id", "in", [...wanted])
       .execute();
     for (const { id } of rows) wanted.delete(id);
@@ -279,6 +283,10 @@ export function queryRoutes(app: App, resources: Resources): void {
     if (missing !== undefined) {
       throw new Problem("document_not_found", `There is no document ${JSON.stringify(missing)} in this workspace.`);
     }
+    const sites = rows.filter(({ source }) => source === "crawl").map(({ id }) => id);
+    if (sites.length === 0) return ids;
+    const pages = await store.read.selectFrom("documents").select("id").where("parent_id", "in", sites).execute();
+    return [...ids, ...pages.map(({ id }) => id)];
   }
 
   /** The tags that a workspace has are those that its documents carry. */
