@@ -1,7 +1,7 @@
 import { Parser } from "htmlparser2";
 import { charsetOfHtml, decodeText } from "./decode-text.ts";
 import type { ReadableType } from "./file-types.ts";
-import { UnreadableDocument } from "./blocks.ts";
+import { createDepthGuard } from "./blocks.ts";
 import { pageUrl } from "./page-url.ts";
 
 /** What a page says of itself and of others. Addresses are those of its own site, without fragments. */
@@ -29,9 +29,12 @@ export function readPageHead({ bytes, type, charset }: Page, url: string): PageH
   let canonical: string | null = null;
   let base = url;
   if (type !== "text/html") return { links: [], canonical, noindex: false, nofollow: false };
+  const depth = createDepthGuard();
   const parser = new Parser(
     {
+      onclosetag: depth.close,
       onopentag(name, attributes) {
+        depth.open();
         const { href } = attributes;
         switch (name) {
           case "base":
@@ -60,12 +63,7 @@ export function readPageHead({ bytes, type, charset }: Page, url: string): PageH
     },
     { decodeEntities: true, lowerCaseTags: true },
   );
-  try {
-    parser.end(decodeText(bytes, charset ?? charsetOfHtml(bytes)));
-  } catch (error) {
-    // Why it cannot be read is told where its text is taken.
-    if (!(error instanceof UnreadableDocument)) throw error;
-  }
+  parser.end(decodeText(bytes, charset ?? charsetOfHtml(bytes)));
   return { links: [...links], canonical, noindex: rules.has("noindex"), nofollow: rules.has("nofollow") };
 }
 

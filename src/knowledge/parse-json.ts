@@ -55,6 +55,7 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
     addHeading(list, question, depth + 1);
     writeText(list, null, answer);
   }
+  const below = asked ? depth + 2 : depth + 1;
   const rest = Object.entries(fields).filter(([, value]) => !asked || (value !== question && value !== answer));
   const short = rest.filter(([, value]) => !isNested(value) && textOf(value).length <= longCharacters);
   const cells = short.map(([key, value]) => (textOf(value) === "" ? "" : `${words(key)}: ${oneLine(textOf(value))}`));
@@ -62,7 +63,7 @@ function writeFields(list: BlockList, fields: Fields, name: string | null, depth
     asked || !alone ? { kind: "row", cells } : { kind: "row", cells: cells.filter((cell) => cell !== ""), alone: true },
   );
   for (const [key, value] of rest) {
-    if (isNested(value)) write(list, value, key, depth + 1);
+    if (isNested(value)) write(list, value, key, below);
     else if (textOf(value).length > longCharacters) writeText(list, key, textOf(value));
   }
 }

@@ -44,7 +44,7 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
 async function open(bytes: Uint8Array): Promise<Pdf> {
   try {
-    return await getDocumentProxy(bytes, {
+    return await getDocumentProxy(Uint8Array.from(bytes), {
       // Nothing of the file is run, fetched or drawn; only what is not worth a line is said about it.
       disableFontFace: true,
       useSystemFonts: false,

@@ -9,12 +9,14 @@ export const documents: Migration = { up };
 
 async function up(db: Kysely<unknown>): Promise<void> {
   // Each step looks at what is there, since MySQL commits each by itself.
-  if (await hasColumn(db, "document_bodies", "body")) {
+  const columns = await columnsOf(db);
+  const old = columns.has("document_bodies.body");
+  if (old) {
     // Left by a first start that was interrupted, and is made anew from the beginning.
     await apply(db, `drop table if exists document_body_parts`);
     await apply(db, `alter table document_bodies rename to document_body_parts`);
   }
-  if (await hasColumn(db, "document_body_parts", "document_id")) {
+  if (old || columns.has("document_body_parts.document_id")) {
     await apply(
       db,
       dialectOf(db) === "mysql"
@@ -38,8 +40,8 @@ async function up(db: Kysely<unknown>): Promise<void> {
     ) $engine;
     create index crawl_pages_queue on crawl_pages (document_id, state, position)`,
   );
-  if (!(await hasColumn(db, "documents", "body_id"))) await apply(db, `alter table documents add column body_id $id`);
-  if (!(await hasColumn(db, "documents", "parent_id"))) {
+  if (!columns.has("documents.body_id")) await apply(db, `alter table documents add column body_id $id`);
+  if (!columns.has("documents.parent_id")) {
     await apply(db, `alter table documents add column parent_id $id`);
   }
   await apply(db, `create index documents_parent on documents (parent_id, id)`);
@@ -51,9 +53,10 @@ async function up(db: Kysely<unknown>): Promise<void> {
   await lowerTags(db);
 }
 
-async function hasColumn(db: Kysely<unknown>, table: string, column: string): Promise<boolean> {
+/** As "table.column". */
+async function columnsOf(db: Kysely<unknown>): Promise<ReadonlySet<string>> {
   const tables = await db.introspection.getTables();
-  return tables.some(({ name, columns }) => name === table && columns.some((each) => each.name === column));
+  return new Set(tables.flatMap(({ name, columns }) => columns.map((column) => `${name}.${column.name}`)));
 }
 
 /** A tag is the same in upper and lower case from now on. */
