@@ -38,7 +38,7 @@ export function isContent(name: string, attributes: Attributes): boolean {
   );
 }
 
-/** An open element: what it holds so far, the elements in it included. */
+/** An open element: what it holds so far, the closed elements in it included. */
 export interface Frame {
   readonly content: boolean;
   /** Number of the first block in it. */

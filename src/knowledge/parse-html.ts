@@ -110,14 +110,17 @@ export function parseHtml(source: string): ParsedDocument {
 
   const leave = (frame: Frame | undefined): void => {
     if (frame === undefined) return;
-    const outer = frames.at(-1);
-    if (outer !== undefined) {
-      outer.text += frame.text;
-      outer.linkText += frame.linkText;
-      outer.links += frame.links;
-    }
     const end = everything.blocks.length;
-    if (end > frame.start && isLinkList(frame)) linkLists.push({ start: frame.start, end });
+    // What is left out does not count for what it is in.
+    if (isLinkList(frame)) {
+      linkLists.push({ start: frame.start, end });
+      return;
+    }
+    const outer = frames.at(-1);
+    if (outer === undefined) return;
+    outer.text += frame.text;
+    outer.linkText += frame.linkText;
+    outer.links += frame.links;
   };
 
   const handlers = {
@@ -335,13 +338,7 @@ function withoutLinkLists(
   linkLists: readonly { readonly start: number; readonly end: number }[],
 ): readonly Block[] {
   const isLeft = new Uint8Array(blocks.length).fill(1);
-  // Lists within lists are passed over: the outer one comes after them.
-  let covered = blocks.length;
-  for (const { start, end } of linkLists.toReversed()) {
-    if (start >= covered) continue;
-    isLeft.fill(0, start, Math.min(end, covered));
-    covered = Math.min(covered, start);
-  }
+  for (const { start, end } of linkLists) isLeft.fill(0, start, end);
   const left = blocks.filter((_, index) => isLeft[index] === 1);
   return left.some((block) => block.kind !== "heading") ? left : blocks;
 }

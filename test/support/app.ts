@@ -6,6 +6,7 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -93,6 +94,8 @@ export interface StartOptions {
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  /** For pages to crawl; otherwise public addresses alone. */
+  readonly outbound?: GuardedFetch;
 }
 
 /** The whole program on a database of its own and a free port, with one workspace on the business plan. */
@@ -117,7 +120,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       file: { workspaces: [] },
       killAt: undefined,
     },
-    { clock, log },
+    { clock, log, ...(options.outbound === undefined ? {} : { outbound: options.outbound }) },
   );
   const url = await app.listen();
   const { store, secrets, documents } = app.core;
