@@ -14,7 +14,7 @@ export function pageUrl(href: string, base?: string): string | null {
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return null;
   if (url.username !== "" || url.password !== "") return null;
   url.hash = "";
-  for (const name of [...url.searchParams.keys()]) if (trackers.test(name)) url.searchParams.delete(name);
+  for (const name of Array.from(url.searchParams.keys())) if (trackers.test(name)) url.searchParams.delete(name);
   if (url.href.length > urlCharactersMax || unreadable.test(url.pathname)) return null;
   return url.href;
 }

@@ -103,7 +103,9 @@ export function parseSitemapApart(
 
 async function runJob<J extends Job>(job: J, limits: ParseLimits): Promise<Results[J["kind"]]> {
   const bytes = job.kind === "sitemap" ? job.bytes : job.task.bytes;
-  const small = bytes.byteLength <= limits.inPlaceBytesMax;
+  // The time for HTML grows with its size alone, so that most pages of websites need no thread.
+  const times = job.kind !== "sitemap" && job.task.type === "text/html" ? 8 : 1;
+  const small = bytes.byteLength <= limits.inPlaceBytesMax * times;
   if (small && (job.kind === "sitemap" || !alwaysApart.has(job.task.type))) {
     try {
       return (await runInPlace(job)) as Results[J["kind"]];

@@ -50,7 +50,7 @@ function recordsOf(source: string): string[][] {
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
-    }) as unknown as string[][];
+    });
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
     const line = typeof cause["lines"] === "number" ? ` near line ${cause["lines"]}` : "";

@@ -304,9 +304,9 @@ export function parseHtml(source: string): ParsedDocument {
         depth.open();
         const before = contentDepth;
         handlers.onopentag(name, attributes);
-        const content = contentDepth > before;
+        const marks = contentDepth > before;
         const links = name === "a" && dropDepth === 0 && attributes["href"] !== undefined ? 1 : 0;
-        frames.push({ content, start: everything.blocks.length, text: 0, linkText: 0, links });
+        frames.push({ content: marks, start: everything.blocks.length, text: 0, linkText: 0, links });
       },
       onclosetag(name) {
         depth.close();

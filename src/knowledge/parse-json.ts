@@ -95,4 +95,7 @@ function words(key: string): string {
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isNested = (value: unknown): boolean => typeof value === "object" && value !== null;
-const textOf = (value: unknown): string => (value === null || value === undefined ? "" : String(value));
+/** Of what JSON holds besides lists and objects. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}

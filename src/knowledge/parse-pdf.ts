@@ -19,7 +19,7 @@ interface Line {
 
 /** The text of a PDF: lines joined to paragraphs, larger type as headings, without what every page repeats. */
 export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
-  const pdf = await open(bytes);
+  const pdf = await openPdf(bytes);
   if (pdf.numPages > pagesMax) {
     throw new UnreadableDocument(`The PDF has ${pdf.numPages} pages; ${pagesMax} can be read. Split it.`);
   }
@@ -42,7 +42,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<ParsedDocument> {
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
-async function open(bytes: Uint8Array): Promise<Pdf> {
+async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   try {
     return await getDocumentProxy(Uint8Array.from(bytes), {
       // Nothing of the file is run, fetched or drawn; only what is not worth a line is said about it.

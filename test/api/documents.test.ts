@@ -1,8 +1,11 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
+
+// A busy machine takes its time.
+vi.setConfig({ testTimeout: 120_000 });
 
 eachDatabase("documents", (open) => {
   let app: TestApp;
@@ -38,7 +41,9 @@ eachDatabase("documents", (open) => {
       title: "Parrots",
       audience: ["a", "b"],
     });
-    await expect.poll(async () => (await document(body.document.id)).body.document.status).toBe("indexed");
+    await expect
+      .poll(async () => (await document(body.document.id)).body.document.status, { timeout: 60_000 })
+      .toBe("indexed");
     const answered = await app.post("/v1/query", {
       workspace_id: app.workspace.id,
       query: "How many years do parrots live?",
@@ -51,7 +56,7 @@ eachDatabase("documents", (open) => {
     const { status, body } = await upload(form("empty.txt", ""));
     expect(status).toBe(202);
     await expect
-      .poll(async () => (await document(body.document.id)).body.document)
+      .poll(async () => (await document(body.document.id)).body.document, { timeout: 60_000 })
       .toMatchObject({ status: "failed", error: expect.stringMatching(/./) });
   });
 
@@ -131,7 +136,7 @@ eachDatabase("documents", (open) => {
       expect((await upload(form(`list-${i}.txt`, `The text of the file number ${i}.`), key)).status).toBe(202);
     }
     const list = (parameters = "") => app.get(`/v1/documents${parameters}`, { key });
-    await expect.poll(async () => (await list("?status=indexed")).body.documents.length).toBe(5);
+    await expect.poll(async () => (await list("?status=indexed")).body.documents.length, { timeout: 60_000 }).toBe(5);
     const all = (await list()).body.documents.map(({ id }) => id);
     const walked: string[] = [];
     let cursor = "";

@@ -179,7 +179,7 @@ async function settle(
         state: "queued",
         reason: outcome.reason,
         attempts: page.attempts + 1,
-        position: Number(last?.position ?? 0) + 1,
+        position: (last?.position ?? 0) + 1,
       };
     }
   }

@@ -46,8 +46,8 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
   return async function slice({ documentId, run }: CrawlWork, signal: AbortSignal): Promise<SliceEnd> {
     const begun = await begin(documentId, run, signal);
     if (begun === undefined) return { dueAt: null };
-    const end = clock.now() + sliceMs;
-    for (let visits = 0; visits < sliceVisitsMax && clock.now() < end; visits += 1) {
+    const until = clock.now() + sliceMs;
+    for (let visits = 0; visits < sliceVisitsMax && clock.now() < until; visits += 1) {
       signal.throwIfAborted();
       const page = await nextPage(begun);
       if (page === undefined) {
@@ -84,12 +84,12 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     if (site === undefined) return undefined;
     const { origin } = new URL(site.url);
     if (site.crawl.robots !== null) return { ...site, robots: readRobots(origin, site.crawl.robots) };
-    const read = await readRules(origin, signal);
-    if ("reason" in read) {
-      await fail(site, read.reason);
+    const rules = await readRules(origin, signal);
+    if ("reason" in rules) {
+      await fail(site, rules.reason);
       return undefined;
     }
-    const robots = readRobots(origin, read.text);
+    const robots = readRobots(origin, rules.text);
     if (!(await addAddresses(store, site, await unknownAddresses(store, site, [site.url])))) return undefined;
     const listed = await sitemapPages({ ...site, robots }, signal);
     if (!(await addAddresses(store, site, await unknownAddresses(store, site, listed)))) return undefined;
@@ -97,7 +97,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     await store.write((tx) =>
       tx
         .updateTable("crawls")
-        .set({ robots: read.text })
+        .set({ robots: rules.text })
         .where("document_id", "=", documentId)
         .where("run", "=", run)
         .execute(),
@@ -107,8 +107,8 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
 
   async function readRules(origin: string, signal: AbortSignal) {
     for (const ms of retryMs) {
-      const read = await sites.robots(origin, signal);
-      if (!("reason" in read) || !read.again) return read;
+      const answer = await sites.robots(origin, signal);
+      if (!("reason" in answer) || !answer.again) return answer;
       await sites.wait(ms, signal);
     }
     return sites.robots(origin, signal);
