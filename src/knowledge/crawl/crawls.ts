@@ -18,8 +18,8 @@ export interface NewCrawl {
   readonly audience?: readonly string[];
 }
 
-export const maxPagesStandard = 50;
-export const maxPagesMost = 1_000;
+const maxPagesStandard = 50;
+const maxPagesMost = 1_000;
 const dayMs = 86_400_000;
 
 /** A crawl's address and settings as they are stored; throws `Problem` for those that cannot be. */
@@ -59,7 +59,7 @@ function siteUrl(name: string, given: string): URL {
 
 /** All crawls of a site share a lane, so that it never has two requests at a time, whatever the processes. */
 export const crawlLane = (url: string): string => `crawl:${sha256(new URL(url).origin).slice(0, 40)}`;
-export const recrawlLane = (documentId: string): string => `recrawl:${documentId}`;
+const recrawlLane = (documentId: string): string => `recrawl:${documentId}`;
 
 /** Adds the site, or updates it in place and goes through it again. */
 export async function putCrawl(

@@ -5,7 +5,7 @@ import { OutboundFailure, RefusedAddress } from "../../outbound/guarded-fetch.ts
 import { pageUrl } from "../page-url.ts";
 
 /** What servers and robots.txt know the crawler by. */
-export const crawlerName = "ParleyBot";
+const crawlerName = "ParleyBot";
 const userAgent = `Mozilla/5.0 (compatible; ${crawlerName}/1.0)`;
 // Its types describe an ES module, which it is not.
 const parseRobots = robotsParser as unknown as typeof robotsParser.default;
@@ -13,7 +13,7 @@ const gapMs = 250;
 const gapMsMax = 10_000;
 const timeoutMs = 15_000;
 const redirectsMax = 5;
-export const pageBytesMax = 5 * 1_048_576;
+const pageBytesMax = 5 * 1_048_576;
 const robotsBytesMax = 512 * 1_024;
 const sitemapBytesMax = 10 * 1_048_576;
 const pauseMsMax = 600_000;
