@@ -21,15 +21,16 @@ import type { OpenWake } from "#jobs/in-process.ts";
 import { createInProcessFanout, createInProcessWake } from "#jobs/in-process.ts";
 import type { ProcessLease } from "#jobs/processes.ts";
 import { openProcess } from "#jobs/processes.ts";
+import { runLane } from "#jobs/run-lane.ts";
 import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import type { Documents } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openHousekeeping } from "#knowledge/housekeeping.ts";
 import type { WebResponse } from "#channel/contract.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import { listConversations } from "#store/conversation-list.ts";
-import { finishWork } from "#store/outbox.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import type { LoadAdapter } from "./channels.ts";
@@ -57,6 +58,8 @@ export interface AppOptions {
   readonly answerer?: Answerer;
   /** Other adapters than those of adapters/. */
   readonly loadAdapter?: LoadAdapter;
+  /** For requests to addresses that a user has given; another than the one that reaches public addresses only. */
+  readonly outbound?: GuardedFetch;
   /** Other bounds on connections than the usual ones. */
   readonly http?: Partial<Pick<HttpOptions, "timeouts" | "connectionsMax">>;
 }
@@ -66,6 +69,8 @@ export interface Core {
   readonly store: OpenStore;
   readonly secrets: Secrets;
   readonly documents: Documents;
+  /** Does what is due in a lane of documents' work; false when nothing is, or another process does it. */
+  runLane(lane: string): Promise<boolean>;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
   /** Reaches addresses that somebody else has chosen. */
   readonly guardedFetch: GuardedFetch;
@@ -89,25 +94,31 @@ const version = (
 ).version;
 
 /** Opens the parts that every command uses. The schema must be up to date. */
-export async function openCore(config: Config, { clock, log }: AppOptions, wake?: OpenWake): Promise<Core> {
+export async function openCore(
+  config: Config,
+  { clock, log, outbound: given }: AppOptions,
+  wake?: OpenWake,
+): Promise<Core> {
   mkdirSync(config.dataDir, { recursive: true });
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   const documents = createDocuments({
     store,
     clock,
     log,
+    fetch: guardedFetch,
     onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
     ...(wake === undefined ? {} : { wake }),
   });
-  const guardedFetch = openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   return {
     store,
     secrets,
     documents,
     answerer: createExtractiveAnswerer({ index }),
     guardedFetch,
+    runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
     people: createPeople({ store, clock, search: createConversationSearch(store) }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
@@ -288,17 +299,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       attemptsMax: 5,
       // Each may have a thread and hundreds of megabytes, and customers must not wait for it.
       lanesMax: 2,
-      async run(rows) {
-        const { documentId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly documentId: string };
-        await documents.process(documentId);
-        await store.write((tx) => finishWork(tx, rows));
-      },
+      run: documents.work.ingest,
+      abandoned: documents.abandoned,
     },
+    crawl: { batch: false, attemptsMax: 5, lanesMax: 4, run: documents.work.crawl, abandoned: documents.abandoned },
+    recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
     await scheduleRetention({ store, clock });
+    const housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
+    opened.push(() => housekeeping.close());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;

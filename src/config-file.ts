@@ -144,6 +144,9 @@ const workspaceSchema = closed(
         { maxProperties: 200, description: "Who sees the documents that carry an audience tag, by tag." },
       ),
     ),
+    recrawl_days: Type.Optional(
+      days("Days after which a crawled website is gone through again; false: only when it is asked for."),
+    ),
     widget: Type.Optional(
       closed(
         {
@@ -359,6 +362,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     lowAnswersToEscalate: given.escalation?.low_answers,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
+    recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
     slaTargets: given.sla,
     audiences: given.audiences,
     userLimitMinute: given.user_limit_minute === false ? null : given.user_limit_minute,

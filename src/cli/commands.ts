@@ -14,7 +14,8 @@ import {
 import { ask } from "./ask.ts";
 import { exportData } from "./export.ts";
 import { doctor } from "./doctor.ts";
-import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
+import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
+import { documentsList, documentsRemove } from "./documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
@@ -63,6 +64,7 @@ export const commands: Readonly<Record<string, Command>> = {
   forget,
   "documents add": documentsAdd,
   "documents list": documentsList,
+  "documents recrawl": documentsRecrawl,
   "documents remove": documentsRemove,
   "webhook add": webhookAdd,
   "webhook list": webhookList,
@@ -104,8 +106,9 @@ export const usage = `parley — a support assistant that answers from your docu
   parley export --workspace W [--email E] --out FILE [--force]   FILE -: standard output
   parley forget --workspace W --email E [--yes]   erase a customer
 
-  parley documents add --workspace W [--audience TAG,TAG] FILE…
+  parley documents add --workspace W [--audience TAG,TAG] [--max-pages n] [--sitemap URL] FILE-or-URL…
   parley documents list --workspace W [--status S]
+  parley documents recrawl --workspace W ID…
   parley documents remove --workspace W ID…
 
   parley webhook add --workspace W --url U [--events a,b]

@@ -13,6 +13,7 @@ import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
 import { webhooks } from "./migrations/0003-webhooks.ts";
+import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import type { Database } from "./schema.ts";
@@ -22,6 +23,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
   "0002-document-parts": documentParts,
   "0003-webhooks": webhooks,
+  "0004-documents": documents,
   "0005-people": people,
   "0006-limits": limits,
 };

@@ -8,6 +8,7 @@ import type { Answerer } from "#engine/ports.ts";
 import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config-file.ts";
+import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -104,6 +105,8 @@ export interface StartOptions {
   readonly dataDir?: string;
   readonly publicUrl?: string;
   readonly metricsToken?: string;
+  /** For pages to crawl; otherwise public addresses alone. */
+  readonly outbound?: GuardedFetch;
 }
 
 /** The whole program on a database of its own and a free port, with one workspace on the business plan. */
@@ -134,6 +137,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       log,
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
       ...(options.http === undefined ? {} : { http: options.http }),
+      ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
     },
   );
   const url = await app.listen();
