@@ -24,10 +24,12 @@ import type { Documents } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import type { WebResponse } from "#channel/contract.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
+import { createTypesenseSearch, leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
+import { TypesenseAway, createTypesense } from "#store/typesense-client.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
@@ -133,7 +135,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     );
   }
   const workspaces = createWorkspaces(store, clock);
-  const search = createConversationSearch(store);
+  const base = createConversationSearch(store);
+  const outside =
+    config.typesense === undefined
+      ? undefined
+      : createTypesenseSearch({ store, base, typesense: createTypesense(config.typesense), clock, log, wake });
+  const search = outside ?? base;
   const load = options.loadAdapter ?? loadAdapter;
   const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
   const engine = createEngine({
@@ -157,6 +164,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    ...(outside === undefined
+      ? {}
+      : {
+          search: {
+            batch: true,
+            // However long the engine is away: what it has missed is written when it is back.
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 4,
+            run: (rows) => outside.work(rows),
+          } satisfies Handler,
+        }),
     ingest: {
       batch: true,
       attemptsMax: 5,
@@ -172,6 +190,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
     opened.push(() => running.close(0));
@@ -204,6 +223,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
+      ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -250,6 +270,8 @@ const backoffMaxMs = 600_000;
 
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 function backoffMs(attempts: number, error: unknown): number {
+  // A server of ours that is away is back some day, and then has to be found soon.
+  if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
   const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
   return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
 }
@@ -291,10 +313,16 @@ async function readiness(
   if (signalState !== undefined) {
     const cause = await signalState();
     // Without it everything goes on, more slowly: the database is the queue.
-    states.push({ name: "redis", state: cause === null ? "ready" : "degraded", cause });
+    states.push(degradedBy("redis", cause));
   }
   return states;
 }
+
+const degradedBy = (name: string, cause: string | null): DependencyState => ({
+  name,
+  state: cause === null ? "ready" : "degraded",
+  cause,
+});
 
 /** The demo page is for trying it out, on the embedded default. */
 export const hasDemo = ({ databaseUrl }: Config): boolean => databaseUrl.startsWith("sqlite:");

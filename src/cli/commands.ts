@@ -13,6 +13,7 @@ import {
 import { ask } from "./ask.ts";
 import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
+import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
 
@@ -42,6 +43,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "documents add": documentsAdd,
   "documents list": documentsList,
   "documents remove": documentsRemove,
+  "search rebuild": searchRebuild,
 };
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
@@ -65,6 +67,8 @@ export const usage = `parley — a support assistant that answers from your docu
   parley documents add --workspace W [--audience TAG,TAG] FILE…
   parley documents list --workspace W [--status S]
   parley documents remove --workspace W ID…
+
+  parley search rebuild [--workspace W]  build the conversations' collections in Typesense anew
 
   parley ask --workspace W "question"
 

@@ -11,12 +11,14 @@ import type { Store } from "#engine/ports.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
+import { search } from "./migrations/0007-search.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
   "0002-document-parts": documentParts,
+  "0007-search": search,
 };
 
 export interface OpenStore extends Store {

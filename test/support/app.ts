@@ -6,6 +6,7 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { Config } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -93,6 +94,7 @@ export interface StartOptions {
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  readonly typesense?: Config["typesense"];
 }
 
 /** The whole program on a database of its own and a free port, with one workspace on the business plan. */
@@ -111,6 +113,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       secret: "a secret for tests, of more than thirty-two characters",
       databaseUrl: options.databaseUrl ?? database?.url ?? "",
       redisUrl: undefined,
+      ...(options.typesense === undefined ? {} : { typesense: options.typesense }),
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
