@@ -66,7 +66,8 @@ export function conversationAt(place: number, { conversations, messagesEach, wor
   const texts = Array.from({ length: messagesEach }, () => {
     let text = "";
     // Zipf: the n-th word is about 1/n as frequent as the first.
-    for (let i = 0; i < wordsEach; i += 1) text += `${vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? ""} `;
+    for (let i = 0; i < wordsEach; i += 1)
+      text += `${vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? ""} `;
     return text;
   });
   for (const [words, chance] of marks) {

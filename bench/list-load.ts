@@ -58,7 +58,9 @@ export async function loadSqlite(path: string, size: Size, progress: Progress): 
   const document = prepare("conversation_fts", "rowid, body", 1);
   const step = 20_000;
   for (let at = 0; at < size.conversations; at += step) {
-    const seeds = Array.from({ length: Math.min(step, size.conversations - at) }, (_, i) => conversationAt(at + i, size));
+    const seeds = Array.from({ length: Math.min(step, size.conversations - at) }, (_, i) =>
+      conversationAt(at + i, size),
+    );
     if (at === 0) checkBodies(seeds.slice(0, 200));
     database.exec("begin");
     for (const seed of seeds) {
@@ -87,7 +89,9 @@ export async function loadMysql(url: string, size: Size, progress: Progress): Pr
   };
   const step = 2_000;
   for (let at = 0; at < size.conversations; at += step) {
-    const seeds = Array.from({ length: Math.min(step, size.conversations - at) }, (_, i) => conversationAt(at + i, size));
+    const seeds = Array.from({ length: Math.min(step, size.conversations - at) }, (_, i) =>
+      conversationAt(at + i, size),
+    );
     if (at === 0) checkBodies(seeds.slice(0, 200));
     const made = seeds.map((seed) => rowsOf({ ...seed, messages: [] }));
     const count = size.messagesEach;

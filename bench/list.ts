@@ -72,9 +72,7 @@ const pairs = dimensions.flatMap((ones, i) =>
     .slice(i + 1)
     .flatMap((others) =>
       ones.flatMap((one) =>
-        others.map(
-          (other): Shape => ({ name: `${one.name} + ${other.name}`, list: { ...one.list, ...other.list } }),
-        ),
+        others.map((other): Shape => ({ name: `${one.name} + ${other.name}`, list: { ...one.list, ...other.list } })),
       ),
     ),
 );

@@ -37,7 +37,9 @@ export const doctor: Command = async ({ argv, output, config }) => {
     await check("data folder", () => checkFolder(config)),
     database,
     ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
-    ...(config.typesense === undefined || !database.ok ? [] : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
+    ...(config.typesense === undefined || !database.ok
+      ? []
+      : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
   ];
   const good = checks.every(({ ok, degraded }) => ok || degraded === true);

@@ -23,11 +23,15 @@ export async function searchEngineState(store: OpenStore, options: TypesenseOpti
   const typesense = createTypesense(options);
   const trouble = await typesenseTrouble(typesense);
   if (trouble !== null) {
-    throw new Error(`${trouble}; until it answers, only lists with q fail. Check TYPESENSE_URL and that the server runs`);
+    throw new Error(
+      `${trouble}; until it answers, only lists with q fail. Check TYPESENSE_URL and that the server runs`,
+    );
   }
   const version = await typesenseVersion(typesense);
   const pending = (await store.pendingMigrations()).length > 0;
   const builds = pending ? [] : await buildsOf(store.read);
-  const progress = builds.map(({ workspaceId, built }) => `, ${workspaceId} is being indexed (${built} so far)`).join("");
+  const progress = builds
+    .map(({ workspaceId, built }) => `, ${workspaceId} is being indexed (${built} so far)`)
+    .join("");
   return `Typesense ${version}, ${options.urls.length} ${options.urls.length === 1 ? "server" : "servers"}${progress}`;
 }

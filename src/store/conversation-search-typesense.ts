@@ -197,7 +197,9 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
       .orderBy("id", "desc")
       .limit(pendingMax)
       .execute();
-    const ids = rows.map(({ payload }) => payloadOf(payload)).map((each) => (each.kind === "push" ? each.conversationId : ""));
+    const ids = rows
+      .map(({ payload }) => payloadOf(payload))
+      .map((each) => (each.kind === "push" ? each.conversationId : ""));
     return [...new Set(ids)].filter((id) => id !== "");
   }
 
@@ -336,7 +338,8 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
       if (!(error instanceof CollectionGone)) throw error;
       const known = await collectionsOf(store.read, workspaceId);
       for (const name of [known?.live, known?.building]) {
-        if (name !== null && name !== undefined && error.message.endsWith(` ${name}`)) await buildAnew(workspaceId, name);
+        if (name !== null && name !== undefined && error.message.endsWith(` ${name}`))
+          await buildAnew(workspaceId, name);
       }
       // What is left of these rows is tried again; the new collection takes it.
       throw new TypesenseAway("a collection is gone; another is being built", { cause: error });
@@ -369,7 +372,11 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
     },
     work,
     async ensure() {
-      const workspaces = await store.read.selectFrom("workspaces").select("id").where("deleted_at", "is", null).execute();
+      const workspaces = await store.read
+        .selectFrom("workspaces")
+        .select("id")
+        .where("deleted_at", "is", null)
+        .execute();
       for (const { id } of workspaces) {
         const known = await collectionsOf(store.read, id);
         const served = (known?.live ?? null) !== null && known?.live_version === schemaVersion;
@@ -399,12 +406,7 @@ function collectionsOf(db: Pick<Tx, "selectFrom">, workspaceId: string) {
 
 const payloadOf = (text: string): Payload => JSON.parse(text) as Payload;
 
-async function insertSearchWork(
-  tx: Tx,
-  workspaceId: string,
-  payloads: readonly Payload[],
-  now: number,
-): Promise<void> {
+async function insertSearchWork(tx: Tx, workspaceId: string, payloads: readonly Payload[], now: number): Promise<void> {
   const lane = laneOf(workspaceId);
   await insertWork(
     tx,

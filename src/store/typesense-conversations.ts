@@ -141,10 +141,14 @@ export async function importDocuments(
     const sent = lines;
     lines = [];
     characters = 0;
-    const { status, text } = await typesense.request("POST", `/collections/${collection}/documents/import?action=upsert`, {
-      body: sent.join("\n"),
-      timeoutMs: importTimeoutMs,
-    });
+    const { status, text } = await typesense.request(
+      "POST",
+      `/collections/${collection}/documents/import?action=upsert`,
+      {
+        body: sent.join("\n"),
+        timeoutMs: importTimeoutMs,
+      },
+    );
     if (status === 404) throw new CollectionGone(collection);
     if (status !== 200) throw refusal("take documents", status, text);
     checkImport(text, sent.length, log);
@@ -173,7 +177,10 @@ function checkImport(text: string, count: number, log: Log): void {
     const code = typeof result.code === "number" ? result.code : 0;
     // Out of memory or disk, or behind its leader: it may take them later.
     if (code === 0 || code >= 500 || code === 422) throw new TypesenseAway(`it refused a document with ${code}`);
-    log.error({ code, error: String(result.error).slice(0, 200) }, "Typesense does not take a conversation: q misses it");
+    log.error(
+      { code, error: String(result.error).slice(0, 200) },
+      "Typesense does not take a conversation: q misses it",
+    );
   }
 }
 

@@ -109,7 +109,8 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     }
     if (method === "PUT") {
       const { collection_name } = JSON.parse(body) as { readonly collection_name?: string };
-      if (typeof collection_name !== "string") return { status: 400, body: { message: "Parameter `collection_name` is required." } };
+      if (typeof collection_name !== "string")
+        return { status: 400, body: { message: "Parameter `collection_name` is required." } };
       aliases.set(name, collection_name);
     }
     const target = aliases.get(name);
@@ -122,7 +123,10 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (collection === undefined) return notFound("Not Found");
     const [documents, second] = rest;
     if (documents === undefined && method === "GET") {
-      return { status: 200, body: { name: collection.name, num_documents: collection.documents.size, fields: collection.fields } };
+      return {
+        status: 200,
+        body: { name: collection.name, num_documents: collection.documents.size, fields: collection.fields },
+      };
     }
     if (documents === undefined && method === "DELETE") {
       collections.delete(collection.name);
@@ -173,7 +177,12 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       const error = collection.fields.map((field) => fault(field, document)).find((each) => each !== undefined);
       if (error !== undefined) return { success: false, code: 400, error, document: line };
       if (action === "create" && collection.documents.has(document.id)) {
-        return { success: false, code: 409, error: `A document with id ${document.id} already exists.`, document: line };
+        return {
+          success: false,
+          code: 409,
+          error: `A document with id ${document.id} already exists.`,
+          document: line,
+        };
       }
       collection.documents.set(document.id, document);
       return { success: true };
@@ -272,7 +281,9 @@ function types(collection: Collection): ReadonlyMap<string, string> {
 function fault({ name, type, optional }: Field, document: FakeDocument): string | undefined {
   const value = document[name];
   if (value === undefined) {
-    return optional === true ? undefined : `Field \`${name}\` has been declared in the schema, but is not found in the document.`;
+    return optional === true
+      ? undefined
+      : `Field \`${name}\` has been declared in the schema, but is not found in the document.`;
   }
   const right =
     type === "int64"
