@@ -105,12 +105,15 @@ eachDatabase("conversations in Typesense", (open) => {
     const second = await ask("the second xylophone");
     const removed = await app.call("DELETE", `/v1/conversations/${first}`);
     expect(removed.status).toBe(204);
-    // The engine is away for a long time.
-    for (let i = 0; i < 20; i += 1) {
-      app.clock.advance(600_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(await waiting()).toBeGreaterThan(0);
+    // The engine is away for a long time: other work would have been given up by now.
+    await vi.waitFor(
+      async () => {
+        app.clock.advance(5_000);
+        const works = await app.store.read.selectFrom("outbox").select("attempts").where("kind", "=", "search").execute();
+        expect(works[0]?.attempts).toBeGreaterThan(20);
+      },
+      { timeout: 20_000, interval: 10 },
+    );
     engine.behave("well");
     await settled([second]);
     expect(await found("xylophone")).toEqual([second]);
@@ -129,6 +132,19 @@ eachDatabase("conversations in Typesense", (open) => {
     expect((await search("xylophone")).body.code).toBe("search_unavailable");
     engine.behave("well");
     expect(await found("xylophone")).toEqual([id]);
+  });
+
+  it("waits a few seconds for an engine that hangs, and says that its key is refused", async () => {
+    const id = await ask("a xylophone");
+    await settled([id]);
+    engine.behave("hang");
+    const began = performance.now();
+    expect((await search("xylophone")).body.code).toBe("search_unavailable");
+    expect(performance.now() - began).toBeLessThan(8_000);
+    engine.behave("well");
+    engine.changeKey("another");
+    expect((await search("xylophone")).body.code).toBe("search_unavailable");
+    expect(await searchState()).toMatchObject({ state: "degraded", cause: expect.stringContaining("TYPESENSE_API_KEY") });
   });
 
   it("forgets a conversation that is deleted", async () => {
@@ -213,19 +229,32 @@ eachDatabase("switching to Typesense and back", (open) => {
         },
         { timeout: 10_000, interval: 20 },
       );
+    /** Until all that waits is done, so that the next start finds nothing to go on with. */
+    const idle = (app: TestApp) =>
+      vi.waitFor(
+        async () => {
+          clock.advance(250);
+          const rows = await app.store.read.selectFrom("outbox").select("kind").execute();
+          expect(rows.filter(({ kind }) => kind !== "timer")).toEqual([]);
+        },
+        { timeout: 10_000, interval: 20 },
+      );
     const first = await ask(without, "one xylophone");
+    await idle(without);
     await without.close();
     expect(engine.requests).toEqual([]);
 
     // The first of its two servers does not answer.
     const beside = await start({ typesense });
     await soon(() => expect(written()).toEqual([first]));
+    await idle(beside);
     await beside.close();
 
     const withoutAgain = await start({});
     const second = await ask(withoutAgain, "two xylophones");
     const third = await withoutAgain.call("DELETE", `/v1/conversations/${first}`, { key: workspace.key });
     expect(third.status).toBe(204);
+    await idle(withoutAgain);
     await withoutAgain.close();
 
     const again = await start({ typesense });

@@ -19,6 +19,8 @@ export interface FakeTypesense {
   alias(name: string): string | undefined;
   /** What the server does from now on. `away`: closes every connection. `lagging`: 503. `hang`: never answers. */
   behave(as: "well" | "away" | "lagging" | "hang" | "cut_off" | "cut_short"): void;
+  /** Takes only this key from now on. */
+  changeKey(key: string): void;
   /** Loses everything, as a server without its disk. */
   wipe(): void;
   /** The next documents whose line holds this text are refused with this code. */
@@ -57,6 +59,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   const aliases = new Map<string, string>();
   const requests: string[] = [];
   const refused = new Map<string, number>();
+  let wanted = apiKey;
   let behaviour: Parameters<FakeTypesense["behave"]>[0] = "well";
 
   const server = createServer((request, response) => {
@@ -93,7 +96,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       return { status: 503, body: { message: "Not Ready or Lagging", ...(path[0] === "health" ? { ok: false } : {}) } };
     }
     if (route === "GET health") return { status: 200, body: { ok: true } };
-    if (request.headers["x-typesense-api-key"] !== apiKey) {
+    if (request.headers["x-typesense-api-key"] !== wanted) {
       return { status: 401, body: { message: "Forbidden - a valid `x-typesense-api-key` header must be sent." } };
     }
     if (route === "GET debug") return { status: 200, body: { state: 1, version: "30.2" } };
@@ -258,6 +261,9 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     alias: (name) => aliases.get(name),
     behave(as) {
       behaviour = as;
+    },
+    changeKey(key) {
+      wanted = key;
     },
     wipe() {
       collections.clear();
