@@ -77,10 +77,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       `PARLEY_ROLE is ${role}: processes with different roles reach each other through Redis; set REDIS_URL`,
     );
   }
-  if (value("MODEL_PROVIDER") !== undefined) {
-    throw new ConfigError(
-      "MODEL_PROVIDER is set, and this version cannot use it: unset it; answers come from the embedded index",
-    );
+  for (const name of ["MODEL_PROVIDER"]) {
+    if (value(name) !== undefined) {
+      throw new ConfigError(
+        `${name} is set, and this version cannot use it: unset it; answers come from the embedded index`,
+      );
+    }
   }
   const typesense = typesenseOf(value("TYPESENSE_URL"), secretValue("TYPESENSE_API_KEY"));
   return {

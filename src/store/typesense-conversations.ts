@@ -284,17 +284,22 @@ function refusal(what: string, status: number, text: string): Error {
   return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${mend}`);
 }
 
+/** The state of all things that the program depends on is asked for in one, which must not be late for this one. */
+const troubleMsMax = 1_000;
+
 /** What the server says of itself: why it cannot do its work now, or null. */
 export async function typesenseTrouble(typesense: Typesense): Promise<string | null> {
+  const signal = AbortSignal.timeout(troubleMsMax);
   try {
-    const { status, text } = await typesense.request("GET", "/health", { timeoutMs: 2_000 });
+    const { status, text } = await typesense.request("GET", "/health", { signal });
     const { ok, resource_error } = parse<{ readonly ok?: unknown; readonly resource_error?: unknown }>(text);
     if (typeof resource_error === "string") return `Typesense reports ${resource_error.slice(0, 100)}`;
     if (status !== 200 || ok !== true) return `Typesense says that it is not ready (${status})`;
     // Anybody may ask for its health; the key has to be right too.
-    const aliases = await typesense.request("GET", "/aliases", { timeoutMs: 2_000 });
+    const aliases = await typesense.request("GET", "/aliases", { signal });
     return aliases.status === 200 ? null : refusal("list aliases", aliases.status, aliases.text).message;
   } catch (error) {
+    if (signal.aborted) return `Typesense does not answer within ${troubleMsMax} ms`;
     return error instanceof Error ? error.message : "unknown failure";
   }
 }

@@ -141,6 +141,7 @@ eachDatabase("conversations in Typesense", (open) => {
     const began = performance.now();
     expect((await search("xylophone")).body.code).toBe("search_unavailable");
     expect(performance.now() - began).toBeLessThan(8_000);
+    expect(await searchState()).toMatchObject({ state: "degraded" });
     engine.behave("well");
     engine.changeKey("another");
     expect((await search("xylophone")).body.code).toBe("search_unavailable");
