@@ -34,7 +34,11 @@ await read
   .where("id", "=", conversationId)
   .where("workspace_id", "=", workspaceId)
   .execute();
-await read.selectFrom("conversation_tags").select(["conversation_id", "tag"]).where(of, "in", [conversationId]).execute();
+await read
+  .selectFrom("conversation_tags")
+  .select(["conversation_id", "tag"])
+  .where(of, "in", [conversationId])
+  .execute();
 await read.selectFrom("messages").selectAll().where(of, "=", conversationId).orderBy("seq").execute();
 await read.selectFrom("notes").selectAll().where(of, "=", conversationId).orderBy("id").execute();
 await read.selectFrom("audit").selectAll().where(of, "=", conversationId).orderBy("id").execute();

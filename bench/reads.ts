@@ -101,7 +101,12 @@ async function measured(pid: number, load: Parameters<typeof loadHttp>[0]) {
 
 try {
   await program.ready;
-  while (!(await fetch(`http://127.0.0.1:${barePort}/health/ready`).then(({ ok }) => ok, () => false)));
+  while (
+    !(await fetch(`http://127.0.0.1:${barePort}/health/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  );
   const own = [process.pid, program.pid, bare.pid ?? process.pid];
   const before = processorTime(own);
   const all: Measured[] = [];
@@ -117,7 +122,9 @@ try {
     }
   }
   const foreign = foreignShare(before, processorTime(own));
-  process.stdout.write("| read | bare /s | API /s | ratio, median (least–most) | CPU ms bare | CPU ms API | ratio of CPU |\n");
+  process.stdout.write(
+    "| read | bare /s | API /s | ratio, median (least–most) | CPU ms bare | CPU ms API | ratio of CPU |\n",
+  );
   process.stdout.write("|---|---|---|---|---|---|---|\n");
   let good = true;
   for (const { read } of reads) {
@@ -131,7 +138,8 @@ try {
     );
   }
   process.stdout.write(`\nothers used ${Math.round(foreign * 100)} % of the machine meanwhile\n`);
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify({ foreign, rounds: all }, null, 2)}\n`);
+  if (options.json !== undefined)
+    await writeFile(options.json, `${JSON.stringify({ foreign, rounds: all }, null, 2)}\n`);
   process.exitCode = good ? 0 : 1;
 } finally {
   program.signal("SIGTERM");

@@ -61,7 +61,7 @@ async function check(name: string, run: () => Promise<string>): Promise<Check> {
   }
 }
 
-const degradedAtMost = (check: Check): Check => (check.ok ? check : { ...check, degraded: true });
+const degradedAtMost = (made: Check): Check => (made.ok ? made : { ...made, degraded: true });
 
 async function checkFolder({ dataDir }: Config): Promise<string> {
   try {

@@ -393,7 +393,7 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
         .select((eb) => eb.fn.countAll<number>().as("building"))
         .where("live", "is", null)
         .executeTakeFirstOrThrow();
-      return Number(building) === 0
+      return building === 0
         ? null
         : `the conversations of ${building} workspaces are being indexed; until then the database searches them`;
     },

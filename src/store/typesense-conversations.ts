@@ -225,7 +225,7 @@ export async function searchPage(
   };
   const { status, text } = await typesense.request("POST", "/multi_search", { body: { searches: [search] } });
   if (status !== 200) throw refusal("search", status, text);
-  const [result] = parse<MultiSearch>(text).results ?? [];
+  const [result] = (parse(text) as MultiSearch).results ?? [];
   // The whole answer is 200 though its only search failed.
   if (result?.code === 404) throw new CollectionGone(collection);
   if (result?.code !== undefined && result.code >= 500) throw new TypesenseAway(`a search ended with ${result.code}`);
@@ -270,9 +270,9 @@ function filterBy(filter: ConversationFilter, before: ListPosition | undefined):
   return conditions.map((condition) => `(${condition})`).join(" && ");
 }
 
-function parse<T>(text: string): T {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as T;
+    return JSON.parse(text) as unknown;
   } catch (error) {
     throw new TypesenseAway("its answer was cut off", { cause: error });
   }
@@ -292,7 +292,7 @@ export async function typesenseTrouble(typesense: Typesense): Promise<string | n
   const signal = AbortSignal.timeout(troubleMsMax);
   try {
     const { status, text } = await typesense.request("GET", "/health", { signal });
-    const { ok, resource_error } = parse<{ readonly ok?: unknown; readonly resource_error?: unknown }>(text);
+    const { ok, resource_error } = parse(text) as { readonly ok?: unknown; readonly resource_error?: unknown };
     if (typeof resource_error === "string") return `Typesense reports ${resource_error.slice(0, 100)}`;
     if (status !== 200 || ok !== true) return `Typesense says that it is not ready (${status})`;
     // Anybody may ask for its health; the key has to be right too.
@@ -307,6 +307,6 @@ export async function typesenseTrouble(typesense: Typesense): Promise<string | n
 /** The server's version, or that it does not tell: that takes more rights than the work does. */
 export async function typesenseVersion(typesense: Typesense): Promise<string> {
   const { status, text } = await typesense.request("GET", "/debug");
-  const version = status === 200 ? parse<{ readonly version?: unknown }>(text).version : undefined;
+  const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
   return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
 }

@@ -109,7 +109,11 @@ eachDatabase("conversations in Typesense", (open) => {
     await vi.waitFor(
       async () => {
         app.clock.advance(5_000);
-        const works = await app.store.read.selectFrom("outbox").select("attempts").where("kind", "=", "search").execute();
+        const works = await app.store.read
+          .selectFrom("outbox")
+          .select("attempts")
+          .where("kind", "=", "search")
+          .execute();
         expect(works[0]?.attempts).toBeGreaterThan(20);
       },
       { timeout: 20_000, interval: 10 },
@@ -145,7 +149,10 @@ eachDatabase("conversations in Typesense", (open) => {
     engine.behave("well");
     engine.changeKey("another");
     expect((await search("xylophone")).body.code).toBe("search_unavailable");
-    expect(await searchState()).toMatchObject({ state: "degraded", cause: expect.stringContaining("TYPESENSE_API_KEY") });
+    expect(await searchState()).toMatchObject({
+      state: "degraded",
+      cause: expect.stringContaining("TYPESENSE_API_KEY"),
+    });
   });
 
   it("forgets a conversation that is deleted", async () => {
@@ -201,8 +208,8 @@ eachDatabase("conversations in Typesense", (open) => {
     await app.store.write((tx) =>
       tx.updateTable("conversations").set({ status: "resolved" }).where("id", "=", id).execute(),
     );
-    const open = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone&status=open`);
-    expect(open.body.conversations).toEqual([]);
+    const narrowed = await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=xylophone&status=open`);
+    expect(narrowed.body.conversations).toEqual([]);
     expect(await found("parcel")).toEqual([other]);
   });
 });

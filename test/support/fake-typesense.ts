@@ -59,7 +59,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   const aliases = new Map<string, string>();
   const requests: string[] = [];
   const refused = new Map<string, number>();
-  let wanted = apiKey;
+  let keyTaken = apiKey;
   let behaviour: Parameters<FakeTypesense["behave"]>[0] = "well";
 
   const server = createServer((request, response) => {
@@ -96,7 +96,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       return { status: 503, body: { message: "Not Ready or Lagging", ...(path[0] === "health" ? { ok: false } : {}) } };
     }
     if (route === "GET health") return { status: 200, body: { ok: true } };
-    if (request.headers["x-typesense-api-key"] !== wanted) {
+    if (request.headers["x-typesense-api-key"] !== keyTaken) {
       return { status: 401, body: { message: "Forbidden - a valid `x-typesense-api-key` header must be sent." } };
     }
     if (route === "GET debug") return { status: 200, body: { state: 1, version: "30.2" } };
@@ -194,14 +194,14 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   }
 
   function multiSearch(body: string): Answer {
-    const { searches } = JSON.parse(body) as { readonly searches: readonly Record<string, unknown>[] };
+    const { searches } = JSON.parse(body) as { readonly searches: readonly Record<string, string | number>[] };
     if (searches.length > searchesMax) {
       return { status: 400, body: { message: `Number of multi searches exceeds \`limit_multi_searches\`` } };
     }
     return { status: 200, body: { results: searches.map(searchOne) } };
   }
 
-  function searchOne(search: Record<string, unknown>): object {
+  function searchOne(search: Readonly<Record<string, string | number | undefined>>): object {
     const collection = resolve(String(search["collection"]));
     if (collection === undefined) return { code: 404, error: "Not found." };
     const perPage = Number(search["per_page"] ?? 10);
@@ -263,7 +263,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       behaviour = as;
     },
     changeKey(key) {
-      wanted = key;
+      keyTaken = key;
     },
     wipe() {
       collections.clear();
