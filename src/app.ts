@@ -8,7 +8,11 @@ import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
+import { scheduleHousekeeping } from "#engine/housekeeping.ts";
+import { createPeople } from "#engine/people.ts";
+import type { People } from "#engine/people.ts";
 import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
 import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
@@ -24,6 +28,7 @@ import type { Documents } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import type { WebResponse } from "#channel/contract.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
+import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
 import { createTypesenseSearch, leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import { finishWork } from "#store/outbox.ts";
@@ -58,7 +63,13 @@ export interface Core {
   readonly store: OpenStore;
   readonly secrets: Secrets;
   readonly documents: Documents;
+  readonly search: ConversationSearch;
+  /** The same, where an engine beside the database searches. */
+  readonly outside: OutsideSearch | undefined;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  readonly people: People;
+  /** Drops what the search index holds of a deleted workspace. */
+  dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,16 +93,88 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
   const documents = createDocuments({ store, clock, log, ...(wake === undefined ? {} : { wake }) });
+  const base = createConversationSearch(store);
+  const outside =
+    config.typesense === undefined
+      ? undefined
+      : createTypesenseSearch({
+          store,
+          base,
+          typesense: createTypesense(config.typesense),
+          clock,
+          log,
+          // A command tells nobody: the server looks for work every second.
+          wake: wake ?? { notify: () => undefined },
+        });
+  const search = outside ?? base;
   return {
     store,
     secrets,
     documents,
     answerer: createExtractiveAnswerer({ index }),
+    search,
+    outside,
+    people: createPeople({ store, clock, search }),
+    dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await index.close();
       await store.close();
     },
   };
+}
+
+export interface ChannelCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What the account is called on its platform, or what is wrong and the mend. */
+  readonly detail: string;
+}
+
+const channelCheckMs = 10_000;
+
+/** Asks the platform of every account whether it works. The schema must be up to date. */
+export async function checkChannels(config: Config, { clock, log }: AppOptions): Promise<readonly ChannelCheck[]> {
+  const core = await openCore(config, { clock, log });
+  const { store, secrets } = core;
+  const fanout = createInProcessFanout(log);
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces: createWorkspaces(store, clock),
+    engine: () => {
+      throw new Error("nothing is received while the channels are checked");
+    },
+    load: loadAdapter,
+    publicUrl: config.publicUrl,
+  });
+  try {
+    const accounts = await store.read
+      .selectFrom("accounts")
+      .select(["id", "name", "channel"])
+      .where("enabled", "=", 1)
+      .where("managed_by", "!=", "builtin")
+      .orderBy("name")
+      .execute();
+    return await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
+        try {
+          const opened = await channels.open(id);
+          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
+          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
+        } catch (error) {
+          const detail = error instanceof Error ? error.message : "unknown failure";
+          return { name: `channel ${name}`, ok: false, detail };
+        }
+      }),
+    );
+  } finally {
+    await channels.close();
+    await fanout.close();
+    await core.close();
+  }
 }
 
 /** Ends something that was opened. */
@@ -121,10 +204,11 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   );
   const core = await openCore(config, options, wake);
   opened.push(() => core.close());
-  const { store, secrets, documents } = core;
+  const { store, secrets, documents, search, outside } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
-  await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
+  const load = options.loadAdapter ?? loadAdapter;
+  await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -135,14 +219,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     );
   }
   const workspaces = createWorkspaces(store, clock);
-  const base = createConversationSearch(store);
-  const outside =
-    config.typesense === undefined
-      ? undefined
-      : createTypesenseSearch({ store, base, typesense: createTypesense(config.typesense), clock, log, wake });
-  const search = outside ?? base;
-  const load = options.loadAdapter ?? loadAdapter;
-  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
+  const { publicUrl } = config;
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces,
+    engine: () => engine,
+    load,
+    publicUrl,
+  });
   const engine = createEngine({
     store,
     clock,
@@ -159,6 +247,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
@@ -175,6 +264,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
             run: (rows) => outside.work(rows),
           } satisfies Handler,
         }),
+    relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
+    retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
+    signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
+    purge: { batch: true, attemptsMax: 100, lanesMax: 1, run: upkeep.purge },
+    // Never given up: it would not come again.
+    housekeeping: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.housekeeping },
     ingest: {
       batch: true,
       attemptsMax: 5,
@@ -191,6 +286,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   if (config.role !== "web") {
     await documents.resumePending();
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
+    await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
     opened.push(() => running.close(0));

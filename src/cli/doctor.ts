@@ -1,6 +1,9 @@
 import { access, constants, mkdir, statfs } from "node:fs/promises";
 import { sql } from "kysely";
+import { pino } from "pino";
 import { openStore } from "#store/open.ts";
+import { checkChannels } from "../app.ts";
+import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
@@ -40,6 +43,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     ...(config.typesense === undefined || !database.ok
       ? []
       : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
+    ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
   ];
   const good = checks.every(({ ok, degraded }) => ok || degraded === true);
@@ -52,6 +56,18 @@ export const doctor: Command = async ({ argv, output, config }) => {
   );
   return good ? 0 : 1;
 };
+
+/** Before the first start there is none: the start makes them from the configuration file. */
+async function channelsOf(config: Config): Promise<readonly Check[]> {
+  const store = await openStore(config.databaseUrl);
+  let pending: readonly string[];
+  try {
+    pending = await store.pendingMigrations();
+  } finally {
+    await store.close();
+  }
+  return pending.length > 0 ? [] : checkChannels(config, { clock: systemClock, log: pino({ level: "silent" }) });
+}
 
 async function check(name: string, run: () => Promise<string>): Promise<Check> {
   try {

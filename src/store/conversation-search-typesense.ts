@@ -350,13 +350,44 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
   async function startUnlessThere(workspaceId: string): Promise<void> {
     if ((await collectionsOf(store.read, workspaceId)) !== undefined) return;
     await store.write(async (tx) => {
-      if ((await collectionsOf(tx, workspaceId)) === undefined) await beginBuild(tx, workspaceId);
+      const workspace = await tx
+        .selectFrom("workspaces")
+        .select("id")
+        .where("id", "=", workspaceId)
+        .where("deleted_at", "is not", null)
+        .executeTakeFirst();
+      // A workspace that is deleted has nothing to be searched.
+      if (workspace !== undefined || (await collectionsOf(tx, workspaceId)) !== undefined) return;
+      await beginBuild(tx, workspaceId);
     });
+  }
+
+  /** Collections of workspaces that have been deleted since: their documents went one by one. */
+  async function dropDeleted(): Promise<void> {
+    const deleted = await store.read
+      .selectFrom("search_collections")
+      .innerJoin("workspaces", "workspaces.id", "search_collections.workspace_id")
+      .select(["workspace_id", "live", "building"])
+      .where("deleted_at", "is not", null)
+      .execute();
+    for (const { workspace_id: workspaceId, live, building } of deleted) {
+      await store.write(async (tx) => {
+        await tx.deleteFrom("search_collections").where("workspace_id", "=", workspaceId).execute();
+        const names = [live, building].filter((name) => name !== null);
+        await enqueue(
+          tx,
+          workspaceId,
+          names.map((collection) => ({ kind: "drop", collection })),
+        );
+      });
+    }
   }
 
   return {
     find,
     ...(base.findTagged === undefined ? {} : { findTagged: base.findTagged }),
+    // Typesense forgets a deleted document by itself.
+    ...(base.purge === undefined ? {} : { purge: base.purge }),
     async index(tx, conversationIds) {
       await base.index(tx, conversationIds);
       await push(tx, conversationIds);
@@ -372,6 +403,7 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
     },
     work,
     async ensure() {
+      await dropDeleted();
       const workspaces = await store.read
         .selectFrom("workspaces")
         .select("id")

@@ -1,0 +1,52 @@
+import ipaddr from "ipaddr.js";
+
+/** Which addresses besides public ones may be reached: none, all private ones, or these (`10.0.0.0/8`, `127.0.0.1`). */
+export type AllowPrivate = boolean | readonly string[];
+
+type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** Each answers only what runs in its cloud, with what that machine may do; some look public or like a private network. */
+const metadataAddresses: ReadonlySet<string> = new Set([
+  "168.63.129.16",
+  "100.100.100.200",
+  "fd00:ec2::254",
+  "fd20:ce::254",
+]);
+/**
+ * Hold the metadata services of clouds, or stand for any IPv4 address at all, so that they are reached only where they
+ * are named.
+ */
+const neverWholesale: ReadonlySet<string> = new Set(
+  "linkLocal unspecified broadcast multicast reserved rfc6052 rfc6145 6to4 teredo".split(" "),
+);
+/** What the registries give out of IPv6; all else has a special meaning or none. */
+const globalIpv6: readonly [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
+
+/** Whether a connection to this address may be made. Whatever is not an address may not be connected to. */
+export function createAddressCheck(allowPrivate: AllowPrivate): (address: string) => boolean {
+  const ranges = typeof allowPrivate === "boolean" ? [] : allowPrivate.map(parseRange);
+  return (text) => {
+    if (!ipaddr.isValid(text)) return false;
+    // An IPv4 address in the clothes of an IPv6 one is what it stands for.
+    const address = ipaddr.process(text);
+    if (ranges.some((range) => contains(range, address))) return true;
+    if (isPublic(address)) return true;
+    return allowPrivate === true && !neverWholesale.has(address.range()) && !metadataAddresses.has(address.toString());
+  };
+}
+
+/** Throws where `text` is neither an address nor a range of them. */
+export function parseRange(text: string): Range {
+  if (text.includes("/")) return ipaddr.parseCIDR(text);
+  const address = ipaddr.process(text);
+  return [address, address.kind() === "ipv4" ? 32 : 128];
+}
+
+function contains([base, bits]: Range, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return base.kind() === address.kind() && address.match(base, bits);
+}
+
+function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (metadataAddresses.has(address.toString()) || address.range() !== "unicast") return false;
+  return address.kind() === "ipv4" || address.match(globalIpv6[0], globalIpv6[1]);
+}
