@@ -11,7 +11,7 @@ import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import { createPeople } from "#engine/people.ts";
 import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import type { Answerer, Clock, ConversationSearch, Fanout } from "#engine/ports.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
