@@ -55,7 +55,7 @@ async function typesenseServer(): Promise<{ readonly options: TypesenseOptions; 
   return { options: { urls: [fake.url], apiKey: fake.apiKey }, close: () => fake.close() };
 }
 
-export function typesenseOn(store: OpenStore, options: TypesenseOptions): OutsideSearch {
+function typesenseOn(store: OpenStore, options: TypesenseOptions): OutsideSearch {
   return createTypesenseSearch({
     store,
     base: createConversationSearch(store),
@@ -68,7 +68,7 @@ export function typesenseOn(store: OpenStore, options: TypesenseOptions): Outsid
 }
 
 /** Does the work of the search until there is none that is due. */
-export async function settle(store: OpenStore, search: OutsideSearch): Promise<void> {
+async function settle(store: OpenStore, search: OutsideSearch): Promise<void> {
   for (;;) {
     const now = Date.now();
     const lanes = await dueLanes(store.read, now, { except: [], limit: 500 });
