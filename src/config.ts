@@ -18,6 +18,8 @@ export interface Config {
   readonly typesense?: { readonly urls: readonly string[]; readonly apiKey: string };
   readonly role: Role;
   readonly logLevel: string;
+  /** Opens /metrics to who sends it as a bearer token. */
+  readonly metricsToken?: string | undefined;
   /** Addresses of proxies whose X-Forwarded-For is believed; empty: nobody's. */
   readonly trustedProxies: readonly string[];
   readonly file: FileConfig;
@@ -96,6 +98,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     ...(typesense === undefined ? {} : { typesense }),
     role,
     logLevel,
+    metricsToken: metricsTokenOf(secretValue("METRICS_TOKEN")),
     trustedProxies: (value("TRUSTED_PROXIES") ?? "")
       .split(",")
       .map((each) => each.trim())
@@ -120,6 +123,11 @@ function typesenseOf(given: string | undefined, apiKey: string | undefined): Con
     throw new ConfigError("TYPESENSE_URL is set without a key: set TYPESENSE_API_KEY, or TYPESENSE_API_KEY_FILE");
   }
   return { urls, apiKey };
+}
+
+function metricsTokenOf(token: string | undefined): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]{16,}$/.test(token)) return token;
+  throw new ConfigError("METRICS_TOKEN must have at least 16 visible ASCII characters and no space");
 }
 
 function publicUrlOf(given: string | undefined, host: string, port: number): string {
