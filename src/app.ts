@@ -11,7 +11,7 @@ import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import { createPeople } from "#engine/people.ts";
 import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import type { Answerer, Clock, ConversationSearch, Fanout } from "#engine/ports.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -30,9 +30,12 @@ import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import { openHousekeeping } from "#knowledge/housekeeping.ts";
 import type { WebResponse } from "#channel/contract.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
+import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
+import { createTypesenseSearch, leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
+import { TypesenseAway, createTypesense } from "#store/typesense-client.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
@@ -71,6 +74,9 @@ export interface Core {
   readonly documents: Documents;
   /** Does what is due in a lane of documents' work; false when nothing is, or another process does it. */
   runLane(lane: string): Promise<boolean>;
+  readonly search: ConversationSearch;
+  /** The same, where an engine beside the database searches. */
+  readonly outside: OutsideSearch | undefined;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
   /** Reaches addresses that somebody else has chosen. */
   readonly guardedFetch: GuardedFetch;
@@ -112,6 +118,20 @@ export async function openCore(
     onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
     ...(wake === undefined ? {} : { wake }),
   });
+  const base = createConversationSearch(store);
+  const outside =
+    config.typesense === undefined
+      ? undefined
+      : createTypesenseSearch({
+          store,
+          base,
+          typesense: createTypesense(config.typesense),
+          clock,
+          log,
+          // A command tells nobody: the server looks for work every second.
+          wake: wake ?? { notify: () => undefined },
+        });
+  const search = outside ?? base;
   return {
     store,
     secrets,
@@ -119,7 +139,9 @@ export async function openCore(
     answerer: createExtractiveAnswerer({ index }),
     guardedFetch,
     runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
-    people: createPeople({ store, clock, search: createConversationSearch(store) }),
+    search,
+    outside,
+    people: createPeople({ store, clock, search }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await guardedFetch.close();
@@ -211,7 +233,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   );
   const core = await openCore(config, options, wake);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch } = core;
+  const { store, secrets, documents, guardedFetch, search, outside } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -228,7 +250,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     );
   }
   const workspaces = createWorkspaces(store, clock);
-  const search = createConversationSearch(store);
   const measures = createMeasures(version, clock);
   const { publicUrl } = config;
   const channels = createChannels({
@@ -288,6 +309,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       attemptsMax: Number.POSITIVE_INFINITY,
       run: (rows, signal) => forgetEvents({ store, clock }, rows, signal),
     },
+    ...(outside === undefined
+      ? {}
+      : {
+          search: {
+            batch: true,
+            // However long the engine is away: what it has missed is written when it is back.
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 4,
+            run: (rows) => outside.work(rows),
+          } satisfies Handler,
+        }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
@@ -311,6 +343,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     await scheduleRetention({ store, clock });
     const housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
     opened.push(() => housekeeping.close());
+    await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
@@ -351,6 +384,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
+      ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -398,6 +432,8 @@ const backoffMaxMs = 600_000;
 
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 function backoffMs(attempts: number, error: unknown): number {
+  // A server of ours that is away is back some day, and then has to be found soon.
+  if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
   const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
   return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
 }
@@ -439,10 +475,16 @@ async function readiness(
   if (signalState !== undefined) {
     const cause = await signalState();
     // Without it everything goes on, more slowly: the database is the queue.
-    states.push({ name: "redis", state: cause === null ? "ready" : "degraded", cause });
+    states.push(degradedBy("redis", cause));
   }
   return states;
 }
+
+const degradedBy = (name: string, cause: string | null): DependencyState => ({
+  name,
+  state: cause === null ? "ready" : "degraded",
+  cause,
+});
 
 /** The demo page is for trying it out, on the embedded default. */
 export const hasDemo = ({ databaseUrl }: Config): boolean => databaseUrl.startsWith("sqlite:");

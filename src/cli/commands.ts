@@ -17,6 +17,7 @@ import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
 import { documentsList, documentsRemove } from "./documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
+import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
 import {
@@ -75,6 +76,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "webhook deliveries": webhookDeliveriesList,
   "webhook replay": webhookReplay,
   "webhook rotate": webhookRotate,
+  "search rebuild": searchRebuild,
 };
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
@@ -116,6 +118,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley webhook remove|enable|disable|test|rotate ID
   parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
   parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
+  parley search rebuild [--workspace W]  build the conversations' collections in Typesense anew
 
   parley ask --workspace W "question"
 

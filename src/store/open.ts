@@ -16,6 +16,7 @@ import { webhooks } from "./migrations/0003-webhooks.ts";
 import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
+import { search } from "./migrations/0007-search.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 
@@ -26,6 +27,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0004-documents": documents,
   "0005-people": people,
   "0006-limits": limits,
+  "0007-search": search,
 };
 
 export interface OpenStore extends Store {

@@ -476,6 +476,22 @@ export interface ConversationTextTable {
   indexed_seq: number;
 }
 
+/**
+ * The collections of a search engine outside, a row a workspace, while one is in use: without a row, its conversations
+ * have to be written to it anew.
+ */
+export interface SearchCollectionsTable {
+  workspace_id: string;
+  /** The one that is searched; null until the first is full. */
+  live: string | null;
+  /** The version of the schema that it was made by. */
+  live_version: number;
+  /** The one that is being filled. */
+  building: string | null;
+  /** Conversations that the building has come to. */
+  built: number;
+}
+
 /** Which process runs the connection of an account: one at a time. */
 export interface ConnectionLeasesTable {
   account_id: string;
@@ -524,6 +540,7 @@ export interface Database {
   idempotency: IdempotencyTable;
   counters: CountersTable;
   conversation_text: ConversationTextTable;
+  search_collections: SearchCollectionsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

@@ -9,6 +9,7 @@ import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config-file.ts";
 import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
+import type { Config } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -103,6 +104,7 @@ export interface StartOptions {
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  readonly typesense?: Config["typesense"];
   readonly publicUrl?: string;
   readonly metricsToken?: string;
   /** For pages to crawl; otherwise public addresses alone. */
@@ -126,6 +128,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       secret: "a secret for tests, of more than thirty-two characters",
       databaseUrl: options.databaseUrl ?? database?.url ?? "",
       redisUrl: undefined,
+      ...(options.typesense === undefined ? {} : { typesense: options.typesense }),
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],

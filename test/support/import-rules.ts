@@ -21,6 +21,9 @@ const drivers = [
   "src/store/conversation-search.ts",
   "src/store/conversation-search-mysql.ts",
   "src/store/conversation-search-sqlite.ts",
+  "src/store/conversation-search-typesense.ts",
+  "src/store/typesense-client.ts",
+  "src/store/typesense-conversations.ts",
   "src/store/migrations/",
 ];
 
@@ -160,6 +163,18 @@ export const importRules: readonly ImportRule[] = [
     may: ["src/domain/", "src/channel/markdown.ts", "src/http/inbox/wire.ts"],
   },
   { files: "src/web/", own: "src/web/", may: ["src/domain/", "node:", "esbuild"] },
+  // Its work is done by the server; this only queues it and tells of it.
+  {
+    files: "src/operator/search.ts",
+    own: "src/operator/",
+    may: [
+      ports,
+      "src/store/conversation-search-typesense.ts",
+      "src/store/open.ts",
+      "src/store/typesense-client.ts",
+      "src/store/typesense-conversations.ts",
+    ],
+  },
   {
     files: "src/operator/",
     own: "src/operator/",
@@ -249,7 +264,7 @@ export const importRules: readonly ImportRule[] = [
 
 /** What stands behind a port, or opens something. Apart from its own folder, only these files name it. */
 export const implementations: Readonly<Record<string, readonly string[]>> = {
-  "src/store/open.ts": ["src/app.ts", "src/cli/"],
+  "src/store/open.ts": ["src/app.ts", "src/cli/", "src/operator/search.ts"],
   "src/store/conversation-search.ts": ["src/app.ts"],
   "src/knowledge/embedded-index.ts": ["src/app.ts"],
   "src/answering/answerer.ts": ["src/app.ts"],
