@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Registry, collectDefaultMetrics } from "prom-client";
-import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
+import { createModelComposer } from "#answering/model/model-composer.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
@@ -36,6 +37,7 @@ import { requireOwnSecret } from "./operator/own-secret.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
+import { createModelCounts } from "./model/counts.ts";
 import { createSites } from "./sites.ts";
 import { demoPage } from "./web/demo.ts";
 
@@ -56,7 +58,9 @@ export interface Core {
   readonly store: OpenStore;
   readonly secrets: Secrets;
   readonly documents: Documents;
-  readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  readonly answerer: Answerer;
+  /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
+  modelTrouble(): string | null | undefined;
   close(): Promise<void>;
 }
 
@@ -74,17 +78,30 @@ const version = (
 ).version;
 
 /** Opens the parts that every command uses. The schema must be up to date. */
-export async function openCore(config: Config, { clock, log }: AppOptions, wake?: OpenWake): Promise<Core> {
+export async function openCore(
+  config: Config,
+  { clock, log }: AppOptions,
+  wake?: OpenWake,
+  metrics: Registry = new Registry(),
+): Promise<Core> {
   mkdirSync(config.dataDir, { recursive: true });
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
   const documents = createDocuments({ store, clock, log, ...(wake === undefined ? {} : { wake }) });
+  // Its packages are large, and needed only where there is a model.
+  const model =
+    config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
+  const composer =
+    model === undefined
+      ? extractiveComposer
+      : createModelComposer({ model, instead: extractiveComposer, log, counts: createModelCounts(metrics) });
   return {
     store,
     secrets,
     documents,
-    answerer: createExtractiveAnswerer({ index }),
+    answerer: createAnswerer({ index, composer }),
+    modelTrouble: () => model?.trouble(),
     async close() {
       await index.close();
       await store.close();
@@ -117,7 +134,9 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     () => fanout.close(),
     () => wake.close(),
   );
-  const core = await openCore(config, options, wake);
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const core = await openCore(config, options, wake, metrics);
   opened.push(() => core.close());
   const { store, secrets, documents } = core;
   await store.migrate();
@@ -181,8 +200,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
   if (connections !== undefined) opened.push(() => connections.close());
 
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
   const server = await createServer({
     store,
     engine,
@@ -204,6 +221,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
+      ...modelState(core.modelTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -294,6 +312,12 @@ async function readiness(
     states.push({ name: "redis", state: cause === null ? "ready" : "degraded", cause });
   }
   return states;
+}
+
+/** Without it questions are still answered, in the documents' own sentences. */
+function modelState(trouble: string | null | undefined): readonly DependencyState[] {
+  if (trouble === undefined) return [];
+  return [{ name: "model", state: trouble === null ? "ready" : "degraded", cause: trouble }];
 }
 
 /** The demo page is for trying it out, on the embedded default. */

@@ -4,7 +4,8 @@ import { openStore } from "#store/open.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
-import type { Config } from "../config.ts";
+import { systemClock } from "../clock.ts";
+import type { Config, ModelConfig } from "../config.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
 
 interface Check {
@@ -35,6 +36,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     database,
     ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
+    ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
   ];
   const good = checks.every(({ ok }) => ok);
   output.result(
@@ -96,6 +98,12 @@ async function checkSecret(config: Config): Promise<string> {
   } finally {
     await store.close();
   }
+}
+
+/** One small call, which costs a few tokens. */
+async function checkLanguageModel(model: ModelConfig): Promise<Check> {
+  const { checkModel } = await import("#model/open-model.ts");
+  return check("model", () => checkModel(model, systemClock));
 }
 
 async function checkRedis(url: string): Promise<string> {

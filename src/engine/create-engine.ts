@@ -18,6 +18,7 @@ import type { Engine, Query, QueryResult } from "./engine.ts";
 import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
+import type { QuestionOptions } from "./think.ts";
 import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -170,10 +171,12 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
   }
 
   async function answerNow(workspace: Workspace, request: Query, work: OutboxRow, signal: AbortSignal) {
-    const { strictness, topK, documentIds, audience, onToken } = request;
-    const options = {
+    const { strictness, topK, temperature, documentIds, audience, onToken } = request;
+    const options: QuestionOptions = {
+      whenModelFails: "tell",
       ...(strictness === undefined ? {} : { strictness }),
       ...(topK === undefined ? {} : { topK }),
+      ...(temperature === undefined ? {} : { temperature }),
       ...(documentIds === undefined ? {} : { documentIds }),
       ...(audience === undefined ? {} : { audience }),
       ...(onToken === undefined ? {} : { onToken }),

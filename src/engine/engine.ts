@@ -40,6 +40,8 @@ export interface Query {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly strictness?: Strictness;
   readonly topK?: number;
+  /** For a language model, 0 to 1. */
+  readonly temperature?: number;
   readonly documentIds?: readonly string[];
   readonly audience?: readonly string[];
   readonly onToken?: (delta: string) => void;

@@ -21,7 +21,12 @@ export interface ThinkDependencies {
 }
 
 /** What an API client may set for its own question. */
-export type QuestionOptions = Partial<Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "onToken">>;
+export type QuestionOptions = Partial<
+  Pick<
+    Question,
+    "strictness" | "topK" | "documentIds" | "audience" | "temperature" | "whenModelFails" | "onToken"
+  >
+>;
 
 export interface Thought {
   readonly effects: Effects | null;
@@ -103,6 +108,8 @@ export async function think(
         topK: sourcesMax,
         audience: [],
         settings,
+        // Unless a client waits that can be told: silence would help no customer.
+        whenModelFails: "extract",
         ...options,
       },
       signal,

@@ -6,6 +6,7 @@ import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { ModelConfig } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -88,6 +89,7 @@ export interface TestApp {
 export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export interface StartOptions {
+  readonly model?: ModelConfig;
   readonly trustedProxies?: readonly string[];
   /** Another process on a database that is there already. */
   readonly databaseUrl?: string;
@@ -114,6 +116,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
+      ...(options.model === undefined ? {} : { model: options.model }),
       file: { workspaces: [] },
       killAt: undefined,
     },

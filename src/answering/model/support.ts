@@ -50,7 +50,8 @@ const passageCharactersMax = 12_000;
 
 const german = ["der", "die", "das", "und", "nicht", "ist", "sie", "wird", "werden", "ein", "eine", "mit", "von", "fur"];
 
-const squeeze = (text: string): string => fold(plain(text)).replaceAll(/\s+/gu, " ").trim();
+/** In one line, as code is compared. */
+export const squeeze = (text: string): string => fold(plain(text)).replaceAll(/\s+/gu, " ").trim();
 
 export function evidenceOf(given: { readonly title: string; readonly text: string; readonly url: string | null }): Evidence {
   const passage = { ...given, text: given.text.slice(0, passageCharactersMax) };

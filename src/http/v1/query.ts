@@ -261,6 +261,7 @@ export function queryRoutes(app: App, resources: Resources): void {
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.strictness === undefined ? {} : { strictness: body.strictness }),
       ...(body.top_k === undefined ? {} : { topK: body.top_k }),
+      ...(body.temperature === undefined ? {} : { temperature: body.temperature }),
       ...(body.document_ids === undefined ? {} : { documentIds: body.document_ids }),
       ...(body.audience === undefined ? {} : { audience: body.audience }),
     };
