@@ -31,6 +31,28 @@ const rule = /^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/u;
 const undecided = /^\s*(?:[`~#|*+•>_-]|\d{1,9}(?:[.)]|$)|$)/u;
 const undecidedMax = 12;
 
+/** The sentences of a line, each with the marks behind its full stop, none cut within brackets or code. */
+function sentencesOf(line: string): string[] {
+  const text = sameMarks(line).replaceAll(marksAfterStop, "$2$1");
+  const parts = splitSentences(text);
+  const sentences: string[] = [];
+  let start = 0;
+  let end = 0;
+  for (const [index, part] of parts.entries()) {
+    end = text.indexOf(part, end) + part.length;
+    const open = text.slice(start, end);
+    const isImage = open.endsWith("!") && parts[index + 1]?.startsWith("[") === true;
+    if (index < parts.length - 1 && (isImage || !isClosed(open))) continue;
+    sentences.push(open.trim());
+    start = end;
+  }
+  return sentences;
+}
+
+const count = (text: string, sign: string): number => text.split(sign).length - 1;
+const isClosed = (text: string): boolean =>
+  count(text, "[") <= count(text, "]") && count(text, "(") <= count(text, ")") && count(text, "`") % 2 === 0;
+
 /** Models write citations in several ways. */
 const sameMarks = (text: string): string => text.replaceAll("【", "[").replaceAll("】", "]");
 
@@ -45,7 +67,7 @@ export function createPieces(): Pieces {
   let waiting: Extract<Piece, { kind: "table" | "code" }> | undefined;
 
   function sentences(text: string, done: Piece[]): void {
-    for (const sentence of splitSentences(text.replaceAll(marksAfterStop, "$2$1"))) {
+    for (const sentence of sentencesOf(text)) {
       done.push({ kind: "sentence", text: sentence, begins });
       begins = null;
     }
@@ -113,7 +135,7 @@ export function createPieces(): Pieces {
   function early(done: Piece[]): void {
     if (code !== undefined || table.length > 0 || waiting !== undefined) return;
     if (!begun && (line.trim().length < undecidedMax || undecided.test(line))) return;
-    const all = splitSentences(sameMarks(line).replaceAll(marksAfterStop, "$2$1"));
+    const all = sentencesOf(line);
     const rest = all.at(-1) ?? "";
     // What begins with a bracket may be the mark of the sentence before it.
     if (all.length < 2 || !/^[\p{L}\p{N}"'“‘(*_`]/u.test(rest)) return;
