@@ -6,6 +6,7 @@ import type { PatientModel } from "#model/patient.ts";
 import type { ModelConfig } from "#src/config.ts";
 import type { HandMovedClock } from "../support/hand-moved-clock.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+import { inTime } from "../support/in-time.ts";
 import type { Behaviour, ModelServer } from "../support/model-server.ts";
 import { says, startModelServer } from "../support/model-server.ts";
 
@@ -55,20 +56,6 @@ function gather(restarts = true): ModelSink & { readonly text: (delta: string) =
     },
   };
   return sink;
-}
-
-/** Moves the clock on, letting the network have its turn, until it is settled. */
-async function inTime<T>(promise: Promise<T>, stepMs = 250): Promise<T> {
-  let settled = false;
-  const done = (): void => {
-    settled = true;
-  };
-  promise.then(done, done);
-  while (!settled) {
-    await new Promise((resolve) => setTimeout(resolve, 4));
-    clock.advance(stepMs);
-  }
-  return promise;
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<ModelFailure> {
@@ -126,10 +113,10 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
   ])("tries three times in all after %s, and begins anew each time", async (_what, behaviour, kind) => {
     const sink = gather();
     script(behaviour, behaviour, says("Well"));
-    const written = await inTime(createModel(configOf(provider), clock).write(request, sink, never));
+    const written = await inTime(clock, createModel(configOf(provider), clock).write(request, sink, never));
     expect([sink.said, written.finish]).toEqual(["Well", "complete"]);
     const asked = script(behaviour);
-    const failure = await failureOf(inTime(createModel(configOf(provider), clock).write(request, gather(), never)));
+    const failure = await failureOf(inTime(clock, createModel(configOf(provider), clock).write(request, gather(), never)));
     expect([failure.kind, asked.count()]).toEqual([kind, 3]);
   });
 
@@ -152,7 +139,7 @@ describe("patience with a provider", () => {
     const asked = script({ kind: "status", status: 429, headers: { "retry-after": "7" } }, says("Well"));
     const began = clock.now();
     const written = model().write(request, gather(), never);
-    await inTime(written);
+    await inTime(clock, written);
     expect(clock.now() - began).toBeGreaterThanOrEqual(7_000);
     expect(asked.count()).toBe(2);
   });
@@ -166,7 +153,7 @@ describe("patience with a provider", () => {
   it("gives up a provider that takes the request and is silent, and ends the request", async () => {
     script(silence);
     const before = server.requests.length;
-    const failure = await failureOf(inTime(model().write(request, gather(), never)));
+    const failure = await failureOf(inTime(clock, model().write(request, gather(), never)));
     expect(failure.kind).toBe("timeout");
     expect(server.requests.length - before).toBe(3);
     await server.abandoned(1);
@@ -175,7 +162,7 @@ describe("patience with a provider", () => {
 
   it("gives up a provider that stops in the middle", async () => {
     script({ kind: "silence", after: "One " });
-    const failure = await failureOf(inTime(model().write(request, gather(false), never)));
+    const failure = await failureOf(inTime(clock, model().write(request, gather(false), never)));
     expect([failure.kind, failure.message]).toEqual(["timeout", "the model was silent for 10 seconds"]);
   });
 
@@ -197,7 +184,7 @@ describe("patience with a provider", () => {
   });
 
   it("says what to look at when nothing listens there", async () => {
-    const failure = await failureOf(inTime(model({ baseUrl: "http://127.0.0.1:1/v1" }).write(request, gather(), never)));
+    const failure = await failureOf(inTime(clock, model({ baseUrl: "http://127.0.0.1:1/v1" }).write(request, gather(), never)));
     expect(failure.kind).toBe("unreachable");
     expect(failure.message).toContain("127.0.0.1:1 cannot be reached");
     expect(failure.message).toContain("MODEL_BASE_URL");
@@ -205,7 +192,7 @@ describe("patience with a provider", () => {
 
   it("does not follow to another address, where the key would go too", async () => {
     const asked = script({ kind: "status", status: 307, headers: { location: `${server.url}/elsewhere` } });
-    await failureOf(inTime(model().write(request, gather(), never)));
+    await failureOf(inTime(clock, model().write(request, gather(), never)));
     expect(server.requests.slice(-asked.count()).map(({ path }) => path)).not.toContain("/v1/elsewhere");
   });
 
