@@ -164,7 +164,9 @@ describe("a language model behind the API", () => {
       answer: unknownMessage,
       confidence: "low",
       tokens_used: 50,
-      sources: [{ title: "Blue Kettle help › How long does delivery take?" }, expect.anything(), expect.anything()],
+      sources: expect.arrayContaining([
+        expect.objectContaining({ title: "Blue Kettle help › How long does delivery take?" }),
+      ]),
     });
     const events = eventsOf((await ask(question, {}, "/v1/query/stream")).text);
     expect(events.filter(({ event }) => event === "token").map(({ data }) => data["delta"]).join("")).toBe(unknownMessage);
@@ -271,9 +273,10 @@ describe("a language model behind the API", () => {
       const [name = ""] = /EMAIL_\w+/u.exec(request.user) ?? [];
       return says(`Delivery within the country takes one to three working days, ${name}. [${request.passage(delivery)}]`);
     };
-    const answered = await ask(
-      "How long does delivery take? I am anna@mail.example, +49 30 1234567, card 4111 1111 1111 1111, DE89370400440532013000",
+    const { conversation_id } = read(
+      await ask("I am anna@mail.example, +49 30 1234567, card 4111 1111 1111 1111, DE89370400440532013000"),
     );
+    const answered = await ask(question, { conversation_id });
     const told = server.requests.at(-1)?.user ?? "";
     for (const secret of ["anna@mail", "1234567", "4111", "DE8937"]) expect(told).not.toContain(secret);
     expect(read(answered).answer).toContain("anna@mail.example");

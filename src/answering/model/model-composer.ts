@@ -9,7 +9,7 @@ import type { LanguageModel, ModelSink } from "./language-model.ts";
 import { ModelFailure } from "./language-model.ts";
 import { maskPersonalData } from "./personal-data.ts";
 import { createPieces } from "./pieces.ts";
-import { buildPrompt, withoutCommands } from "./prompt.ts";
+import { buildPrompt, titleWithoutCommands, withoutCommands } from "./prompt.ts";
 import { createReview } from "./review.ts";
 import { evidenceOf } from "./support.ts";
 
@@ -75,7 +75,11 @@ export function createModelComposer({
     signal: AbortSignal,
   ): Promise<Answer> {
     const passages = passagesFor(question, extract.used, found.ranked);
-    const told = passages.map(({ candidate: { title, text, url } }) => ({ title, url, text: withoutCommands(text) }));
+    const told = passages.map(({ candidate: { title, text, url } }) => ({
+      title: titleWithoutCommands(title),
+      url,
+      text: withoutCommands(text),
+    }));
     const turns = question.history.slice(-historyMax);
     const masked = maskPersonalData(
       [question.text, ...turns.map(({ content }) => content.slice(0, turnCharactersMax))],

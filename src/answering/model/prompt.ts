@@ -19,7 +19,7 @@ export interface Prompt {
   leaks(text: string): boolean;
 }
 
-export const noAnswer = "NO_ANSWER";
+const noAnswer = "NO_ANSWER";
 
 /** Words in a row that a text shares with the instructions by chance no more. */
 const leakWords = 6;
@@ -88,7 +88,15 @@ const commanding = [
   /\b(?:ignora|olvida)\b.{0,40}\b(?:instrucciones|reglas|istruzioni)\b/isu,
 ];
 
-export const commandsModel = (text: string): boolean => commanding.some((pattern) => pattern.test(text));
+const commandsModel = (text: string): boolean => commanding.some((pattern) => pattern.test(text));
+
+/** A title without the parts that speak to the model. */
+export function titleWithoutCommands(title: string): string {
+  return title
+    .split(" › ")
+    .filter((part) => !commandsModel(part))
+    .join(" › ");
+}
 
 /** A passage without the paragraphs that speak to the model: they are not for customers, so nothing is lost. */
 export function withoutCommands(text: string): string {
