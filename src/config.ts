@@ -128,7 +128,9 @@ function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
       .filter(([, set]) => set !== undefined)
       .map(([variable]) => variable);
     if (left === undefined) return undefined;
-    throw new ConfigError(`${left} is set and MODEL_PROVIDER is not: set it to ${modelProviders.join(", ")}, or unset ${left}`);
+    throw new ConfigError(
+      `${left} is set and MODEL_PROVIDER is not: set it to ${modelProviders.join(", ")}, or unset ${left}`,
+    );
   }
   const provider = modelProviders.find((each) => each === given);
   if (provider === undefined) throw new ConfigError(`MODEL_PROVIDER is "${given}": use ${modelProviders.join(", ")}`);
@@ -150,7 +152,14 @@ function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
 
 function modelUrlOf(given: string): string {
   const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== "" ||
+    url.password !== "" ||
+    url.search !== "" ||
+    url.hash !== ""
+  ) {
     throw new ConfigError(
       "MODEL_BASE_URL: use an http or https address without password, query and fragment, such as http://localhost:11434/v1",
     );

@@ -26,7 +26,14 @@ export function createAnswerer({
       signal.throwIfAborted();
       const reply = smallTalkReply(question.text, question.settings.botName);
       if (reply !== undefined) {
-        return spoken(question, { text: reply, sources: [], confidence: "high", answered: true, skillsFired: [], tokensUsed: 0 });
+        return spoken(question, {
+          text: reply,
+          sources: [],
+          confidence: "high",
+          answered: true,
+          skillsFired: [],
+          tokensUsed: 0,
+        });
       }
       const found = await retrieve(index, question);
       const count = question.topK + passagesBeyond;

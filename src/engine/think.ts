@@ -22,10 +22,7 @@ export interface ThinkDependencies {
 
 /** What an API client may set for its own question. */
 export type QuestionOptions = Partial<
-  Pick<
-    Question,
-    "strictness" | "topK" | "documentIds" | "audience" | "temperature" | "whenModelFails" | "onToken"
-  >
+  Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "temperature" | "whenModelFails" | "onToken">
 >;
 
 export interface Thought {

@@ -23,18 +23,28 @@ export function failureOf(error: unknown, config: ModelConfig): ModelFailure {
   }
   const { statusCode } = error;
   if (statusCode === undefined) return connectionFailure(codeOf(error) ?? "", config);
-  if (statusCode < 400) return new ModelFailure("broken", "the model's answer could not be read: is MODEL_BASE_URL the address of its API?");
+  if (statusCode < 400)
+    return new ModelFailure(
+      "broken",
+      "the model's answer could not be read: is MODEL_BASE_URL the address of its API?",
+    );
   const { kind, text } = meaningOf(statusCode, config);
   const reason = reasonOf(error.responseBody, config);
   const retry = kind === "limited" || kind === "server" ? retryAfterOf(error.responseHeaders ?? {}) : undefined;
   return new ModelFailure(kind, `the provider answers ${statusCode}${reason}: ${text}`, retry);
 }
 
-function meaningOf(status: number, { provider }: ModelConfig): { readonly kind: ModelFailureKind; readonly text: string } {
+function meaningOf(
+  status: number,
+  { provider }: ModelConfig,
+): { readonly kind: ModelFailureKind; readonly text: string } {
   switch (status) {
     case 401:
     case 403:
-      return { kind: "key", text: "it does not accept the key, or the key may not use this model; check MODEL_API_KEY" };
+      return {
+        kind: "key",
+        text: "it does not accept the key, or the key may not use this model; check MODEL_API_KEY",
+      };
     case 404:
       return {
         kind: "model",
@@ -76,8 +86,12 @@ function codeOf(error: unknown, depth = 0): string | undefined {
 
 function reasonOf(body: string | undefined, { apiKey }: ModelConfig): string {
   try {
-    const { error } = JSON.parse(body ?? "") as { readonly error?: { readonly code?: unknown; readonly type?: unknown } };
-    const name = [error?.code, error?.type].find((each) => typeof each === "string" && reasonName.test(each) && each.length <= 60);
+    const { error } = JSON.parse(body ?? "") as {
+      readonly error?: { readonly code?: unknown; readonly type?: unknown };
+    };
+    const name = [error?.code, error?.type].find(
+      (each) => typeof each === "string" && reasonName.test(each) && each.length <= 60,
+    );
     return typeof name === "string" && name !== apiKey ? ` (${name})` : "";
   } catch {
     // Not JSON: it says nothing that could be named.
@@ -89,7 +103,10 @@ function retryAfterOf(headers: Readonly<Record<string, string>>): number | undef
   const exact = Number(headers["retry-after-ms"] ?? Number.NaN);
   const given = headers["retry-after"];
   const seconds = Number(given ?? Number.NaN);
-  const until = given === undefined || Number.isFinite(seconds) ? Number.NaN : Date.parse(given) - Date.parse(headers["date"] ?? "");
+  const until =
+    given === undefined || Number.isFinite(seconds)
+      ? Number.NaN
+      : Date.parse(given) - Date.parse(headers["date"] ?? "");
   const ms = [exact, seconds * 1_000, until].find((each) => Number.isFinite(each) && each >= 0);
   return ms === undefined ? undefined : Math.min(ms, retryAfterMaxMs);
 }

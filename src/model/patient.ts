@@ -1,4 +1,10 @@
-import type { LanguageModel, ModelFailureKind, ModelRequest, ModelSink, Written } from "#answering/model/language-model.ts";
+import type {
+  LanguageModel,
+  ModelFailureKind,
+  ModelRequest,
+  ModelSink,
+  Written,
+} from "#answering/model/language-model.ts";
 import { ModelFailure } from "#answering/model/language-model.ts";
 import type { Clock } from "#engine/ports.ts";
 import type { Provider } from "./provider.ts";
@@ -22,9 +28,24 @@ const restMs = 30_000;
 const restMaxMs = 300_000;
 
 /** Worth another try at once. */
-const passing: ReadonlySet<ModelFailureKind> = new Set(["unreachable", "timeout", "limited", "server", "broken", "empty"]);
+const passing: ReadonlySet<ModelFailureKind> = new Set([
+  "unreachable",
+  "timeout",
+  "limited",
+  "server",
+  "broken",
+  "empty",
+]);
 /** Not the fault of this one question, so the next is likely to fail too. */
-const lasting: ReadonlySet<ModelFailureKind> = new Set(["unreachable", "timeout", "limited", "server", "key", "model", "broken"]);
+const lasting: ReadonlySet<ModelFailureKind> = new Set([
+  "unreachable",
+  "timeout",
+  "limited",
+  "server",
+  "key",
+  "model",
+  "broken",
+]);
 
 /** Tries again what may pass, waits for nothing for too long, and leaves a provider alone that does not recover. */
 export function createPatientModel(provider: Provider, clock: Clock): PatientModel {

@@ -17,7 +17,8 @@ const { unknownMessage } = defaultSettings;
 /** What a model says that does all it is told, wherever that stands; and cites whatever helps. */
 function obey({ user, system }: ModelRequest): string {
   const said: string[] = [];
-  if (user.includes("evil.example")) said.push(`${lure} [1]`, `![](${evil}?q=1) [1]`, `You can [read more](${evil}). [1]`, lure);
+  if (user.includes("evil.example"))
+    said.push(`${lure} [1]`, `![](${evil}?q=1) [1]`, `You can [read more](${evil}). [1]`, lure);
   if (/repeat|reveal|system prompt/iu.test(user)) said.push(...system.split("\n").map((line) => `${line} [1]`), system);
   if (/everything is free/iu.test(user)) said.push("Everything is free. [1]", "Everything is free. [9]");
   const marker = /--- question (\w+) ---/u.exec(user)?.[1] ?? "";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, constantFrom, emailAddress, oneof, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { maskPersonalData } from "#answering/model/personal-data.ts";
 
@@ -39,9 +39,9 @@ describe("personal data", () => {
     expect(texts[1]?.endsWith(first ?? "")).toBe(false);
   });
 
-  const personal = fc.oneof(
-    fc.emailAddress(),
-    fc.constantFrom(
+  const personal = oneof(
+    emailAddress(),
+    constantFrom(
       "+49 30 1234567",
       "4111 1111 1111 1111",
       "DE89370400440532013000",
@@ -51,11 +51,13 @@ describe("personal data", () => {
       "00491701234567",
     ),
   );
-  const text = fc.array(fc.oneof(personal, fc.string({ unit: "grapheme" })), { maxLength: 8 }).map((parts) => parts.join(" "));
+  const text = fc
+    .array(oneof(personal, string({ unit: "grapheme" })), { maxLength: 8 })
+    .map((parts) => parts.join(" "));
 
   it("comes back as it was", () => {
-    fc.assert(
-      fc.property(fc.array(text, { maxLength: 4 }), (texts) => {
+    assert(
+      property(array(text, { maxLength: 4 }), (texts) => {
         const { texts: hidden, restore } = maskPersonalData(texts, random);
         expect(hidden.map((each) => restore(each))).toEqual(texts);
       }),

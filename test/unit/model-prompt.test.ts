@@ -31,7 +31,8 @@ describe("what a model is told", () => {
 
   it("is recognised where it is given away", () => {
     const { leaks, system } = prompt();
-    for (const line of system.split("\n").filter((each) => each.split(" ").length > 6)) expect(leaks(`Here: ${line}`)).toBe(true);
+    for (const line of system.split("\n").filter((each) => each.split(" ").length > 6))
+      expect(leaks(`Here: ${line}`)).toBe(true);
     expect(leaks(`It is ${marker.toUpperCase()}.`)).toBe(true);
     expect(leaks("Shipping is free from 40 €.")).toBe(false);
   });

@@ -75,7 +75,11 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     expect(sink.said).toBe("One two");
     expect(written).toEqual({ finish: "complete", tokensUsed: 47 });
     const last = server.requests.at(-1);
-    expect(last).toMatchObject({ system: "Be brief.", user: "Say it.", body: { model: "test-model", temperature: 0.3 } });
+    expect(last).toMatchObject({
+      system: "Be brief.",
+      user: "Say it.",
+      body: { model: "test-model", temperature: 0.3 },
+    });
     const sent = provider === "anthropic" ? last?.headers["x-api-key"] : last?.headers.authorization;
     expect(sent).toBe(provider === "anthropic" ? key : `Bearer ${key}`);
     expect(last?.path).toBe(provider === "anthropic" ? "/v1/messages" : "/v1/chat/completions");
@@ -116,12 +120,16 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
     const written = await inTime(clock, createModel(configOf(provider), clock).write(request, sink, never));
     expect([sink.said, written.finish]).toEqual(["Well", "complete"]);
     const asked = script(behaviour);
-    const failure = await failureOf(inTime(clock, createModel(configOf(provider), clock).write(request, gather(), never)));
+    const failure = await failureOf(
+      inTime(clock, createModel(configOf(provider), clock).write(request, gather(), never)),
+    );
     expect([failure.kind, asked.count()]).toEqual([kind, 3]);
   });
 
   it("says nothing of what the provider said, nor the key, in a failure", async () => {
-    const body = JSON.stringify({ error: { message: `Bad key ${key}, you wrote: Say it.`, type: "invalid_key", code: key } });
+    const body = JSON.stringify({
+      error: { message: `Bad key ${key}, you wrote: Say it.`, type: "invalid_key", code: key },
+    });
     script({ kind: "status", status: 401, body, headers: { "x-echo": key } });
     const failure = await failureOf(createModel(configOf(provider), clock).write(request, gather(), never));
     expect(failure.message).toContain("401 (invalid_key)");
@@ -133,7 +141,8 @@ describe.each(["openai", "anthropic", "openai-compatible"] as const)("a model of
 });
 
 describe("patience with a provider", () => {
-  const model = (more: Partial<ModelConfig> = {}): PatientModel => createModel(configOf("openai-compatible", more), clock);
+  const model = (more: Partial<ModelConfig> = {}): PatientModel =>
+    createModel(configOf("openai-compatible", more), clock);
 
   it("waits as long as a limit asks for", async () => {
     const asked = script({ kind: "status", status: 429, headers: { "retry-after": "7" } }, says("Well"));
@@ -184,7 +193,9 @@ describe("patience with a provider", () => {
   });
 
   it("says what to look at when nothing listens there", async () => {
-    const failure = await failureOf(inTime(clock, model({ baseUrl: "http://127.0.0.1:1/v1" }).write(request, gather(), never)));
+    const failure = await failureOf(
+      inTime(clock, model({ baseUrl: "http://127.0.0.1:1/v1" }).write(request, gather(), never)),
+    );
     expect(failure.kind).toBe("unreachable");
     expect(failure.message).toContain("127.0.0.1:1 cannot be reached");
     expect(failure.message).toContain("MODEL_BASE_URL");
@@ -240,7 +251,11 @@ describe("patience with a provider", () => {
   });
 
   it("cuts a text that goes on and on", async () => {
-    script({ kind: "text", pieces: Array.from({ length: 60 }, () => "word ".repeat(200)), hold: new Promise(() => undefined) });
+    script({
+      kind: "text",
+      pieces: Array.from({ length: 60 }, () => "word ".repeat(200)),
+      hold: new Promise(() => undefined),
+    });
     const sink = gather();
     expect((await model().write(request, sink, never)).finish).toBe("length");
     expect(sink.said.length).toBeLessThan(40_000);

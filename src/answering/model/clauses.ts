@@ -28,7 +28,8 @@ const unspacedDenial = /[不没無未]|ません|ない/u;
 
 const hardCut =
   /;\s*|\s[–—]\s|,?\s+(?=(?:but|while|whereas|although|though|however|aber|jedoch|wahrend|während|mais|tandis|pero|mientras|ma|mas|maar)\s)|,?\s+(?=(?:and neither|and nor|nor|neither|and not|und nicht)\s)|[；。]/giu;
-const softCut = /,\s+(?:(?:and|or|und|oder|et|ou|y|o|e|en|of)\s)?|:\s+|[、，]|\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s/giu;
+const softCut =
+  /,\s+(?:(?:and|or|und|oder|et|ou|y|o|e|en|of)\s)?|:\s+|[、，]|\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s/giu;
 const leaning =
   /^(?:and|but|or|nor|neither|also|it|its|they|them|their|this|these|those|that|he|she|his|her|below|above|otherwise|es|sie|diese|dieser|dieses|il|elle|ils|cela|ceci|aber|und|mais|et|pero|y|abroad it)\b|\b(?:it|they|sie|es|elle|ils)\b/iu;
 /** A clause of so few content words says nothing without the one before it. */

@@ -144,7 +144,14 @@ function written(text: string): Found[] {
     let end = first.end;
     const next = words[index + 1];
     const ones = next === undefined ? undefined : numberWords.get(next.word);
-    if (isTens(first.word) && next !== undefined && ones !== undefined && ones > 0 && ones < 10 && next.start - end === 1) {
+    if (
+      isTens(first.word) &&
+      next !== undefined &&
+      ones !== undefined &&
+      ones > 0 &&
+      ones < 10 &&
+      next.start - end === 1
+    ) {
       value += ones;
       ({ end } = next);
       index += 1;
@@ -162,7 +169,9 @@ function written(text: string): Found[] {
 
 function withUnits(text: string, found: readonly Found[]): Quantity[] {
   const ordered = found.toSorted((left, right) => left.start - right.start);
-  const units = ordered.map((each, index) => each.unit ?? signBefore(text, each) ?? unitBehind(text, each, ordered[index + 1]));
+  const units = ordered.map(
+    (each, index) => each.unit ?? signBefore(text, each) ?? unitBehind(text, each, ordered[index + 1]),
+  );
   // "25, 50 or 100 €": the unit of the last is that of all.
   for (let index = ordered.length - 2; index >= 0; index -= 1) {
     const between = text.slice(ordered[index]?.end, ordered[index + 1]?.start);

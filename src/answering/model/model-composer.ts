@@ -61,7 +61,10 @@ export function createModelComposer({
         // What was shown cannot be taken back for another answer.
         const tell = whenModelFails === "tell" || (shown && onToken !== undefined);
         counts.failed(error.kind, tell ? "told" : "extract");
-        log.warn({ kind: error.kind, reason: error.message, instead: tell ? "told" : "extract" }, "the language model gave no answer");
+        log.warn(
+          { kind: error.kind, reason: error.message, instead: tell ? "told" : "extract" },
+          "the language model gave no answer",
+        );
         if (tell) throw problemOf(error);
         return instead.compose(judged, signal);
       }
@@ -143,7 +146,10 @@ export function createModelComposer({
       ...searched,
       ...tokens,
       text: answer,
-      sources: cited.map((index) => passages[index]).filter((each) => each !== undefined).map((each) => sourceOf(each, found)),
+      sources: cited
+        .map((index) => passages[index])
+        .filter((each) => each !== undefined)
+        .map((each) => sourceOf(each, found)),
       confidence: bandOf(Math.min(evidenceMax, extract.evidence) * (kept / (kept + lost))),
       answered: true,
     };

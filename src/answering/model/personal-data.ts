@@ -10,7 +10,7 @@ const email = /[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 const iban = /(?<![\p{L}\p{N}])[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?(?![\p{L}\p{N}])/giu;
 const card = /(?<![\p{L}\p{N}])\d(?:[ -]?\d){12,18}(?![\p{L}\p{N}])/gu;
 const phone =
-  /(?<![\p{L}\p{N}.,:/-])(?:(?:\+|00)\d(?:[\d ().\/-]{4,20}\d)|\(?0\d{1,5}\)?[ /-]?\d(?:[\d ./-]{3,14}\d)|\(\d{3}\) ?\d{3}[-. ]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?![\p{L}\p{N}])/gu;
+  /(?<![\p{L}\p{N}.,:/-])(?:(?:\+|00)\d(?:[\d ()./-]{4,20}\d)|\(?0\d{1,5}\)?[ /-]?\d(?:[\d ./-]{3,14}\d)|\(\d{3}\) ?\d{3}[-. ]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?![\p{L}\p{N}])/gu;
 const date = /^(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}-\d{2}-\d{2})/u;
 
 /** Replaces e-mail addresses, telephone, card and bank account numbers, each by the same placeholder wherever it stands. */

@@ -164,7 +164,8 @@ export function createPieces(): Pieces {
       const whole = /[.!?…。！？:][\])"'”’*_]*\s*$/u.test(line.replaceAll(markPattern, "").trimEnd());
       if (!cut || whole) takeLine(line, done);
       // Code without its end is code all the same, unless the text was cut.
-      if (code !== undefined && !cut) waiting = { kind: "code", text: code.lines.join("\n"), language: code.language, marks: "" };
+      if (code !== undefined && !cut)
+        waiting = { kind: "code", text: code.lines.join("\n"), language: code.language, marks: "" };
       code = undefined;
       release(done);
       line = "";

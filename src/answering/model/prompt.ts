@@ -73,7 +73,9 @@ export function buildPrompt(given: {
 
 function runsOf(text: string): string[] {
   const words = wordsOf(text);
-  return words.slice(0, Math.max(0, words.length - leakWords + 1)).map((_, index) => words.slice(index, index + leakWords).join(" "));
+  return words
+    .slice(0, Math.max(0, words.length - leakWords + 1))
+    .map((_, index) => words.slice(index, index + leakWords).join(" "));
 }
 
 /** Speaks to the model instead of the reader. */

@@ -66,7 +66,8 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
   function supporters(body: string, from: readonly number[]): readonly number[] | undefined {
     if (from.length === 0 || leaks(body)) return undefined;
     const text = judged(body);
-    const pick = (indexes: readonly number[]): Evidence[] => indexes.map((index) => evidence[index]).filter((each) => each !== undefined);
+    const pick = (indexes: readonly number[]): Evidence[] =>
+      indexes.map((index) => evidence[index]).filter((each) => each !== undefined);
     const alone = from.filter((index) => objectionTo(text, pick([index]), strictness) === undefined);
     const found = alone.length > 0 ? alone : objectionTo(text, pick(from), strictness) === undefined ? from : [];
     const room = sourcesMax - cited.length;
@@ -101,7 +102,8 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     const waiting = held;
     held = [];
     for (const each of waiting) {
-      const stays = each.free || supporters(each.text.replace(/^#+ /u, "").replace(/:\s*$/u, ""), indexes) !== undefined;
+      const stays =
+        each.free || supporters(each.text.replace(/^#+ /u, "").replace(/:\s*$/u, ""), indexes) !== undefined;
       if (stays) show(each.kind, each.separator, each.text);
     }
   }
@@ -183,10 +185,16 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     // A heading may be put freely, but tells no facts and gives nothing away.
     const plainly = heading.map((cell) => (/^[\p{L}\p{M} ()/%€$£-]{0,40}$/u.test(cell) && !leaks(cell) ? cell : ""));
     lead(used);
-    const lines = good.map(({ cells, found }) => `| ${[...cells.slice(0, -1), `${cells.at(-1) ?? ""} ${marks(found)}`].join(" | ")} |`);
+    const lines = good.map(
+      ({ cells, found }) => `| ${[...cells.slice(0, -1), `${cells.at(-1) ?? ""} ${marks(found)}`].join(" | ")} |`,
+    );
     const width = good[0]?.cells.length ?? 1;
     const top = headed ? plainly : Array.from({ length: width }, () => "");
-    show("block", "\n\n", [`| ${top.join(" | ")} |`, `|${" --- |".repeat(Math.max(width, top.length))}`, ...lines].join("\n"));
+    show(
+      "block",
+      "\n\n",
+      [`| ${top.join(" | ")} |`, `|${" --- |".repeat(Math.max(width, top.length))}`, ...lines].join("\n"),
+    );
     kept += good.length;
   }
 
@@ -194,9 +202,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
     const own = read(behind).cited;
     const from = own.length > 0 ? own : announced;
     const lines = text.split("\n").filter((line) => line.trim() !== "");
-    const found = from.filter((index) =>
-      lines.every((line) => evidence[index]?.line.includes(squeeze(line)) === true),
-    );
+    const found = from.filter((index) => lines.every((line) => evidence[index]?.line.includes(squeeze(line)) === true));
     const [first] = found;
     const isRoom = first !== undefined && (cited.includes(first) || cited.length < sourcesMax);
     if (lines.length === 0 || !isRoom || leaks(text)) {

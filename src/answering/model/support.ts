@@ -1,7 +1,16 @@
 import { readUnits } from "#knowledge/chunk-text.ts";
 import type { Strictness } from "#domain/workspace.ts";
 import type { Clause } from "./clauses.ts";
-import { clausesOf, contentTerms, cutClauses, deniesIn, isFunctionWord, namesOf, tellingTerms, withoutMarkup } from "./clauses.ts";
+import {
+  clausesOf,
+  contentTerms,
+  cutClauses,
+  deniesIn,
+  isFunctionWord,
+  namesOf,
+  tellingTerms,
+  withoutMarkup,
+} from "./clauses.ts";
 import type { Quantity } from "./hard-facts.ts";
 import { hardFactsOf, plain } from "./hard-facts.ts";
 import { fold, wordsOf } from "../terms.ts";
@@ -48,12 +57,31 @@ const togetherUnits = 3;
 const statementCharactersMax = 1_500;
 const passageCharactersMax = 12_000;
 
-const german = ["der", "die", "das", "und", "nicht", "ist", "sie", "wird", "werden", "ein", "eine", "mit", "von", "fur"];
+const german = [
+  "der",
+  "die",
+  "das",
+  "und",
+  "nicht",
+  "ist",
+  "sie",
+  "wird",
+  "werden",
+  "ein",
+  "eine",
+  "mit",
+  "von",
+  "fur",
+];
 
 /** In one line, as code is compared. */
 export const squeeze = (text: string): string => fold(plain(text)).replaceAll(/\s+/gu, " ").trim();
 
-export function evidenceOf(given: { readonly title: string; readonly text: string; readonly url: string | null }): Evidence {
+export function evidenceOf(given: {
+  readonly title: string;
+  readonly text: string;
+  readonly url: string | null;
+}): Evidence {
   const passage = { ...given, text: given.text.slice(0, passageCharactersMax) };
   const title = withoutMarkup(passage.title.replaceAll(" › ", ". "));
   const text = withoutMarkup(passage.text);
@@ -107,7 +135,11 @@ function joined(all: readonly Evidence[]): Evidence {
  * code to the letter, most of its other words, close together, of the same thing, and not denied. It knows no meaning:
  * what it lets through can still be put wrongly, and some of what it stops is right.
  */
-export function objectionTo(statement: string, cited: readonly Evidence[], strictness: Strictness): Objection | undefined {
+export function objectionTo(
+  statement: string,
+  cited: readonly Evidence[],
+  strictness: Strictness,
+): Objection | undefined {
   if (statement.length > statementCharactersMax) return "too long for one statement";
   const evidence = joined(cited);
   const code = codeIn(statement);
@@ -128,7 +160,8 @@ export function objectionTo(statement: string, cited: readonly Evidence[], stric
   if (terms.length === 0 && quantities.length === 0 && code.length === 0 && facts.letters.length === 0)
     return "says nothing that can be checked";
   const known = terms.map((term) => termIn(term, evidence.terms)).filter((term) => term !== undefined);
-  if (terms.length > 0 && known.length / terms.length < wordsMin[strictness]) return "too few of its words are in the source";
+  if (terms.length > 0 && known.length / terms.length < wordsMin[strictness])
+    return "too few of its words are in the source";
   if (!standTogether(known, evidence)) return "its words are not said together in the source";
   for (const part of cutClauses(prose)) {
     const objection = objectionToPart(part, evidence);
@@ -162,10 +195,14 @@ function hasLetters(letters: string, { letters: known, line }: Evidence): boolea
   // The site alone, where the source has a page of it.
   if (!letters.includes("/") && [...known].some((each) => each.startsWith(`${letters}/`))) return true;
   // "BK-100" and "bk100" are looked up as they are written.
-  return /^[\p{L}\p{N}]+[-_][\p{L}\p{N}_-]+$/u.test(letters) && new RegExp(`(?<![\\p{L}\\p{N}-])${letters}(?![\\p{L}\\p{N}-])`, "u").test(line);
+  return (
+    /^[\p{L}\p{N}]+[-_][\p{L}\p{N}_-]+$/u.test(letters) &&
+    new RegExp(`(?<![\\p{L}\\p{N}-])${letters}(?![\\p{L}\\p{N}-])`, "u").test(line)
+  );
 }
 
-const fits = (said: Quantity, has: Quantity): boolean => said.value === has.value && (said.unit === null || said.unit === has.unit);
+const fits = (said: Quantity, has: Quantity): boolean =>
+  said.value === has.value && (said.unit === null || said.unit === has.unit);
 
 function wrongQuantity(quantities: readonly Quantity[], evidence: Evidence): Objection | undefined {
   for (const said of quantities) {
@@ -174,7 +211,9 @@ function wrongQuantity(quantities: readonly Quantity[], evidence: Evidence): Obj
     if (same.length === 0) return "a number that is not in the source";
     if (same.some((has) => fits(said, has))) continue;
     // In a table the unit stands in the heading.
-    const bare = same.some(({ unit }) => unit === null) && evidence.units.some((unit) => unit.some((clause) => mentions(clause, said.unit)));
+    const bare =
+      same.some(({ unit }) => unit === null) &&
+      evidence.units.some((unit) => unit.some((clause) => mentions(clause, said.unit)));
     if (!bare) return "a unit that the number does not have in the source";
   }
   return undefined;
@@ -215,7 +254,9 @@ function standTogether(known: readonly string[], { units, titled }: Evidence): b
   const wanted = known.filter((term) => !titled.has(term));
   if (wanted.length < 3) return true;
   for (let from = 0; from < units.length; from += 1) {
-    const near = new Set(units.slice(from, from + togetherUnits).flatMap((unit) => unit.flatMap(({ reach }) => [...reach])));
+    const near = new Set(
+      units.slice(from, from + togetherUnits).flatMap((unit) => unit.flatMap(({ reach }) => [...reach])),
+    );
     if (wanted.filter((term) => near.has(term)).length >= togetherMin * wanted.length) return true;
   }
   return false;
@@ -226,9 +267,12 @@ function objectionToPart(part: string, evidence: Evidence): Objection | undefine
   const terms = new Set(contentTerms(part).map(known));
   const quantities = hardFactsOf(part).quantities.filter(({ vague }) => !vague);
   const clauses = evidence.units.flat();
-  const telling = tellingTerms(part).map(known).filter((term) => !evidence.titled.has(term));
+  const telling = tellingTerms(part)
+    .map(known)
+    .filter((term) => !evidence.titled.has(term));
   if (quantities.length > 0 && !saidOf(telling, quantities, clauses)) return "the source says it of something else";
-  if (!evidence.nounsLikeNames && !namesFit(namesOf(part), telling, clauses)) return "the source says it of something else";
+  if (!evidence.nounsLikeNames && !namesFit(namesOf(part), telling, clauses))
+    return "the source says it of something else";
   return agrees(part, [...terms], evidence) ? undefined : "the source says the opposite";
 }
 
@@ -237,7 +281,13 @@ function objectionToPart(part: string, evidence: Evidence): Objection | undefine
  * with a rival number only.
  */
 function saidOf(telling: readonly string[], quantities: readonly Quantity[], clauses: readonly Clause[]): boolean {
-  const homes = quantities.map((said) => clauses.filter((clause) => clause.quantities.some((has) => said.value === has.value && (said.unit === null || has.unit === null || said.unit === has.unit))));
+  const homes = quantities.map((said) =>
+    clauses.filter((clause) =>
+      clause.quantities.some(
+        (has) => said.value === has.value && (said.unit === null || has.unit === null || said.unit === has.unit),
+      ),
+    ),
+  );
   // A number that stands nowhere by itself was found across clauses; it is left to the other checks.
   if (homes.some((home) => home.length === 0)) return true;
   const values = new Set(quantities.map(({ value }) => value));
@@ -283,7 +333,9 @@ const sameName = (left: string, right: string): boolean =>
 
 /** What says most of the statement in the fewest words must deny it exactly if the statement does. */
 function agrees(part: string, terms: readonly string[], { units, titled }: Evidence): boolean {
-  const wanted = terms.filter((term) => !titled.has(term) || units.some((unit) => unit.some((clause) => clause.terms.has(term))));
+  const wanted = terms.filter(
+    (term) => !titled.has(term) || units.some((unit) => unit.some((clause) => clause.terms.has(term))),
+  );
   if (wanted.length === 0) return true;
   const says = fold(part);
   const denies = deniesIn(part);
@@ -314,7 +366,9 @@ function agrees(part: string, terms: readonly string[], { units, titled }: Evide
     .some(({ clauses }) => {
       if (clauses.some((clause) => clause.denies) !== denies) return false;
       const words = clauses.map((clause) => clause.words).join(" ");
-      return opposites.every(([left, right]) => !isReversed(left, right, says, words) && !isReversed(right, left, says, words));
+      return opposites.every(
+        ([left, right]) => !isReversed(left, right, says, words) && !isReversed(right, left, says, words),
+      );
     });
 }
 
