@@ -9,7 +9,11 @@ import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
+import { scheduleHousekeeping } from "#engine/housekeeping.ts";
+import { createPeople } from "#engine/people.ts";
+import type { People } from "#engine/people.ts";
 import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
 import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
@@ -61,6 +65,9 @@ export interface Core {
   readonly answerer: Answerer;
   /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
   modelTrouble(): string | null | undefined;
+  readonly people: People;
+  /** Drops what the search index holds of a deleted workspace. */
+  dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -102,11 +109,67 @@ export async function openCore(
     documents,
     answerer: createAnswerer({ index, composer }),
     modelTrouble: () => model?.trouble(),
+    people: createPeople({ store, clock, search: createConversationSearch(store) }),
+    dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await index.close();
       await store.close();
     },
   };
+}
+
+export interface ChannelCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What the account is called on its platform, or what is wrong and the mend. */
+  readonly detail: string;
+}
+
+const channelCheckMs = 10_000;
+
+/** Asks the platform of every account whether it works. The schema must be up to date. */
+export async function checkChannels(config: Config, { clock, log }: AppOptions): Promise<readonly ChannelCheck[]> {
+  const core = await openCore(config, { clock, log });
+  const { store, secrets } = core;
+  const fanout = createInProcessFanout(log);
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces: createWorkspaces(store, clock),
+    engine: () => {
+      throw new Error("nothing is received while the channels are checked");
+    },
+    load: loadAdapter,
+    publicUrl: config.publicUrl,
+  });
+  try {
+    const accounts = await store.read
+      .selectFrom("accounts")
+      .select(["id", "name", "channel"])
+      .where("enabled", "=", 1)
+      .where("managed_by", "!=", "builtin")
+      .orderBy("name")
+      .execute();
+    return await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
+        try {
+          const opened = await channels.open(id);
+          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
+          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
+        } catch (error) {
+          const detail = error instanceof Error ? error.message : "unknown failure";
+          return { name: `channel ${name}`, ok: false, detail };
+        }
+      }),
+    );
+  } finally {
+    await channels.close();
+    await fanout.close();
+    await core.close();
+  }
 }
 
 /** Ends something that was opened. */
@@ -141,7 +204,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const { store, secrets, documents } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
-  await provisionWorkspaces({ store, clock, secrets }, config.file.workspaces);
+  const load = options.loadAdapter ?? loadAdapter;
+  await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -153,8 +217,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   }
   const workspaces = createWorkspaces(store, clock);
   const search = createConversationSearch(store);
-  const load = options.loadAdapter ?? loadAdapter;
-  const channels = createChannels({ store, clock, log, fanout, secrets, workspaces, engine: () => engine, load });
+  const { publicUrl } = config;
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces,
+    engine: () => engine,
+    load,
+    publicUrl,
+  });
   const engine = createEngine({
     store,
     clock,
@@ -171,11 +245,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
+    retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
+    signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
+    purge: { batch: true, attemptsMax: 100, lanesMax: 1, run: upkeep.purge },
+    // Never given up: it would not come again.
+    housekeeping: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.housekeeping },
     ingest: {
       batch: true,
       attemptsMax: 5,
@@ -191,6 +272,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
     opened.push(() => running.close(0));

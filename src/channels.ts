@@ -17,7 +17,11 @@ import { createWindows } from "./windows.ts";
 export type LoadAdapter = (channel: Channel) => Promise<AdapterModule> | undefined;
 
 /** Which folder of adapters/ serves a channel. The API is served by the program itself. */
-const folderOf: Readonly<Partial<Record<Channel, string>>> = { widget: "widget", hosted: "widget" };
+const folderOf: Readonly<Partial<Record<Channel, string>>> = {
+  widget: "widget",
+  hosted: "widget",
+  telegram: "telegram",
+};
 
 /** Adapters that no account uses are never loaded. */
 export const loadAdapter: LoadAdapter = (channel) => {
@@ -25,6 +29,30 @@ export const loadAdapter: LoadAdapter = (channel) => {
   if (folder === undefined) return undefined;
   return import(`../adapters/${folder}/index.ts`).then((loaded: { readonly default: AdapterModule }) => loaded.default);
 };
+
+/** The first thing wrong with an account's configuration, in words that hold none of its values. */
+export function configMistake(
+  module: Pick<AdapterModule, "config">,
+  config: unknown,
+): { readonly setting: string | undefined; readonly message: string } | undefined {
+  const mistake = Value.Errors(module.config, config).find(({ keyword }) => keyword !== "boolean");
+  if (mistake === undefined) return undefined;
+  const params = mistake.params as {
+    readonly additionalProperties?: readonly string[];
+    readonly requiredProperties?: readonly string[];
+    readonly allowedValues?: readonly unknown[];
+  };
+  const allowed = Object.keys(module.config.properties).join(", ");
+  const [unknown] = params.additionalProperties ?? [];
+  if (unknown !== undefined) return { setting: unknown, message: `${unknown} is not a setting; allowed: ${allowed}` };
+  const [missing] = params.requiredProperties ?? [];
+  if (missing !== undefined) return { setting: undefined, message: `${missing} is required` };
+  const setting = mistake.instancePath.split("/")[1];
+  const name = mistake.instancePath.slice(1).replaceAll("/", ".") || "it";
+  const must =
+    params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
+  return { setting, message: `${name} ${must}` };
+}
 
 const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
 
@@ -53,6 +81,8 @@ export interface ChannelDependencies {
   /** Called when an event arrives: the engine is made after the channels that it needs. */
   readonly engine: () => Engine;
   readonly load: LoadAdapter;
+  /** As platforms reach us; without a slash at the end. */
+  readonly publicUrl: string;
 }
 
 /** The accounts that every workspace has from its beginning. */
@@ -100,11 +130,9 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     const module = await loading;
     const secrets = row.credentials === null ? {} : (JSON.parse(dependencies.secrets.open(row.credentials)) as object);
     const config: unknown = { ...(JSON.parse(row.config) as object), ...secrets };
-    const [mistake] = Value.Errors(module.config, config);
+    const mistake = configMistake(module, config);
     if (mistake !== undefined) {
-      throw new Error(
-        `the configuration of account ${row.name} is wrong: ${mistake.instancePath || "it"} ${mistake.message}`,
-      );
+      throw new Error(`the configuration of account ${row.name} is wrong: ${mistake.message}`);
     }
     const account: Account = {
       id: row.id,
@@ -217,6 +245,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
   return {
     clock,
     log,
+    webhookUrl: `${dependencies.publicUrl}/channels/${account.channel}/${account.id}`,
     accept: (event) => dependencies.engine().accept(account.id, event),
     customerTyping(thread) {
       fanout.publish(

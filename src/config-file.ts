@@ -3,6 +3,8 @@ import type { Static, TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document } from "yaml";
+import { channels } from "#domain/message.ts";
+import type { Channel } from "#domain/message.ts";
 import { plans, strictnesses } from "#domain/workspace.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 
@@ -19,6 +21,24 @@ const minutes = Type.Integer({
   maximum: 100_000,
   description: "Minutes until a conversation has waited too long.",
 });
+
+/** Every workspace has an account of each of these from its beginning. */
+const builtinChannels: ReadonlySet<string> = new Set<Channel>(["widget", "hosted", "api"]);
+
+const channelSchema = Type.Object(
+  {
+    name: Type.String({
+      pattern: "^[a-z0-9][a-z0-9-]{0,59}$",
+      description: "Names the account: lower-case letters, digits and hyphens. Another name is another account.",
+    }),
+    channel: Type.Enum(
+      channels.filter((channel) => !builtinChannels.has(channel)),
+      { description: "Which platform it connects to." },
+    ),
+    enabled: Type.Optional(Type.Boolean({ description: "false: nothing is received or sent." })),
+  },
+  { description: "An account on a platform, with the platform's own settings; docs/channels.md lists them." },
+);
 
 const workspaceSchema = closed(
   {
@@ -96,6 +116,9 @@ const workspaceSchema = closed(
         "The chat on the website and the hosted chat page.",
       ),
     ),
+    channels: Type.Optional(
+      Type.Array(channelSchema, { maxItems: 100, description: "Accounts on the platforms that customers write from." }),
+    ),
   },
   "A workspace: one company, or one brand of it.",
 );
@@ -106,8 +129,19 @@ export const configFileSchema = closed(
   "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.",
 );
 
+/** An account that the file declares. What the platform needs is checked by its adapter, which is loaded later. */
+export interface FileChannel {
+  readonly name: string;
+  readonly channel: Channel;
+  readonly enabled: boolean;
+  readonly config: Readonly<Record<string, unknown>>;
+  /** An error that names file and line of this setting of it; without one, of the account. */
+  mistake(setting: string | undefined, message: string): Error;
+}
+
 export interface FileWorkspace {
   readonly name: string;
+  readonly channels: readonly FileChannel[];
   readonly plan: (typeof plans)[number] | undefined;
   readonly settings: Partial<WorkspaceSettings>;
 }
@@ -124,8 +158,10 @@ export function readConfigFile(
 ): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, uniqueKeys: true });
+  const mistakeAt = (offset: number, message: string): Error =>
+    new Error(`${file}, line ${lines.linePos(offset).line}: ${message}`);
   const fail = (offset: number, message: string): never => {
-    throw new Error(`${file}, line ${lines.linePos(offset).line}: ${message}`);
+    throw mistakeAt(offset, message);
   };
   const [error] = document.errors;
   if (error !== undefined) fail(error.pos[0], error.message.split("\n")[0] ?? "this is not YAML");
@@ -158,7 +194,21 @@ export function readConfigFile(
       unknownKey === undefined ? `${name} ${allowed}${describe(keys)}` : `${name} is not a setting; ${allowedAt(keys)}`,
     );
   }
-  return { workspaces: ((value as Static<typeof configFileSchema>).workspaces ?? []).map(workspaceOf) };
+  const workspaces = ((value as Static<typeof configFileSchema>).workspaces ?? []).map((given, index) => {
+    const path = ["workspaces", String(index), "channels"];
+    const channelsOf = (given.channels ?? []).map(({ name, channel, enabled = true, ...config }, at): FileChannel => ({
+      name,
+      channel,
+      enabled,
+      config,
+      mistake: (setting, message) =>
+        mistakeAt(offsetOf(document, [...path, String(at), ...(setting === undefined ? [] : [setting])]), message),
+    }));
+    const [twice] = channelsOf.filter(({ name }, at) => channelsOf.findIndex((other) => other.name === name) < at);
+    if (twice !== undefined) throw twice.mistake("name", `two channels of this workspace are named ${twice.name}`);
+    return workspaceOf(given, channelsOf);
+  });
+  return { workspaces };
 }
 
 function offsetOf(document: Document, path: readonly string[]): number {
@@ -200,7 +250,7 @@ function allowedAt(path: readonly string[]): string {
   return `allowed here: ${Object.keys(properties ?? {}).join(", ")}`;
 }
 
-function workspaceOf(given: Static<typeof workspaceSchema>): FileWorkspace {
+function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly FileChannel[]): FileWorkspace {
   const settings: Record<string, unknown> = {
     strictness: given.strictness,
     botName: given.bot_name,
@@ -219,5 +269,5 @@ function workspaceOf(given: Static<typeof workspaceSchema>): FileWorkspace {
     leadCapture: given.widget?.lead_capture,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { name: given.name, plan: given.plan, settings: set };
+  return { name: given.name, plan: given.plan, settings: set, channels: channelsOf };
 }

@@ -1,7 +1,19 @@
+import type { ChannelAdapter } from "#channel/contract.ts";
 import type { Clock, Log, Store } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import { releaseConnection, takeConnection } from "#store/connection-leases.ts";
 import type { ChannelRegistry, Opened } from "./channels.ts";
+
+/** What has to run for this account; undefined where the platform comes to us unasked. */
+function runOf({ inbound }: ChannelAdapter): ((signal: AbortSignal) => Promise<void>) | undefined {
+  if (inbound.kind === "connection") return (signal) => inbound.run(signal);
+  if (inbound.kind !== "webhook" || inbound.register === undefined) return undefined;
+  const { register } = inbound;
+  return async (signal) => {
+    await register.call(inbound, signal);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  };
+}
 
 export interface ConnectionState {
   readonly accountId: string;
@@ -124,7 +136,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
       return undefined;
     }
     unusable.delete(accountId);
-    if (opened?.adapter.inbound.kind !== "connection") return undefined;
+    if (opened === undefined || runOf(opened.adapter) === undefined) return undefined;
     const connection: Connection = {
       opened,
       state: "elsewhere",
@@ -149,14 +161,13 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
 
   function begin(connection: Connection): void {
     const { account, adapter } = connection.opened;
-    const { inbound } = adapter;
-    if (inbound.kind !== "connection") return;
+    const run = runOf(adapter);
+    if (run === undefined) return;
     const abort = new AbortController();
     const begun = clock.now();
     connection.state = "running";
     connection.cause = null;
-    const ended = inbound
-      .run(abort.signal)
+    const ended = run(abort.signal)
       .then(
         () => undefined,
         (error: unknown) => error,

@@ -79,6 +79,8 @@ export interface MessageFrame {
   readonly createdAt: number;
   readonly content: readonly Block[];
   readonly sources: readonly Source[];
+  /** The answer is not taken from the sources with any certainty: they are what came nearest. */
+  readonly uncertain?: true;
   /** On the customer's own messages: the id that the browser gave it. */
   readonly clientId?: string;
 }

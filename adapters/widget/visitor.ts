@@ -171,6 +171,7 @@ export function serveVisitor(
       createdAt: message.createdAt,
       content: contents.of(message),
       sources: message.sources.slice(0, 10),
+      ...(message.confidence === "low" ? { uncertain: true as const } : {}),
       ...(clientId === undefined ? {} : { clientId }),
     };
     // A failure to send is followed by the socket's own close.

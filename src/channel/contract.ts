@@ -51,6 +51,11 @@ export interface ChannelAdapter {
    * null when it can tell that it does not. Absent where a platform can tell neither.
    */
   reconcile?(key: string, context: SendContext): Promise<Receipt | null>;
+  /**
+   * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
+   * without a credential.
+   */
+  check?(signal: AbortSignal): Promise<string>;
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
 }
@@ -71,7 +76,15 @@ export interface Capabilities {
 
 export type Inbound =
   /** The platform POSTs to `/channels/<channel>/<account>`. */
-  | { readonly kind: "webhook"; receive(request: WebRequest): Promise<WebResponse> }
+  | {
+      readonly kind: "webhook";
+      receive(request: WebRequest): Promise<WebResponse>;
+      /**
+       * Tells the platform where to deliver to. Called by one process at a time, at the start and again after a failure;
+       * its error is shown to the operator.
+       */
+      register?(signal: AbortSignal): Promise<void>;
+    }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
   /** Customers' browsers come to us: pages and scripts, and a WebSocket. */
@@ -112,6 +125,11 @@ export interface Sender {
   readonly name?: string;
   /** Present when the company's own signature proves who this is. */
   readonly verified?: VerifiedUser;
+  /**
+   * Addresses that the platform itself vouches for: the number of a WhatsApp sender, an address whose mail passed its
+   * domain's checks. They join what is known of one customer on several channels, so never what somebody typed.
+   */
+  readonly proven?: { readonly email?: string; readonly phone?: string };
 }
 
 export interface VerifiedUser {
@@ -146,6 +164,10 @@ export type InboundEvent =
       readonly kind: "contact";
       readonly contact: { readonly name?: string; readonly email?: string; readonly phone?: string };
     })
+  /** The platform has given the thread another name; what is sent from now on goes there. */
+  | (InboundBase & { readonly kind: "moved"; readonly toThread: string })
+  /** The customer can be reached no more in this thread, or again. `reason` is for agents. */
+  | (InboundBase & { readonly kind: "reach"; readonly reachable: boolean; readonly reason: string })
   /** The platform reports on a part that we sent. */
   | {
       readonly kind: "delivery";
@@ -238,6 +260,8 @@ export interface WorkspaceFace {
 
 /** All that an adapter may ask of the program around it. */
 export interface ChannelHost {
+  /** Where the platform delivers to; as reachable as PUBLIC_URL is. */
+  readonly webhookUrl: string;
   /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */
   accept(event: InboundEvent): Promise<Accepted>;
   /** The customer is writing: shown to agents, not stored. */

@@ -1,7 +1,7 @@
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import { plans, settingsOf } from "#domain/workspace.ts";
 import { systemClock as clock } from "../clock.ts";
-import { createAgent, createLoginToken, listAgents } from "../operator/agents.ts";
+import { createAgent, createLoginToken, listAgents, removeAgent } from "../operator/agents.ts";
 import { createKey, listKeys, requireWorkspace, revokeKey } from "../operator/keys.ts";
 import { createWorkspace, listWorkspaces } from "../operator/workspaces.ts";
 import { setWorkspace } from "../operator/workspace-settings.ts";
@@ -52,7 +52,7 @@ export const workspaceSet: Command = ({ argv, output, config }) => {
   if (id === undefined || assignments.length === 0) throw new UsageError("use: parley workspace set ID key=value…");
   return withCore(config, async ({ store }) => {
     const { id: workspaceId, name } = await requireWorkspace(store, id);
-    const settings: WorkspaceSettings = settingsOf(await setWorkspace(store, workspaceId, assignments));
+    const settings: WorkspaceSettings = settingsOf(await setWorkspace(store, clock, workspaceId, assignments));
     output.result({ id: workspaceId, settings }, [`Changed ${name}: ${assignments.join(", ")}`]);
     return 0;
   });
@@ -149,6 +149,23 @@ export const agentLogin: Command = ({ argv, output, config }) => {
     if (agent === undefined) throw new Error(`there is no agent ${email} in ${workspaceId}; see: parley agent list`);
     const link = `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}`;
     output.result({ link }, [link, "Works once, within 24 hours."]);
+    return 0;
+  });
+};
+
+export const agentRemove: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "email"]);
+  const email = given.required("email");
+  const workspaceId = given.required("workspace");
+  return withCore(config, async ({ store }) => {
+    const removed = await removeAgent(store, clock, workspaceId, email);
+    const left =
+      removed.claimed === 0
+        ? []
+        : [
+            `${removed.claimed} conversations are still assigned to them: take them over in the inbox, or release them.`,
+          ];
+    output.result(removed, [`Removed ${removed.email}: every session has ended.`, ...left]);
     return 0;
   });
 };

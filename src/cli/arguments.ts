@@ -15,11 +15,17 @@ export interface Arguments {
   optional(name: string): string | undefined;
   /** A whole number; throws for anything else. */
   number(name: string): number | undefined;
+  /** Whether an option without a value is there. */
+  flag(name: string): boolean;
 }
 
-/** Parses what follows the command's name. `options`: the names that it takes, besides `--json`. */
-export function readArguments(argv: readonly string[], options: readonly string[]): Arguments {
-  const { values, positionals } = parse(argv, options);
+/** Parses what follows the command's name. `options` have a value, `flags` have none; `--json` is always taken. */
+export function readArguments(
+  argv: readonly string[],
+  options: readonly string[],
+  flags: readonly string[] = [],
+): Arguments {
+  const { values, positionals } = parse(argv, options, flags);
   const optional = (name: string): string | undefined => {
     const value = values[name];
     return typeof value === "string" ? value : undefined;
@@ -38,16 +44,18 @@ export function readArguments(argv: readonly string[], options: readonly string[
       if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} takes a whole number, not "${value}"`);
       return Number(value);
     },
+    flag: (name) => values[name] === true,
   };
 }
 
-function parse(argv: readonly string[], options: readonly string[]) {
+function parse(argv: readonly string[], options: readonly string[], flags: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
       options: {
         ...Object.fromEntries(options.map((name) => [name, { type: "string" as const }])),
+        ...Object.fromEntries(flags.map((name) => [name, { type: "boolean" as const }])),
         json: { type: "boolean" },
       },
     });

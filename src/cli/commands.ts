@@ -3,6 +3,7 @@ import {
   agentCreate,
   agentList,
   agentLogin,
+  agentRemove,
   keyCreate,
   keyList,
   keyRevoke,
@@ -11,8 +12,10 @@ import {
   workspaceSet,
 } from "./admin.ts";
 import { ask } from "./ask.ts";
+import { exportData } from "./export.ts";
 import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
+import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
 
@@ -33,12 +36,20 @@ export const commands: Readonly<Record<string, Command>> = {
   "workspace create": workspaceCreate,
   "workspace list": workspaceList,
   "workspace set": workspaceSet,
+  "workspace delete": workspaceDelete,
   "key create": keyCreate,
   "key list": keyList,
   "key revoke": keyRevoke,
   "agent create": agentCreate,
   "agent list": agentList,
   "agent login": agentLogin,
+  "agent remove": agentRemove,
+  "contact show": contactShow,
+  "contact merge": contactMerge,
+  "contact unmerge": contactUnmerge,
+  audit,
+  export: exportData,
+  forget,
   "documents add": documentsAdd,
   "documents list": documentsList,
   "documents remove": documentsRemove,
@@ -53,6 +64,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley workspace create --name N [--plan free|starter|growth|business|enterprise]
   parley workspace list
   parley workspace set ID key=value…  for example strictness=helpful auto_resolve_days=3
+  parley workspace delete ID [--yes]   remove it with everything in it
 
   parley key create --workspace W --name N [--limit-minute n] [--limit-day n] [--expires ISO]
   parley key list --workspace W
@@ -61,6 +73,15 @@ export const usage = `parley — a support assistant that answers from your docu
   parley agent create --workspace W --email E --name N [--role agent|admin] [--password P]
   parley agent list [--workspace W]
   parley agent login --workspace W --email E   a link that signs in once
+  parley agent remove --workspace W --email E
+
+  parley contact show --workspace W ID|--email E
+  parley contact merge --workspace W FROM INTO
+  parley contact unmerge --workspace W ID
+
+  parley audit --workspace W [--conversation C] [--since ISO] [--limit n]
+  parley export --workspace W [--email E] --out FILE [--force]   FILE -: standard output
+  parley forget --workspace W --email E [--yes]   erase a customer
 
   parley documents add --workspace W [--audience TAG,TAG] FILE…
   parley documents list --workspace W [--status S]

@@ -1,10 +1,12 @@
 import { access, constants, mkdir, statfs } from "node:fs/promises";
 import { sql } from "kysely";
+import { pino } from "pino";
 import { openStore } from "#store/open.ts";
+import { checkChannels } from "../app.ts";
+import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
-import { systemClock } from "../clock.ts";
 import type { Config, ModelConfig } from "../config.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
 
@@ -35,6 +37,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     await check("data folder", () => checkFolder(config)),
     database,
     ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
+    ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
   ];
@@ -45,6 +48,18 @@ export const doctor: Command = async ({ argv, output, config }) => {
   );
   return good ? 0 : 1;
 };
+
+/** Before the first start there is none: the start makes them from the configuration file. */
+async function channelsOf(config: Config): Promise<readonly Check[]> {
+  const store = await openStore(config.databaseUrl);
+  let pending: readonly string[];
+  try {
+    pending = await store.pendingMigrations();
+  } finally {
+    await store.close();
+  }
+  return pending.length > 0 ? [] : checkChannels(config, { clock: systemClock, log: pino({ level: "silent" }) });
+}
 
 async function check(name: string, run: () => Promise<string>): Promise<Check> {
   try {

@@ -14,3 +14,20 @@ function decode(proof: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(proof)) return Buffer.from(proof, "hex");
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(proof) ? Buffer.from(proof, "base64") : undefined;
 }
+
+const addressMax = 190;
+
+/** An e-mail address as people are known by it, in one writing; undefined for what is none. */
+export function emailIdentity(address: string): string | undefined {
+  const email = address.trim().normalize("NFC").toLowerCase();
+  return email.length <= addressMax && /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
+}
+
+/** A phone number in E.164; undefined for what is none, such as a number without its country. */
+export function phoneIdentity(number: string): string | undefined {
+  const digits = number
+    .trim()
+    .replaceAll(/[\s().\-/]/g, "")
+    .replace(/^00/, "+");
+  return /^\+[1-9]\d{6,14}$/.test(digits) ? digits : undefined;
+}

@@ -11,6 +11,7 @@ export type IdPrefix =
   | "aud"
   | "req"
   | "con"
+  | "mrg"
   | "whe"
   | "agt"
   | "acc"

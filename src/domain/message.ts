@@ -47,7 +47,8 @@ export const auditActions = [
   "deleted",
   "exported",
 ] as const;
-export type AuditAction = (typeof auditActions)[number];
+/** The last two tell of contacts, and so are in no conversation's log. */
+export type AuditAction = (typeof auditActions)[number] | "contact_merged" | "contact_unmerged";
 
 /** Length as the contract counts it: Unicode code points. */
 export function codePoints(text: string): number {

@@ -19,6 +19,17 @@ export const planLimits: Readonly<Record<Plan, PlanLimits>> = {
   enterprise: { perMinute: 10_000, perDay: 1_000_000, queriesPerMonth: Number.POSITIVE_INFINITY },
 };
 
+const dayMs = 86_400_000;
+
+/** How long a conversation is kept after its last message: a year, and six years on Enterprise. */
+export const retentionMs: Readonly<Record<Plan, number>> = {
+  free: 365 * dayMs,
+  starter: 365 * dayMs,
+  growth: 365 * dayMs,
+  business: 365 * dayMs,
+  enterprise: (6 * 365 + 2) * dayMs,
+};
+
 export const strictnesses = ["strict", "helpful"] as const;
 export type Strictness = (typeof strictnesses)[number];
 

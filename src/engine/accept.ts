@@ -6,13 +6,15 @@ import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import type { ContactsTable, InboundEventsTable, MessagesTable } from "#store/schema.ts";
+import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, thinkLane } from "./changes.ts";
 import type { Contacts } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
+import type { Known } from "./contacts.ts";
+import { relinkWork } from "./contact-merge.ts";
 import type { TextChange } from "./inbound-changes.ts";
-import { applyDelivery, applyEdit, changeText } from "./inbound-changes.ts";
+import { applyDelivery, applyEdit, changeText, moveContext, noteFailure } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -87,7 +89,7 @@ export async function acceptAll(
   }
 
   await linkPrevious(tx, newConversations, contacts);
-  await contacts.flush(tx);
+  await contacts.flush(tx, changes.addWork);
   const effects = await changes.flush(tx);
   if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
   await linkApplied(tx, applied);
@@ -111,10 +113,24 @@ export async function acceptAll(
       }
       case "contact": {
         const contact = contacts.of({ workspaceId: workspace.id, channel: account.channel, sender: event.sender });
-        contacts.setClaimed(contact, event.contact);
+        contacts.setClaimed(contact.contact, event.contact);
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
-        if (showContact(draft.row, contact)) draft.touch();
+        if (showCustomer(draft, contact)) draft.touch();
+        return { ...nothing, conversationId: row.id };
+      }
+      case "moved": {
+        const there = contextOf(account.id, event.toThread);
+        if (row === undefined || conversations.has(there)) return nothing;
+        await moveContext(tx, row.id, event.toThread);
+        row.context_key = event.toThread;
+        conversations.delete(context);
+        conversations.set(there, row);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "reach": {
+        if (row === undefined) return nothing;
+        changes.tellAgents(await noteFailure(tx, row.id, event.reason, now));
         return { ...nothing, conversationId: row.id };
       }
       case "edit":
@@ -133,7 +149,17 @@ export async function acceptAll(
     }
   }
 
-  function begin(arrival: Arrival, thread: string, contact: ContactsTable): Draft {
+  /** A context whose customer turns out to be another contact takes its conversation with it. */
+  function showCustomer(draft: Draft, customer: Known): boolean {
+    const { contact_id: before } = draft.row;
+    const shown = showContact(draft.row, customer);
+    if (before !== draft.row.contact_id) {
+      for (const id of [before, draft.row.contact_id]) for (const work of relinkWork(id, now)) changes.addWork(work);
+    }
+    return shown;
+  }
+
+  function begin(arrival: Arrival, thread: string, { contact }: Known): Draft {
     const { account, workspace } = arrival;
     const clock = freshClock(now);
     const row: ConversationRow = {
@@ -166,6 +192,7 @@ export async function acceptAll(
       customer_phone: null,
       customer_verified: 0,
       previous_conversation_id: null,
+      own_contact_id: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -178,10 +205,11 @@ export async function acceptAll(
     draft: Draft,
     arrival: Arrival,
     event: Extract<InboundEvent, { kind: "message" }>,
-    contact: ContactsTable,
+    customer: Known,
   ): Arrived {
     const { row } = draft;
-    showContact(row, contact);
+    const { contact } = customer;
+    showCustomer(draft, customer);
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     const externalId = event.messageExternalId ?? event.externalId;
@@ -221,7 +249,9 @@ function distinctContexts(arrivals: readonly Arrival[]) {
   const contexts = new Map<string, { accountId: string; contextKey: string }>();
   for (const { account, event } of arrivals) {
     if (event.kind === "delivery") continue;
-    contexts.set(contextOf(account.id, event.thread), { accountId: account.id, contextKey: event.thread });
+    for (const contextKey of event.kind === "moved" ? [event.thread, event.toThread] : [event.thread]) {
+      contexts.set(contextOf(account.id, contextKey), { accountId: account.id, contextKey });
+    }
   }
   return [...contexts.values()];
 }
@@ -326,8 +356,13 @@ function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number):
 
 /** Names the customer's conversation before each new one. */
 async function linkPrevious(tx: Tx, drafts: readonly Draft[], contacts: Contacts): Promise<void> {
+  // Those of this very group: the table does not have them yet.
+  const begun = new Map<string, string>();
   for (const { row } of drafts) {
-    if (contacts.isNew(row.contact_id)) continue;
+    const before = begun.get(row.contact_id);
+    begun.set(row.contact_id, row.id);
+    if (before !== undefined) row.previous_conversation_id = before;
+    if (before !== undefined || contacts.isNew(row.contact_id)) continue;
     const previous = await tx
       .selectFrom("conversations")
       .select("id")

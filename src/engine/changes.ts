@@ -18,6 +18,8 @@ import { nextTimer } from "./timers.ts";
 export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
+/** Of a contact whose conversations have to be brought to whom it was merged into. */
+export const relinkLane = (contactId: string): string => `relink:${contactId}`;
 export const indexLane = "index";
 /** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
 const indexEveryMs = 250;

@@ -1,188 +1,230 @@
-import type { Insertable } from "kysely";
 import type { Sender } from "#channel/contract.ts";
+import { emailIdentity, phoneIdentity } from "#domain/identity.ts";
 import { newId } from "#domain/ids.ts";
 import type { Channel } from "#domain/message.ts";
+import { systemActor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { emailKey } from "#store/conversations.ts";
-import { dialectOf } from "#store/dialect.ts";
+import type { NewWork } from "#store/outbox.ts";
 import type { ContactsTable, IdentitiesTable } from "#store/schema.ts";
+import type { Merge } from "./contact-merge.ts";
+import { chooseRoot, joinInMemory, relinkWork, storeMerge } from "./contact-merge.ts";
+import type { IdentityKey } from "./identities.ts";
+import { loadIdentities, saveIdentities, textOf, undoneMerges } from "./identities.ts";
 import type { Tx } from "./ports.ts";
 
-/** Who wrote: the platform's identity, and the company's own id where a signature proves it. */
+/** Who wrote: the platform's identity, and what a signature or the platform proves of them. */
 export interface Person {
   readonly workspaceId: string;
   readonly channel: Channel;
   readonly sender: Sender;
 }
 
+/** A customer: the contact that stands for them, and the one that this identity was first known as. */
+export interface Known {
+  readonly contact: ContactsTable;
+  readonly ownerId: string;
+}
+
 export interface Contacts {
   /**
-   * The contact of this person, made when there is none. Only a proven user id joins what is known of somebody on
-   * several channels; what people say of themselves does not.
+   * The contact of this person, made when there is none. What is proven joins what is known of somebody on several
+   * channels: a user id, an e-mail address or a phone number that belongs to another contact makes the two one. What
+   * people say of themselves joins nothing, and two user ids are two people.
    */
-  of(person: Person): ContactsTable;
+  of(person: Person): Known;
   /** Says whether a contact was there before, so that it may have earlier conversations. */
   isNew(contactId: string): boolean;
   setClaimed(
     contact: ContactsTable,
     claimed: { readonly name?: string; readonly email?: string; readonly phone?: string },
   ): void;
-  flush(tx: Tx): Promise<void>;
+  /** Writes everything; what then remains to be done is handed to `addWork`. */
+  flush(tx: Tx, addWork: (work: NewWork) => void): Promise<void>;
 }
 
-type Key = Pick<IdentitiesTable, "workspace_id" | "kind" | "value">;
+type Address = "email" | "phone";
 
-const textOf = ({ workspace_id, kind, value }: Key): string => `${workspace_id}\n${kind}\n${value}`;
+interface Keys {
+  readonly session: IdentityKey;
+  readonly user: IdentityKey | undefined;
+  readonly addresses: readonly IdentityKey[];
+}
 
-function keysOf({ workspaceId, channel, sender }: Person): { readonly session: Key; readonly user: Key | undefined } {
+function keysOf({ workspaceId, channel, sender }: Person): Keys {
+  const key = (kind: string, value: string): IdentityKey => ({ workspace_id: workspaceId, kind, value: exact(value) });
+  const phone = phoneIdentity(sender.proven?.phone ?? "");
+  const email = emailIdentity(sender.proven?.email ?? "");
   return {
-    session: { workspace_id: workspaceId, kind: channel, value: sender.key },
-    user:
-      sender.verified === undefined
-        ? undefined
-        : { workspace_id: workspaceId, kind: "user_id", value: sender.verified.userId },
+    session: key(channel, sender.key),
+    user: sender.verified === undefined ? undefined : key("user_id", sender.verified.userId),
+    addresses: [
+      ...(phone === undefined ? [] : [key("phone", phone)]),
+      ...(email === undefined ? [] : [key("email", email)]),
+    ],
   };
 }
 
-/** Loads what is known of these people in two statements. */
-export async function loadContacts(tx: Tx, people: readonly Person[], now: number): Promise<Contacts> {
-  const keys = new Map<string, Key>();
-  for (const person of people) {
-    const { session, user } = keysOf(person);
-    keys.set(textOf(session), session);
-    if (user !== undefined) keys.set(textOf(user), user);
-  }
-  const identities = new Map<string, IdentitiesTable>();
-  const contacts = new Map<string, ContactsTable>();
-  if (keys.size > 0) {
-    const groups = [...Map.groupBy(keys.values(), ({ workspace_id, kind }) => `${workspace_id}\n${kind}`).values()];
-    const rows = await tx
-      .selectFrom("identities")
-      .selectAll()
-      .where((eb) =>
-        eb.or(
-          groups.map((group) =>
-            eb.and([
-              eb("workspace_id", "=", group[0]?.workspace_id ?? ""),
-              eb("kind", "=", group[0]?.kind ?? ""),
-              eb(
-                "value",
-                "in",
-                group.map(({ value }) => value),
-              ),
-            ]),
-          ),
-        ),
-      )
-      .execute();
-    for (const row of rows) identities.set(textOf(row), row);
-    if (rows.length > 0) {
-      const ids = [...new Set(rows.map(({ contact_id }) => contact_id))];
-      for (const row of await tx.selectFrom("contacts").selectAll().where("id", "in", ids).execute())
-        contacts.set(row.id, row);
-    }
-  }
+/**
+ * MySQL takes texts that differ in spaces at the end for the same, and "ada " is another user than "ada": what ends in
+ * a space is stored with a sign after it.
+ */
+function exact(value: string): string {
+  return /[ \0]$/.test(value) ? `${value}\0` : value;
+}
 
+/** Loads what is known of these people, in a number of statements that does not grow with theirs. */
+export async function loadContacts(tx: Tx, people: readonly Person[], now: number): Promise<Contacts> {
+  const keys = people.map(keysOf);
+  const { identities, contacts } = await loadIdentities(
+    tx,
+    keys.flatMap(({ session, user, addresses }) => [session, ...(user === undefined ? [] : [user]), ...addresses]),
+  );
   const added = new Set<string>();
   const changed = new Set<string>();
-  const changedIdentities = new Map<string, Insertable<IdentitiesTable>>();
+  const changedIdentities = new Map<string, IdentitiesTable>();
+  const merges: Merge[] = [];
 
-  function link(key: Key, contact: ContactsTable, verified: boolean): void {
+  function rootOf(contactId: string): ContactsTable | undefined {
+    const contact = contacts.get(contactId);
+    return contact === undefined ? undefined : (contacts.get(contact.root_id) ?? contact);
+  }
+
+  function contactOf(key: IdentityKey | undefined): ContactsTable | undefined {
+    const id = key === undefined ? undefined : identities.get(textOf(key))?.contact_id;
+    return id === undefined ? undefined : rootOf(id);
+  }
+
+  /** What an operator has parted is not joined again by itself. */
+  const parted = keys.some(({ session, user, addresses }) => {
+    const found = [session, user, ...addresses].map((key) => contactOf(key)?.id).filter((id) => id !== undefined);
+    return new Set(found).size > 1;
+  })
+    ? await undoneMerges(tx, [...contacts.keys()])
+    : new Set<string>();
+
+  function link(key: IdentityKey, contactId: string, verified: boolean): void {
     const known = identities.get(textOf(key));
     const flag = verified ? 1 : 0;
-    if (known?.contact_id === contact.id && known.verified >= flag) return;
+    if (known?.contact_id === contactId && known.verified >= flag) return;
     const row: IdentitiesTable = {
       ...key,
-      contact_id: contact.id,
-      verified: flag,
+      contact_id: contactId,
+      verified: flag === 1 || (known?.contact_id === contactId && known.verified === 1) ? 1 : 0,
       created_at: known?.created_at ?? now,
     };
     identities.set(textOf(key), row);
     changedIdentities.set(textOf(key), row);
   }
 
-  function contactOf(key: Key | undefined): ContactsTable | undefined {
-    const id = key === undefined ? undefined : identities.get(textOf(key))?.contact_id;
-    return id === undefined ? undefined : contacts.get(id);
+  /** Those of the contacts that are this person: the proven user first, and nobody who is another user. */
+  function same(found: readonly (ContactsTable | undefined)[], provenUser: string | undefined): ContactsTable[] {
+    const group: ContactsTable[] = [];
+    let userId = provenUser ?? null;
+    for (const contact of found) {
+      if (contact === undefined || group.includes(contact)) continue;
+      if (contact.user_id !== null && userId !== null && contact.user_id !== userId) continue;
+      if (group.some((other) => parted.has(`${contact.id}\n${other.id}`))) continue;
+      group.push(contact);
+      userId ??= contact.user_id;
+    }
+    return group;
+  }
+
+  function join(group: readonly ContactsTable[], reason: string): ContactsTable | undefined {
+    const root = chooseRoot(group);
+    for (const other of group) {
+      if (root === undefined || other === root) continue;
+      merges.push(joinInMemory(other, root, contacts.values(), reason, now));
+      changed.add(root.id);
+    }
+    return root;
   }
 
   return {
     of(person) {
-      const { session, user } = keysOf(person);
-      const { sender } = person;
-      const bySession = contactOf(session);
-      // A visitor who signs in becomes the known user; a session of one user never becomes another's contact.
-      const reusable = user === undefined || bySession?.user_id === null ? bySession : undefined;
-      const contact = contactOf(user) ?? reusable ?? add(person);
-      if (sender.verified !== undefined) {
-        const { userId, name, email } = sender.verified;
-        const next = { user_id: userId, name: name ?? contact.name, email: email ?? contact.email };
-        if (contact.user_id !== next.user_id || contact.name !== next.name || contact.email !== next.email) {
-          Object.assign(contact, next, { updated_at: now });
-          changed.add(contact.id);
-        }
+      const { session, user, addresses } = keysOf(person);
+      const { verified } = person.sender;
+      const found = [contactOf(user), contactOf(session), ...addresses.map((key) => contactOf(key))];
+      const reason = user?.kind ?? addresses[0]?.kind ?? "user_id";
+      const contact = join(same(found, user?.value), reason) ?? add(person);
+      const before = identities.get(textOf(session));
+      // A session of one user that is now another's goes with its user.
+      const ownerId = before !== undefined && rootOf(before.contact_id) === contact ? before.contact_id : contact.id;
+      if (verified !== undefined) {
+        const { userId, name, email } = verified;
+        setFields(contact, { user_id: userId, name: name ?? contact.name, email: email ?? contact.email });
       }
-      link(session, contact, user !== undefined);
-      if (user !== undefined) link(user, contact, true);
-      return contact;
+      link(session, ownerId, user !== undefined || addresses.length > 0);
+      for (const key of user === undefined ? addresses : [user, ...addresses]) {
+        const owner = contactOf(key);
+        // An address of somebody who is another user stays theirs.
+        if (owner === undefined) link(key, key === user ? contact.id : ownerId, true);
+        if (key !== user && (owner === undefined || owner === contact))
+          setProven(contact, key.kind as Address, key.value);
+      }
+      return { contact, ownerId };
     },
     isNew: (contactId) => added.has(contactId),
     setClaimed(contact, claimed) {
-      // What a signature has proven is not overwritten by what somebody types.
-      const proven = contact.user_id !== null;
-      const next = {
-        name: proven ? (contact.name ?? claimed.name ?? null) : (claimed.name ?? contact.name),
-        email: proven ? (contact.email ?? claimed.email ?? null) : (claimed.email ?? contact.email),
-        phone: proven ? (contact.phone ?? claimed.phone ?? null) : (claimed.phone ?? contact.phone),
-      };
-      Object.assign(contact, next, { updated_at: now });
-      changed.add(contact.id);
+      // What has been proven is not overwritten by what somebody types.
+      const proven = provenOf(contact);
+      const value = (field: "name" | Address): string | null =>
+        contact.user_id !== null || proven.includes(field)
+          ? (contact[field] ?? claimed[field] ?? null)
+          : (claimed[field] ?? contact[field]);
+      setFields(contact, { name: value("name"), email: value("email"), phone: value("phone") });
     },
-    async flush(tx2) {
+    async flush(tx2, addWork) {
       const fresh = [...added].map((id) => contacts.get(id)).filter((row) => row !== undefined);
       if (fresh.length > 0) await tx2.insertInto("contacts").values(fresh).execute();
       for (const id of changed) {
         const row = contacts.get(id);
         if (row === undefined || added.has(id)) continue;
-        const { name, email, phone, user_id, updated_at } = row;
+        const { name, email, phone, user_id, attributes, updated_at } = row;
         await tx2
           .updateTable("contacts")
-          .set({ name, email, phone, user_id, updated_at })
+          .set({ name, email, phone, user_id, attributes, updated_at })
           .where("id", "=", id)
           .execute();
       }
-      const rows = [...changedIdentities.values()];
-      if (rows.length === 0) return;
-      const insert = tx2.insertInto("identities").values(rows);
-      if (dialectOf(tx2) === "mysql") {
-        await insert
-          .onDuplicateKeyUpdate((eb) => ({
-            contact_id: eb.fn("values", [eb.ref("contact_id")]),
-            verified: eb.fn("values", [eb.ref("verified")]),
-          }))
-          .execute();
-      } else {
-        await insert
-          .onConflict((conflict) =>
-            conflict.columns(["workspace_id", "kind", "value"]).doUpdateSet((eb) => ({
-              contact_id: eb.ref("excluded.contact_id"),
-              verified: eb.ref("excluded.verified"),
-            })),
-          )
-          .execute();
+      for (const merge of merges) {
+        await storeMerge(tx2, merge, systemActor("identity"), now);
+        for (const work of relinkWork(merge.from.id, now)) addWork(work);
       }
+      await saveIdentities(tx2, [...changedIdentities.values()]);
     },
   };
 
+  function setFields(contact: ContactsTable, next: Partial<ContactsTable>): void {
+    const names = Object.keys(next) as (keyof ContactsTable)[];
+    if (names.every((name) => contact[name] === next[name])) return;
+    Object.assign(contact, next, { updated_at: now });
+    changed.add(contact.id);
+  }
+
+  function setProven(contact: ContactsTable, field: Address, value: string): void {
+    const proven = provenOf(contact);
+    const attributes = proven.includes(field)
+      ? contact.attributes
+      : JSON.stringify({ ...(JSON.parse(contact.attributes) as object), proven: [...proven, field] });
+    // Of several that are proven the first is shown.
+    const shown = proven.includes(field) && contact[field] !== null ? contact[field] : value;
+    setFields(contact, { attributes, [field]: shown });
+  }
+
   function add(person: Person): ContactsTable {
+    const id = newId("con", now);
     const contact: ContactsTable = {
-      id: newId("con", now),
+      id,
       workspace_id: person.workspaceId,
       name: person.sender.name ?? null,
       email: null,
       phone: null,
       user_id: null,
       attributes: "{}",
+      merged_into: null,
+      root_id: id,
       created_at: now,
       updated_at: now,
     };
@@ -192,15 +234,21 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
   }
 }
 
+/** The fields that a platform has vouched for. */
+function provenOf(contact: Pick<ContactsTable, "attributes">): readonly string[] {
+  return (JSON.parse(contact.attributes) as { readonly proven?: readonly string[] }).proven ?? [];
+}
+
 /** Copies what is known of the contact to where lists show and filter it. True when something changed. */
-export function showContact(row: ConversationRow, contact: ContactsTable): boolean {
+export function showContact(row: ConversationRow, { contact, ownerId }: Known): boolean {
   const next = {
     contact_id: contact.id,
+    own_contact_id: ownerId === contact.id ? null : ownerId,
     customer_name: contact.name,
     customer_email: contact.email,
     customer_email_key: contact.email === null ? null : emailKey(contact.email),
     customer_phone: contact.phone,
-    customer_verified: contact.user_id === null ? (0 as const) : (1 as const),
+    customer_verified: contact.user_id === null && provenOf(contact).length === 0 ? (0 as const) : (1 as const),
   };
   const changed = (Object.keys(next) as (keyof typeof next)[]).some((key) => row[key] !== next[key]);
   Object.assign(row, next);

@@ -65,7 +65,13 @@ const queryLeaseMs = 45_000;
 /** Conversations whose text is indexed in one write. */
 const indexStep = 10;
 
-export function createEngine(dependencies: EngineDependencies): Engine & { readonly work: EngineWork } {
+export interface CreatedEngine extends Engine {
+  readonly work: EngineWork;
+  /** Gives the signals of what others have stored. */
+  announce(effects: Effects): void;
+}
+
+export function createEngine(dependencies: EngineDependencies): CreatedEngine {
   const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } =
     dependencies;
 
@@ -156,11 +162,12 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
     if (request.conversationId === undefined) return `api:${newId("ses", clock.now())}`;
     const row = await store.read
       .selectFrom("conversations")
-      .select(["context_key", "account_id", "channel"])
+      .select(["id", "context_key", "account_id", "channel"])
       .where("id", "=", request.conversationId)
       .where("workspace_id", "=", request.workspaceId)
       .executeTakeFirst();
-    if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+    if (row?.id !== request.conversationId)
+      throw new Problem("conversation_not_found", "there is no conversation with this id");
     if (row.account_id !== accountId) {
       throw new Problem(
         "invalid_parameter",
@@ -297,6 +304,7 @@ export function createEngine(dependencies: EngineDependencies): Engine & { reado
 
   return {
     work,
+    announce,
     accept,
     query,
     async reply(reply) {

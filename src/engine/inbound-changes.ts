@@ -40,6 +40,11 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
   return message.id;
 }
 
+/** The platform calls the thread by another name from now on. */
+export async function moveContext(tx: Tx, conversationId: string, toThread: string): Promise<void> {
+  await tx.updateTable("conversations").set({ context_key: toThread }).where("id", "=", conversationId).execute();
+}
+
 const rank: Readonly<Record<DeliveryState, number>> = {
   queued: 0,
   sending: 1,

@@ -133,6 +133,11 @@ export interface ConversationSearch {
   /** The conversations are deleted in this transaction. */
   remove(tx: Tx, conversationIds: readonly string[]): Promise<void>;
   /**
+   * Removes what an index goes on holding of removed text, a bounded step at a time; true while there is more. `first`:
+   * the first step. Absent where removed text is gone at once.
+   */
+  purge?(tx: Tx, first: boolean): Promise<boolean>;
+  /**
    * At most `limit` conversations after `before` in the list's order that satisfy the filter and hold every word of
    * `text`; a phrase is found within one message, words anywhere in the conversation. Text without a word finds
    * nothing, and any text is taken as words: there are no operators and no errors of syntax. Throws Problem

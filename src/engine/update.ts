@@ -63,7 +63,7 @@ function changeStatus(
       const until = change.snooze?.kind === "until" ? change.snooze.at : null;
       if (until !== null && until <= now) throw new Problem("invalid_parameter", "snooze_until must be in the future");
       draft.setStatus("snoozed", actor, { snoozedUntil: until });
-    } else if (draft.row.status === "open" && status === "escalated") {
+    } else if (status === "escalated" && isNewEscalation(draft.row)) {
       handOver(draft, channels, settings, actor, {});
     } else {
       draft.setStatus(status, actor);
@@ -78,6 +78,18 @@ function changeStatus(
     }
     assign(draft, assignedTo, actor);
   }
+}
+
+/** Waking what was escalated before tells the customer nothing new. What an agent holds is not taken from them so. */
+function isNewEscalation({ status, snoozed_from, assigned_to }: ConversationRow): boolean {
+  if (status !== "snoozed") return status === "open";
+  if (snoozed_from === "claimed") {
+    throw new Problem(
+      "invalid_transition",
+      `the conversation is claimed, by ${assigned_to ?? "somebody"}, and cannot become escalated; release it first`,
+    );
+  }
+  return snoozed_from !== "escalated";
 }
 
 /** One winner: who comes second is told who was first. The winner again changes nothing. */
@@ -166,7 +178,7 @@ export async function removeConversation(
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();
   await tx
     .updateTable("conversations")
-    .set({ previous_conversation_id: null })
+    .set({ previous_conversation_id: row.previous_conversation_id })
     .where("contact_id", "=", row.contact_id)
     .where("previous_conversation_id", "=", row.id)
     .execute();

@@ -146,6 +146,14 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
 
   return {
     search,
+    async drop(workspaceId) {
+      try {
+        repaired((current) => current.drop(workspaceId));
+      } catch (error) {
+        // A file that was made anew holds nothing of it.
+        if (!(error instanceof StaleIndex)) throw error;
+      }
+    },
     async close() {
       if (closed) return;
       closed = true;

@@ -5,6 +5,8 @@
 export interface KnowledgeIndex {
   /** Sees everything that was committed before the call. Throws `Problem` search_unavailable when it cannot answer. */
   search(request: SearchRequest): Promise<SearchResult>;
+  /** The workspace was deleted: drops what the index holds of it. */
+  drop?(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -3,7 +3,9 @@ import { promisify } from "node:util";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Clock, Store } from "#engine/ports.ts";
+import { signOutWork } from "#engine/sign-out.ts";
 import { isDuplicate } from "#store/duplicate.ts";
+import { insertWork } from "#store/outbox.ts";
 import { requireWorkspace } from "./keys.ts";
 
 const derive = promisify<string, Buffer, number, Buffer>(scrypt);
@@ -62,6 +64,33 @@ export async function listAgents(store: Store, workspaceId: string | undefined) 
     .orderBy("email");
   if (workspaceId === undefined) return query.execute();
   return query.where("workspace_id", "=", (await requireWorkspace(store, workspaceId)).id).execute();
+}
+
+/** Ends every session of an agent at once. What they wrote stays theirs, and what they claimed stays assigned. */
+export async function removeAgent(store: Store, clock: Clock, givenWorkspace: string, givenEmail: string) {
+  const workspace = await requireWorkspace(store, givenWorkspace);
+  const email = givenEmail.trim().toLowerCase();
+  return store.write(async (tx) => {
+    const agent = await tx
+      .selectFrom("agents")
+      .select("id")
+      .where("workspace_id", "=", workspace.id)
+      .where("email", "=", email)
+      .executeTakeFirst();
+    if (agent === undefined)
+      throw new Problem("not_found", `there is no agent ${email} in ${workspace.id}; see: parley agent list`);
+    await tx.deleteFrom("agent_tokens").where("agent_id", "=", agent.id).execute();
+    await tx.deleteFrom("agents").where("id", "=", agent.id).execute();
+    await insertWork(tx, [signOutWork(agent.id, clock.now())], clock.now());
+    const { claimed } = await tx
+      .selectFrom("conversations")
+      .select((eb) => eb.fn.countAll<number>().as("claimed"))
+      .where("workspace_id", "=", workspace.id)
+      .where("status", "in", ["claimed", "snoozed"])
+      .where("assigned_to", "=", email)
+      .executeTakeFirstOrThrow();
+    return { id: agent.id, email, claimed: Number(claimed) };
+  });
 }
 
 async function hashPassword(password: string): Promise<string> {

@@ -12,6 +12,7 @@ export async function requireOwnSecret(store: Store, secrets: Secrets): Promise<
   const row = await store.read
     .selectFrom("workspaces")
     .select("identity_secret")
+    .where("deleted_at", "is", null)
     .orderBy("created_at")
     .limit(1)
     .executeTakeFirst();

@@ -1,6 +1,8 @@
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-import type { Store } from "#engine/ports.ts";
+import type { Clock, Store } from "#engine/ports.ts";
+import { retimeWork } from "#engine/retime.ts";
+import { insertWork } from "#store/outbox.ts";
 import { readConfigFile } from "../config-file.ts";
 
 /**
@@ -9,6 +11,7 @@ import { readConfigFile } from "../config-file.ts";
  */
 export async function setWorkspace(
   store: Store,
+  clock: Clock,
   workspaceId: string,
   assignments: readonly string[],
 ): Promise<Partial<WorkspaceSettings>> {
@@ -22,6 +25,9 @@ export async function setWorkspace(
   const yaml = toYaml({ name: "unchanged", ...tree }, 4);
   const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${yaml}`, {}).workspaces;
   if (parsed === undefined) throw new Error("the settings were lost while they were read");
+  if (parsed.channels.length > 0) {
+    throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
+  }
   const name = Object.hasOwn(tree, "name") ? parsed.name : undefined;
   return store.write(async (tx) => {
     const row = await tx
@@ -43,6 +49,7 @@ export async function setWorkspace(
       })
       .where("id", "=", workspaceId)
       .execute();
+    await insertWork(tx, [retimeWork(workspaceId, clock.now())], clock.now());
     return settings;
   });
 }

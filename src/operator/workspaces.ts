@@ -3,7 +3,11 @@ import { newWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
+import { retimeWork } from "#engine/retime.ts";
+import { insertWork } from "#store/outbox.ts";
 import { addBuiltinAccounts } from "../channels.ts";
+import type { AccountDependencies } from "./accounts.ts";
+import { provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
 
@@ -54,30 +58,38 @@ export async function listWorkspaces(store: Store) {
   return rows.map(({ created_at, ...row }) => ({ ...row, created_at: new Date(created_at).toISOString() }));
 }
 
-/** Makes the workspaces of the configuration file, by name, and gives them its settings. */
+/** Makes the workspaces of the configuration file, by name, and gives them its settings and its channels. */
 export async function provisionWorkspaces(
-  dependencies: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
+  dependencies: AccountDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
-  for (const { name, plan, settings } of workspaces) {
-    const known = await dependencies.store.read
-      .selectFrom("workspaces")
-      .select(["id", "settings", "plan"])
-      .where("name", "=", name)
-      .where("deleted_at", "is", null)
-      .executeTakeFirst();
-    if (known === undefined) {
-      await createWorkspace(dependencies, { name, plan, settings });
-      continue;
-    }
-    const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
-    if (next === known.settings && (plan ?? known.plan) === known.plan) continue;
-    await dependencies.store.write((tx) =>
-      tx
-        .updateTable("workspaces")
-        .set({ settings: next, plan: plan ?? known.plan })
-        .where("id", "=", known.id)
-        .execute(),
-    );
+  for (const workspace of workspaces) {
+    const id = await provisionWorkspace(dependencies, workspace);
+    await provisionAccounts(dependencies, id, workspace.channels);
   }
+}
+
+async function provisionWorkspace(
+  dependencies: AccountDependencies,
+  { name, plan, settings }: FileWorkspace,
+): Promise<string> {
+  const known = await dependencies.store.read
+    .selectFrom("workspaces")
+    .select(["id", "settings", "plan"])
+    .where("name", "=", name)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  if (known === undefined) return (await createWorkspace(dependencies, { name, plan, settings })).id;
+  const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
+  if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
+  await dependencies.store.write(async (tx) => {
+    await tx
+      .updateTable("workspaces")
+      .set({ settings: next, plan: plan ?? known.plan })
+      .where("id", "=", known.id)
+      .execute();
+    const now = dependencies.clock.now();
+    await insertWork(tx, [retimeWork(known.id, now)], now);
+  });
+  return known.id;
 }

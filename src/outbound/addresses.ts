@@ -5,8 +5,13 @@ export type AllowPrivate = boolean | readonly string[];
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Public by its number, yet it answers only what runs in that cloud, with what that machine may do. */
-const metadataAddresses: ReadonlySet<string> = new Set(["168.63.129.16"]);
+/** Each answers only what runs in its cloud, with what that machine may do; some look public or like a private network. */
+const metadataAddresses: ReadonlySet<string> = new Set([
+  "168.63.129.16",
+  "100.100.100.200",
+  "fd00:ec2::254",
+  "fd20:ce::254",
+]);
 /**
  * Hold the metadata services of clouds, or stand for any IPv4 address at all, so that they are reached only where they
  * are named.

@@ -20,6 +20,7 @@ export function createSqliteSearch(read: Reader): ConversationSearch {
     // The filter's tokens are in the row with the text, which FTS5 can only write as a whole.
     refilter: index,
     remove,
+    purge,
     async find(filter, text, before, limit) {
       const phrases = phrasesOf(filter.workspaceId, text);
       if (phrases.length === 0 || (filter.tags ?? []).length > tagsMax) return [];
@@ -74,6 +75,21 @@ async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void>
     await deleteDocument(tx, id);
     await tx.deleteFrom("conversation_text").where("conversation_id", "=", id).execute();
   }
+}
+
+const mergedPages = 500;
+
+/** Removed rows are only marked as such in the parts of the index; merging the parts leaves them out. */
+async function purge(tx: Tx, first: boolean): Promise<boolean> {
+  const changes = async (): Promise<number> => {
+    const { rows } = await sql<{ readonly count: number }>`select total_changes() as count`.execute(tx);
+    return rows[0]?.count ?? 0;
+  };
+  const before = await changes();
+  // A negative number begins to merge everything into one part, a positive one goes on with it.
+  await sql`insert into conversation_fts (conversation_fts, rank)
+    values ('merge', ${sql.lit(first ? -mergedPages : mergedPages)})`.execute(tx);
+  return (await changes()) - before >= 2;
 }
 
 async function deleteDocument(tx: Tx, id: string): Promise<void> {

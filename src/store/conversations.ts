@@ -13,6 +13,7 @@ export function emailKey(email: string): string {
 /** What changes in the life of a conversation; all else is written once. */
 const changing = [
   "contact_id",
+  "own_contact_id",
   "status",
   "snoozed_from",
   "snoozed_until",
@@ -34,6 +35,7 @@ const changing = [
   "customer_email_key",
   "customer_phone",
   "customer_verified",
+  "previous_conversation_id",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
 
@@ -43,7 +45,9 @@ const changing = [
  */
 export async function lockConversation(tx: Tx, workspaceId: string, id: string): Promise<ConversationRow | undefined> {
   const query = tx.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId);
-  return (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  const row = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  // MySQL takes an id with spaces after it for the same.
+  return row?.id === id ? row : undefined;
 }
 
 export interface Context {

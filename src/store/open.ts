@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
-import { Kysely, MysqlDialect } from "kysely";
+import { Kysely, MysqlDialect, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
@@ -11,12 +11,14 @@ import type { Store } from "#engine/ports.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
+import { people } from "./migrations/0005-people.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
   "0002-document-parts": documentParts,
+  "0005-people": people,
 };
 
 export interface OpenStore extends Store {
@@ -24,6 +26,11 @@ export interface OpenStore extends Store {
   migrate(): Promise<readonly string[]>;
   /** Names of migrations that this program has and the database has not. */
   pendingMigrations(): Promise<readonly string[]>;
+  /**
+   * Empties the file of what was written lately and is in the database itself by now, so that nothing of what was deleted
+   * is left in it. False when somebody reads it: then it is overwritten by and by.
+   */
+  truncateLog(): Promise<boolean>;
 }
 
 /** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
@@ -122,6 +129,12 @@ function assemble(
     },
     async pendingMigrations() {
       return (await migrator.getMigrations()).filter((each) => each.executedAt === undefined).map((each) => each.name);
+    },
+    async truncateLog() {
+      if (dialect !== "sqlite") return true;
+      await group.drained();
+      const { rows } = await sql<{ readonly busy: number }>`pragma wal_checkpoint(truncate)`.execute(writer);
+      return rows[0]?.busy === 0;
     },
     async close() {
       await group.drained();

@@ -69,8 +69,28 @@ export interface ContactsTable {
   user_id: string | null;
   /** JSON: attributes that came with a verified identity. */
   attributes: string;
+  /** The contact that this one was merged into; null for most. */
+  merged_into: string | null;
+  /** The contact at the end of the merges, which stands for the customer: often itself. */
+  root_id: string;
   created_at: number;
   updated_at: number;
+}
+
+/** That two contacts were found to be one customer, with what it takes to undo it. */
+export interface ContactMergesTable {
+  id: string;
+  workspace_id: string;
+  from_contact_id: string;
+  into_contact_id: string;
+  /** What joined them: `user_id`, `email`, `phone`, or `operator`. */
+  reason: string;
+  /** JSON: the fields that the merge filled in, with their values. */
+  filled: string;
+  actor_type: string;
+  actor_id: string | null;
+  created_at: number;
+  undone_at: number | null;
 }
 
 export interface IdentitiesTable {
@@ -135,6 +155,8 @@ export interface ConversationsTable {
   customer_phone: string | null;
   customer_verified: Flag;
   previous_conversation_id: string | null;
+  /** Whose it was before merges; null where it is `contact_id`. */
+  own_contact_id: string | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -368,6 +390,7 @@ export interface Database {
   agent_tokens: AgentTokensTable;
   contacts: ContactsTable;
   identities: IdentitiesTable;
+  contact_merges: ContactMergesTable;
   accounts: AccountsTable;
   conversations: ConversationsTable;
   messages: MessagesTable;

@@ -22,6 +22,8 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
       database.exec("pragma journal_mode = wal");
       // A message is acknowledged after its commit, so a commit must survive the loss of power.
       database.exec("pragma synchronous = full");
+      // What is deleted is overwritten, so that the file does not go on holding what customers had erased.
+      database.exec("pragma secure_delete = on");
     }
     database.exec("pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000");
     return database;

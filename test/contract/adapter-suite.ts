@@ -29,6 +29,11 @@ export async function openSubject(
   const url = await bench.app.listen();
   const { workspaceId, accountId } = bench;
   await platform.connect({ url, workspaceId, accountId, webhookUrl: `${url}/channels/${target.channel}/${accountId}` });
+  if (platform.connected !== undefined) {
+    // The program looks for accounts to connect every few seconds.
+    await bench.advance(10_000);
+    await bench.until("the program has connected", () => platform.connected?.() ?? true);
+  }
   let customers = 0;
   let messages = 0;
   return {

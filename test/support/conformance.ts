@@ -55,6 +55,8 @@ export interface FakePlatform {
   readonly retryAfterMs: number;
   /** The program runs and knows the account. */
   connect(program: Program): Promise<void>;
+  /** Whether the program has told the platform where to deliver to, or has connected to it, where it does that itself. */
+  connected?(): boolean;
   /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
   deliver(message: CustomerMessage): Promise<boolean>;
   /** Delivers what somebody else made up; true when it was taken. */

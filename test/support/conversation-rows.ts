@@ -66,6 +66,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       customer_phone: null,
       customer_verified: 0,
       previous_conversation_id: null,
+      own_contact_id: null,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({

@@ -133,3 +133,23 @@ describe("the language model", () => {
     expect(() => loadConfig(env)).not.toThrow("secret");
   });
 });
+
+describe("channels in the configuration file", () => {
+  const file = (channel: string) => `workspaces:\n  - name: A\n    channels:\n${channel}`;
+
+  it("are read with what their platform needs, and the environment", () => {
+    const yaml = file("      - name: tg\n        channel: telegram\n        token: ${TOKEN}\n");
+    const [workspace] = readConfigFile("c.yaml", yaml, { TOKEN: "1234:abcdefghijkl" }).workspaces;
+    expect(workspace?.channels).toMatchObject([
+      { name: "tg", channel: "telegram", enabled: true, config: { token: "1234:abcdefghijkl" } },
+    ]);
+  });
+
+  it("have names of their own, and platforms that there are", () => {
+    const twice = file("      - {name: tg, channel: telegram}\n      - {name: tg, channel: telegram}\n");
+    expect(() => readConfigFile("c.yaml", twice, {})).toThrow("c.yaml, line 5: two channels of this workspace");
+    expect(() => readConfigFile("c.yaml", file("      - {name: x, channel: widget}\n"), {})).toThrow(
+      /c\.yaml, line 4: workspaces\.0\.channels\.0\.channel must be one of .*telegram/,
+    );
+  });
+});

@@ -15,6 +15,7 @@ export interface Item {
   readonly createdAt: number;
   readonly content: readonly Block[];
   readonly sources: MessageFrame["sources"];
+  readonly uncertain: boolean;
   readonly state: "sent" | "pending" | "failed";
   readonly why?: RefusalCode;
 }
@@ -185,6 +186,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       createdAt: frame.createdAt,
       content: frame.content,
       sources: frame.sources,
+      uncertain: frame.uncertain === true,
       state: "sent",
     });
     update(frame.role === "user" ? {} : { typing: undefined });
@@ -357,6 +359,7 @@ function itemOf(waiting: Waiting, state: Item["state"]): Item {
     createdAt: waiting.at,
     content: [{ t: "p", c: [waiting.text] }],
     sources: [],
+    uncertain: false,
     state,
   };
 }

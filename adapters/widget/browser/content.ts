@@ -91,7 +91,7 @@ interface Shown {
 }
 
 /** Each document once, in the order of relevance. Without an address, its passages unfold in place. */
-export function sources(list: MessageFrame["sources"], strings: Strings): HTMLElement | undefined {
+export function sources(list: MessageFrame["sources"], label: string, strings: Strings): HTMLElement | undefined {
   if (list.length === 0) return undefined;
   const documents = new Map<string, Shown>();
   for (const { title, url, chunk } of list) {
@@ -126,8 +126,8 @@ export function sources(list: MessageFrame["sources"], strings: Strings): HTMLEl
   });
   return el(
     "div",
-    { class: "sources", role: "group", "aria-label": strings.sources },
-    el("span", { class: "label", "aria-hidden": "true" }, strings.sources),
+    { class: "sources", role: "group", "aria-label": label },
+    el("span", { class: "label", "aria-hidden": "true" }, label),
     el("ul", {}, ...entries.map((entry) => el("li", {}, entry))),
   );
 }

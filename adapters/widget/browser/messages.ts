@@ -74,7 +74,9 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
       { class: "body" },
       el("span", { class: "hidden" }, `${name}: `),
       bubble,
-      item.role === "user" ? undefined : sources(item.sources, strings),
+      item.role === "user"
+        ? undefined
+        : sources(item.sources, item.uncertain ? strings.related : strings.sources, strings),
       meta,
     );
     const face = item.role === "user" ? undefined : avatar(item.role, name);

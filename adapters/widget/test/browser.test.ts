@@ -139,6 +139,25 @@ function inBrowser(): void {
     await sources.getByText("The passage itself.").waitFor();
   });
 
+  it("does not call what only came nearest a source", async () => {
+    const { host, origin } = await site();
+    host.answer = (thread) =>
+      host.say(thread, {
+        role: "assistant",
+        markdown: "I don't know.",
+        confidence: "low",
+        sources: [{ title: "Opening hours", url: "https://docs.test/hours", chunk: "x", score: 0.1 }],
+      });
+    const { page } = await openPage(await context(), origin);
+    await launcher(page).click();
+    await ask(page, "May I?");
+    await page
+      .getByRole("group", { name: "Perhaps related" })
+      .getByRole("link", { name: /Opening hours/u })
+      .waitFor();
+    expect(await page.getByRole("group", { name: "Sources" }).count()).toBe(0);
+  });
+
   it("comes back with the conversation after a reload, and on the next page still open", async () => {
     const { host, origin, pages } = await site();
     host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "An answer." });

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { workspaceTopic } from "#engine/topics.ts";
+import { agentTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Clock, Fanout, Log, Reader } from "#engine/ports.ts";
 import { conversationOfContext } from "#store/conversations.ts";
 import type { LiveEvent } from "./wire.ts";
@@ -51,6 +51,7 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
         ended = true;
         stopBeating();
         unsubscribe();
+        stopListening();
         own.delete(end);
         if (own.size === 0) streams.delete(agent.id);
         raw.end();
@@ -82,6 +83,11 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
             tellOfTyping(signal.accountId, signal.thread).catch(failed);
             break;
         }
+      });
+      const stopListening = fanout.subscribe(agentTopic(agent.id), () => {
+        stillSignedIn()
+          .then((still) => (still ? undefined : end()))
+          .catch(failed);
       });
       const checkAndBeat = async (): Promise<void> => {
         if (!(await stillSignedIn())) end();

@@ -7,10 +7,12 @@ import { Problem } from "#domain/problem.ts";
 import { wakeTarget } from "#domain/lifecycle.ts";
 import type { ConversationChange } from "#engine/engine.ts";
 import type { Fanout } from "#engine/ports.ts";
+import { agentTopic } from "#engine/topics.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import { checkPassword, createSession, endSession, redeemLogin } from "../../operator/agents.ts";
 import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
 import type { App } from "../server.ts";
+import { normalTags } from "../v1/conversations.ts";
 import { conversationView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
 import { countViews, listPage, peopleOf, personOf } from "./list.ts";
@@ -59,7 +61,7 @@ const replyBody = Type.Object({
 });
 const noteBody = Type.Object({ content: text });
 const changeBody = Type.Object({
-  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 })),
+  tags: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 })),
   priority: Type.Optional(Type.Enum(priorities)),
 });
 
@@ -222,9 +224,9 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
 
       api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
         const { tags, priority } = request.body;
-        const clean = tags?.map((tag) => tag.trim().toLowerCase()).filter((tag) => tag !== "");
+        const clean = tags?.filter((tag) => tag.trim() !== "");
         return update(request, request.params.id, {
-          ...(clean === undefined ? {} : { tags: [...new Set(clean)] }),
+          ...(clean === undefined ? {} : { tags: normalTags("tags", clean) }),
           ...(priority === undefined ? {} : { priority }),
         });
       });
@@ -285,7 +287,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
 }
 
 /** Signing in and out. Works without a script. */
-function signIn(scope: App, { store, clock, options }: InboxDependencies): void {
+function signIn(scope: App, { store, clock, fanout, options }: InboxDependencies): void {
   const hidden = { schema: { hide: true } };
   const refused = (error: unknown): InboxRefusal => {
     if (error instanceof InboxRefusal) return error;
@@ -334,7 +336,10 @@ function signIn(scope: App, { store, clock, options }: InboxDependencies): void 
 
   scope.post("/logout", hidden, async (request, reply) => {
     const token = sessionToken(request);
+    const agent = await signedIn(store, clock, request);
     if (token !== undefined) await endSession(store, token);
+    // Every connection of this agent looks whether its own session is the one that ended.
+    if (agent !== undefined) fanout.publish(agentTopic(agent.id), "{}");
     clearSession(reply);
     return reply.redirect("/inbox/login", 303);
   });

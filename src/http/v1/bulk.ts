@@ -13,7 +13,7 @@ const bulkBody = Type.Object({
   action: Type.Enum(["claim", "resolve", "archive", "tag"]),
   conversation_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
   assigned_to: Type.Optional(schemas.emailAddress),
-  tags: Type.Optional(Type.Array(schemas.tag, { minItems: 1, maxItems: 50 })),
+  tags: Type.Optional(schemas.tagList("To add; at most 50")),
 });
 
 type BulkBody = Type.Static<typeof bulkBody>;
@@ -102,6 +102,7 @@ function changeOf({ action, assigned_to, tags }: BulkBody): ConversationChange {
       return { status: "archived" };
     case "tag":
       if (tags === undefined) throw new Problem("missing_field", "tags is required to tag.");
-      return { addTags: normalTags(tags) };
+      if (tags.length === 0) throw new Problem("invalid_parameter", "tags must hold at least one tag.");
+      return { addTags: normalTags("tags", tags) };
   }
 }

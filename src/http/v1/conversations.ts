@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { codePoints } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationChange, Snooze } from "#engine/engine.ts";
 import type { ConversationFilter } from "#engine/ports.ts";
@@ -34,8 +35,14 @@ export function conversationRoutes(app: App, resources: Resources): void {
           ),
           since: Type.Optional(Type.String({ description: "ISO 8601; started after it" })),
           until: Type.Optional(Type.String({ description: "ISO 8601; started before it" })),
-          q: Type.Optional(Type.String({ description: "Full text: every word must be there; quotes make a phrase" })),
-          email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+          q: Type.Optional(
+            Type.String({
+              pattern: "\\S",
+              allowed: "the words to look for; leave it out to list all",
+              description: "Full text: every word must be there; quotes make a phrase",
+            }),
+          ),
+          email: Type.Optional(Type.String({ pattern: "\\S", maxLength: 320, allowed: "an e-mail address" })),
           sla_state: Type.Optional(schemas.slaState),
           limit: schemas.listLimit(20),
           cursor: schemas.listCursor,
@@ -56,7 +63,7 @@ export function conversationRoutes(app: App, resources: Resources): void {
         ...(query.channel === undefined ? {} : { channel: query.channel }),
         ...(query.status === undefined ? {} : { status: query.status }),
         ...(query.sla_state === undefined ? {} : { slaState: query.sla_state }),
-        ...(query.tag === undefined ? {} : { tags: normalTags(query.tag) }),
+        ...(query.tag === undefined ? {} : { tags: normalTags("tag", query.tag) }),
         ...instant("since", query.since),
         ...instant("until", query.until),
         ...(query.email === undefined ? {} : { email: query.email.trim().toLowerCase() }),
@@ -94,7 +101,7 @@ export function conversationRoutes(app: App, resources: Resources): void {
   const patchBody = Type.Object({
     status: Type.Optional(schemas.status),
     assigned_to: Type.Optional(schemas.emailAddress),
-    tags: Type.Optional(Type.Array(schemas.tag, { maxItems: 50, description: "Replaces the set" })),
+    tags: Type.Optional(schemas.tagList("Replaces the set; at most 50")),
     priority: Type.Optional(schemas.priority),
     internal_notes: Type.Optional(
       Type.Array(Type.Object({ content: schemas.noteText, author_email: Type.Optional(schemas.emailAddress) }), {
@@ -141,7 +148,7 @@ export function conversationRoutes(app: App, resources: Resources): void {
         ...(body.status === undefined ? {} : { status: body.status }),
         ...(body.assigned_to === undefined ? {} : { assignedTo: body.assigned_to.toLowerCase() }),
         ...(snooze === undefined ? {} : { snooze }),
-        ...(body.tags === undefined ? {} : { tags: normalTags(body.tags) }),
+        ...(body.tags === undefined ? {} : { tags: normalTags("tags", body.tags) }),
         ...(body.priority === undefined ? {} : { priority: body.priority }),
         ...(body.internal_notes === undefined
           ? {}
@@ -214,9 +221,17 @@ export function conversationRoutes(app: App, resources: Resources): void {
   );
 }
 
-/** Trimmed, in lower case, without duplicates. */
-export function normalTags(tags: readonly string[]): string[] {
-  return [...new Set(tags.map((tag) => tag.trim().toLowerCase()))];
+const tagsMax = 50;
+const tagCharactersMax = 64;
+
+/** Trimmed, in lower case, without duplicates. Throws Problem for a tag that is too long, and for too many of them. */
+export function normalTags(name: string, tags: readonly string[]): string[] {
+  const distinct = [...new Set(tags.map((tag) => tag.trim().toLowerCase()))];
+  if (distinct.some((tag) => codePoints(tag) > tagCharactersMax)) {
+    throw new Problem("invalid_parameter", `${name}: a tag has 1 to ${tagCharactersMax} characters.`);
+  }
+  if (distinct.length > tagsMax) throw new Problem("invalid_parameter", `${name}: at most ${tagsMax} tags.`);
+  return distinct;
 }
 
 function instant<N extends "since" | "until">(name: N, text: string | undefined): { readonly [K in N]?: number } {

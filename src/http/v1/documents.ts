@@ -169,7 +169,7 @@ export function documentRoutes(app: App, resources: Resources): void {
   }
 }
 
-function documentNotFound(): Problem {
+export function documentNotFound(): Problem {
   return new Problem("document_not_found", "There is no document with this id.");
 }
 

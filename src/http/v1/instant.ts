@@ -14,8 +14,9 @@ export function parseInstant(text: string): number | undefined {
   // Date.UTC carries over what is out of range; the 30th of February is no date.
   if (read.getUTCMonth() !== mo - 1 || read.getUTCDate() !== d || h > 23 || mi > 59 || s > 59) return undefined;
   const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone);
-  const offsetMinutes =
-    offset === null ? 0 : (offset[1] === "-" ? -1 : 1) * (Number(offset[2]) * 60 + Number(offset[3] ?? 0));
+  const [offsetHours, offsetRest] = [Number(offset?.[2] ?? 0), Number(offset?.[3] ?? 0)];
+  if (offsetHours > 23 || offsetRest > 59) return undefined;
+  const offsetMinutes = (offset?.[1] === "-" ? -1 : 1) * (offsetHours * 60 + offsetRest);
   return date + Math.floor(Number(`0.${fraction}`) * 1_000) - offsetMinutes * 60_000;
 }
 

@@ -10,10 +10,11 @@ import type { App } from "../server.ts";
 import "../request-state.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { conversationRoutes } from "./conversations.ts";
-import { documentRoutes, formLimits } from "./documents.ts";
+import { documentNotFound, documentRoutes, formLimits } from "./documents.ts";
 import { messageRoutes } from "./messages.ts";
 import { queryRoutes } from "./query.ts";
 import { createRepresentation } from "./representation.ts";
+import { conversationNotFound } from "./resources.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
 /** Everything below /v1: who asks, how often they may, and then the resources. */
@@ -31,6 +32,8 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
 
   app.addHook("onRequest", async (request, reply) => {
     request.rate = unknownCallerRate(clock.now());
+    // What customers write is nothing for a cache on the way.
+    reply.header("cache-control", "no-store");
     const caller = await authenticate(store.read, request.headers.authorization, clock.now());
     request.caller = caller;
     const leave = enter(request, caller.keyId);
@@ -72,6 +75,7 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
 
   app.addHook("preValidation", async (request) => {
     const { schema, config } = request.routeOptions;
+    requireExactIds(request.params);
     if (schema?.body !== undefined && !isObject(request.body)) {
       throw new Problem("invalid_json", "The body must be a JSON object.");
     }
@@ -111,6 +115,17 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
   bulkRoutes(app, resources);
   queryRoutes(app, resources);
   documentRoutes(app, resources);
+}
+
+/** MySQL takes an id with spaces after it for the same; no id of ours has any. */
+function requireExactIds(params: unknown): void {
+  if (!isObject(params)) return;
+  for (const [name, id] of Object.entries(params)) {
+    if (typeof id !== "string" || !id.endsWith(" ")) continue;
+    if (name === "conversation_id") throw conversationNotFound();
+    if (name === "document_id") throw documentNotFound();
+    throw new Problem("not_found", "There is nothing with this id.");
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -29,12 +29,16 @@ export const noteText = Type.String({
   allowed: "a text of 1 to 20,000 characters",
 });
 
+/** Space around a tag does not count, so the tag itself is measured by `normalTags`. */
 export const tag = Type.String({
   minLength: 1,
-  maxLength: 64,
+  maxLength: 200,
   pattern: "\\S",
   allowed: "a string of 1 to 64 characters",
 });
+
+/** Tags of one conversation; how many there are is counted when those that are the same are one. */
+export const tagList = (description: string) => Type.Array(tag, { maxItems: 1_000, description });
 
 export const listLimit = (standard: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: standard }));

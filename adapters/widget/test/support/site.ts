@@ -118,6 +118,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
   };
 
   const host: TestHost = {
+    webhookUrl: "http://parley.test/channels/widget/account",
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     events: [],

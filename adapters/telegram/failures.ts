@@ -1,0 +1,53 @@
+import { GrammyError, HttpError } from "grammy";
+
+/** What Telegram, or the way to it, said: in words without the token, which stands in every address of the Bot API. */
+export type Failure =
+  | {
+      readonly kind: "answered";
+      readonly code: number;
+      readonly description: string;
+      readonly retryAfterMs?: number;
+      readonly movedTo?: number;
+    }
+  /** No connection was made. */
+  | { readonly kind: "unreachable"; readonly description: string }
+  /** A connection broke, or what came back was not of the Bot API. */
+  | { readonly kind: "broken"; readonly description: string };
+
+/** Errors before anything was sent. */
+const beforeSending = /\b(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b/;
+
+export function failureOf(error: unknown, token: string): Failure {
+  if (error instanceof GrammyError) {
+    const { retry_after: seconds, migrate_to_chat_id: movedTo } = error.parameters;
+    return {
+      kind: "answered",
+      code: error.error_code,
+      description: clean(error.description, token),
+      ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1_000 }),
+      ...(movedTo === undefined ? {} : { movedTo }),
+    };
+  }
+  const inner = error instanceof HttpError ? error.error : error;
+  const message = inner instanceof Error ? inner.message : "the connection broke";
+  const description = clean(message, token);
+  return { kind: beforeSending.test(message) ? "unreachable" : "broken", description };
+}
+
+/** Runs `call`, and throws what it throws without the token in it. */
+export async function withoutToken<T>(token: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const failure = failureOf(error, token);
+    // No cause: it would bring the token back into the log.
+    throw new Error(`Telegram: ${failure.description}`);
+  }
+}
+
+function clean(text: string, token: string): string {
+  return text
+    .replaceAll(token, "…")
+    .replaceAll(encodeURIComponent(token), "…")
+    .replaceAll(/https?:\/\/\S+/g, "the Bot API");
+}

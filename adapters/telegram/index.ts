@@ -1,0 +1,124 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Api } from "grammy";
+import Type from "typebox";
+import type { Static } from "typebox";
+import type { AdapterModule, ChannelHost, WebRequest, WebResponse } from "#channel/contract.ts";
+import { checkBot } from "./check.ts";
+import type { Intake } from "./intake.ts";
+import { createIntake } from "./intake.ts";
+import { poll } from "./poll.ts";
+import { renderParts, textMax } from "./render.ts";
+import { withoutToken } from "./failures.ts";
+import { sendPart } from "./send.ts";
+import { parseThread } from "./thread.ts";
+import { updateKinds } from "./updates.ts";
+import { grammySignal } from "./signal.ts";
+
+const config = Type.Object(
+  {
+    token: Type.String({
+      pattern: "^[0-9]{3,20}:[A-Za-z0-9_-]{10,100}$",
+      description: "The bot's token, from @BotFather.",
+    }),
+    transport: Type.Optional(
+      Type.Enum(["webhook", "polling"], {
+        description:
+          "webhook: Telegram calls PUBLIC_URL. polling: Parley asks Telegram, which needs no public address. Default: webhook where PUBLIC_URL is https.",
+      }),
+    ),
+    groups: Type.Optional(
+      Type.Enum(["addressed", "all", "off"], {
+        description:
+          "Messages in groups that count: those that address the bot, all that it is shown, or none. Default: addressed.",
+      }),
+    ),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: "^https?://[^\\s]*[^/\\s]$",
+        description: "Another server of the Bot API than https://api.telegram.org; without a slash at the end.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type TelegramConfig = Static<typeof config>;
+
+/** Telegram waits this long for the answer to a long poll; the client waits a little longer. */
+const timeoutSeconds = 30;
+
+const telegram: AdapterModule<TelegramConfig> = {
+  channels: ["telegram"],
+  config,
+  secrets: ["token"],
+  create({ config: { token, transport, groups = "addressed", base_url: apiRoot } }, host) {
+    const api = new Api(token, { timeoutSeconds, ...(apiRoot === undefined ? {} : { apiRoot }) });
+    const intake = createIntake({ host, api, groups, botId: Number(token.split(":", 1)[0]) });
+    const secret = webhookSecret(host);
+    const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
+    return {
+      capabilities: { textMax, typing: true, receipts: false, idempotentSend: false },
+      inbound:
+        kind === "polling"
+          ? { kind: "connection", run: (signal) => poll(api, intake, token, signal) }
+          : {
+              kind: "webhook",
+              receive: (request) => receive(request, secret, intake, host),
+              async register(signal) {
+                await withoutToken(token, () =>
+                  api.setWebhook(
+                    host.webhookUrl,
+                    { secret_token: secret, allowed_updates: updateKinds, max_connections: 40 },
+                    grammySignal(signal),
+                  ),
+                );
+              },
+            },
+      render: renderParts,
+      send: (part, context) => sendPart(api, host, token, part, context),
+      async typing(thread) {
+        const { chatId, topicId } = parseThread(thread);
+        await withoutToken(token, () =>
+          api.sendChatAction(chatId, "typing", topicId === undefined ? {} : { message_thread_id: topicId }),
+        );
+      },
+      check: (signal) => withoutToken(token, () => checkBot(api, kind, host.webhookUrl, signal)),
+      close: async () => undefined,
+    };
+  },
+};
+
+export default telegram;
+
+/** The same after every start, and nobody else's: what Telegram shows us with each delivery. */
+function webhookSecret(host: ChannelHost): string {
+  return createHash("sha256").update(host.seal("telegram webhook")).digest("base64url");
+}
+
+async function receive(
+  { method, headers, body }: WebRequest,
+  secret: string,
+  intake: Intake,
+  host: ChannelHost,
+): Promise<WebResponse> {
+  if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
+  const given = Buffer.from(headers["x-telegram-bot-api-secret-token"] ?? "");
+  const expected = Buffer.from(secret);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return { status: 401 };
+  let update: unknown;
+  try {
+    update = JSON.parse(body.toString("utf8"));
+  } catch {
+    return { status: 400 };
+  }
+  try {
+    const greeting = await intake.take(update);
+    // Telegram makes a call that stands in the answer. What came of it is not told, which is enough for a greeting.
+    return greeting === null
+      ? { status: 200 }
+      : { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(greeting) };
+  } catch (error) {
+    host.log.error({ err: error }, "an update of Telegram could not be stored; it is delivered again");
+    return { status: 503 };
+  }
+}

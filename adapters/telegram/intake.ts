@@ -1,0 +1,83 @@
+import type { Api } from "grammy";
+import { Value } from "typebox/value";
+import type { ChannelHost } from "#channel/contract.ts";
+import { readUpdate } from "./inbound.ts";
+import type { TelegramMessage } from "./updates.ts";
+import { updateSchema } from "./updates.ts";
+
+/** A call of the Bot API that greets somebody. */
+export interface Greeting {
+  readonly method: "sendMessage";
+  readonly chat_id: number;
+  readonly text: string;
+}
+
+export interface Intake {
+  /** Resolves when all that there is to store of the update is durable; rejects when it is not. */
+  take(update: unknown): Promise<Greeting | null>;
+}
+
+export interface IntakeDependencies {
+  readonly host: ChannelHost;
+  readonly api: Pick<Api, "getMe">;
+  readonly groups: "addressed" | "all" | "off";
+  readonly botId: number;
+}
+
+/** The way of an update to the host, whichever way it came from Telegram. */
+export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
+  let ownName: Promise<string> | undefined;
+
+  return {
+    async take(given) {
+      if (!Value.Check(updateSchema, given)) {
+        host.log.warn({}, "an update of Telegram has a form that this version does not know; it is passed over");
+        return null;
+      }
+      const reading = readUpdate(given);
+      switch (reading.kind) {
+        case "ignored":
+          host.log.debug({ reason: reading.reason }, "an update of Telegram is passed over");
+          return null;
+        case "start":
+          return { method: "sendMessage", chat_id: reading.chatId, text: (await host.workspace()).greeting };
+        case "event":
+          if (reading.message !== undefined && !(await counts(reading.message))) {
+            host.log.debug({}, "a message in a group does not address the bot");
+            return null;
+          }
+          await host.accept(reading.event);
+          return null;
+      }
+    },
+  };
+
+  async function counts(message: TelegramMessage): Promise<boolean> {
+    if (message.chat.type === "private" || groups === "all") return true;
+    return groups === "addressed" && (await isAddressed(message));
+  }
+
+  async function isAddressed(message: TelegramMessage): Promise<boolean> {
+    if (message.reply_to_message?.from?.id === botId) return true;
+    const text = message.text ?? message.caption ?? "";
+    const marked = (message.entities ?? message.caption_entities ?? [])
+      .filter(({ type }) => type === "mention" || type === "bot_command")
+      .map(({ type, offset, length }) => ({ type, text: text.slice(offset, offset + length).toLowerCase() }));
+    if (marked.length === 0) return false;
+    const own = `@${await botName()}`.toLowerCase();
+    return marked.some((mark) =>
+      mark.type === "mention" ? mark.text === own : !mark.text.includes("@") || mark.text.endsWith(own),
+    );
+  }
+
+  function botName(): Promise<string> {
+    ownName ??= api.getMe().then(
+      ({ username }) => username,
+      (error: unknown) => {
+        ownName = undefined;
+        throw error;
+      },
+    );
+    return ownName;
+  }
+}

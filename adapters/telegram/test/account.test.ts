@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadAdapter } from "#src/channels.ts";
+import { newSqlite } from "../../../test/support/databases.ts";
+import type { EngineBench } from "../../../test/support/engine-bench.ts";
+import { anna, openBench } from "../../../test/support/engine-bench.ts";
+import type { FakeTelegram } from "./support/fake-telegram.ts";
+import { startFakeTelegram } from "./support/fake-telegram.ts";
+import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
+
+let telegram: FakeTelegram;
+let bench: EngineBench;
+let url: string;
+
+beforeEach(async () => {
+  telegram = await startFakeTelegram();
+});
+afterEach(async () => {
+  await telegram.close();
+  await bench.close();
+});
+
+async function open(config: object = {}): Promise<void> {
+  bench = await openBench(newSqlite, {
+    account: {
+      channel: "telegram",
+      load: loadAdapter,
+      config: { token: telegram.token, base_url: telegram.url, ...config },
+    },
+  });
+  url = `${await bench.app.listen()}/channels/telegram/${bench.accountId}`;
+  await bench.advance(10_000);
+}
+
+async function post(update: object, secret = telegram.webhook?.secret): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(secret === undefined ? {} : { "x-telegram-bot-api-secret-token": secret }),
+    },
+    body: JSON.stringify(update),
+  });
+}
+
+const texts = (chatId: number) => telegram.shown.filter((each) => each.chatId === chatId).map(({ text }) => text);
+const stored = async (): Promise<readonly string[]> =>
+  (
+    await bench.store.read.selectFrom("messages").select("content").where("role", "=", "user").orderBy("id").execute()
+  ).map(({ content }) => content);
+async function conversation() {
+  return bench.store.read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
+}
+async function reply(content: string): Promise<void> {
+  const { id } = await conversation();
+  const { workspaceId } = bench;
+  await bench.engine.reply({ workspaceId, conversationId: id, content, authorEmail: "anna@test.example", actor: anna });
+  await bench.settle();
+}
+
+describe("a bot with a webhook", () => {
+  beforeEach(async () => {
+    await open({ transport: "webhook" });
+    await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+  });
+
+  it("tells Telegram its address, a secret and what it wants to hear of", () => {
+    expect(telegram.webhook?.url).toBe(`http://parley.test/channels/telegram/${bench.accountId}`);
+    expect(telegram.calls("setWebhook").at(-1)).toMatchObject({
+      allowed_updates: ["message", "edited_message", "my_chat_member"],
+    });
+    expect(telegram.calls("setWebhook").at(-1)).not.toHaveProperty("drop_pending_updates");
+  });
+
+  it("takes nothing without the secret, with another one, or of another form", async () => {
+    const update = messageUpdate({ chatId: 7, messageId: 1, text: "Let me in" });
+    const nobodys = await fetch(url, { method: "POST", body: JSON.stringify(update) });
+    expect(nobodys.status).toBe(401);
+    for (const secret of ["", "x", `${telegram.webhook?.secret}x`])
+      expect((await post(update, secret)).status).toBe(401);
+    expect((await fetch(url)).status).toBe(405);
+    expect(await stored()).toEqual([]);
+  });
+
+  it("passes over what it cannot read, so that it does not come again and again", async () => {
+    for (const update of [{}, { update_id: "x" }, { update_id: 1, message: { text: 5 } }, [1], null]) {
+      expect((await post(update as object)).status).toBe(200);
+    }
+    expect(await stored()).toEqual([]);
+  });
+
+  it("shows that an answer is made, and greets who presses Start", async () => {
+    const started = await post(messageUpdate({ chatId: 7, messageId: 1, text: "/start abc" }));
+    expect(await started.json()).toMatchObject({ method: "sendMessage", chat_id: 7 });
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "How much?" }));
+    await bench.settle();
+    expect(await stored()).toEqual(["How much?"]);
+    expect(telegram.actions).toContainEqual({ chatId: 7, action: "typing", topicId: undefined });
+    expect(texts(7)).toEqual(["You asked: How much?"]);
+  });
+
+  it("takes over what a customer changes in a message", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "How mcuh?" }));
+    await post(editUpdate({ chatId: 7, messageId: 2, text: "How much?" }));
+    expect(await stored()).toEqual(["How much?"]);
+  });
+
+  it("answers in the topic, and in the group itself when the topic is gone", async () => {
+    const chat = { id: -1_005, type: "supergroup", title: "Fans" };
+    const more = {
+      is_topic_message: true,
+      message_thread_id: 9,
+      entities: [{ type: "bot_command", offset: 0, length: 4 }],
+    };
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "/ask How much?", chat, more }));
+    await bench.settle();
+    expect(telegram.shown.at(-1)).toMatchObject({ chatId: -1_005, topicId: 9 });
+    telegram.fail("sendMessage", { kind: "error", code: 400, description: "Bad Request: message thread not found" });
+    await reply("Five.");
+    expect(telegram.shown.at(-1)).toMatchObject({ chatId: -1_005, topicId: undefined, text: "Anna:\nFive." });
+  });
+
+  it("answers in groups only who addresses it", async () => {
+    const chat = { id: -1_005, type: "supergroup", title: "Fans" };
+    const say = (messageId: number, text: string, more = {}) =>
+      post(messageUpdate({ chatId: 7, messageId, text, chat, more }));
+    const mention = (offset: number, length: number) => ({ entities: [{ type: "mention", offset, length }] });
+    await say(1, "Nice weather");
+    await say(2, "@somebody hello", mention(0, 9));
+    await say(3, "@Parley_test_bot hello", mention(0, 16));
+    await say(4, "And this?", { reply_to_message: { message_id: 9, from: { id: telegram.botId, is_bot: true } } });
+    expect(await stored()).toEqual(["@Parley_test_bot hello", "And this?"]);
+  });
+
+  it("follows a group that becomes a supergroup, whoever finds out first", async () => {
+    const chat = { id: -5, type: "group", title: "Fans" };
+    const more = { reply_to_message: { message_id: 9, from: { id: telegram.botId } } };
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "One", chat, more }));
+    await bench.settle();
+    telegram.fail("sendMessage", {
+      kind: "error",
+      code: 400,
+      description: "Bad Request: group chat was upgraded to a supergroup chat",
+      parameters: { migrate_to_chat_id: -1_005 },
+    });
+    await reply("Are you there?");
+    await bench.advance(5_000);
+    expect(texts(-1_005)).toEqual(["Anna:\nAre you there?"]);
+    await post(messageUpdate({ chatId: 7, messageId: 3, chat, more: { migrate_to_chat_id: -1_005 } }));
+    await post(messageUpdate({ chatId: 7, messageId: 4, text: "Yes", chat: { ...chat, id: -1_005 }, more }));
+    expect((await conversation()).context_key).toBe("-1005");
+    expect(await bench.store.read.selectFrom("conversations").select("id").execute()).toHaveLength(1);
+  });
+
+  it("tells the agents that the customer has blocked it", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "Bye" }));
+    await bench.settle();
+    const member = {
+      chat: { id: 7, type: "private" },
+      from: { id: 7 },
+      date: 1,
+      new_chat_member: { status: "kicked" },
+    };
+    await post({ update_id: updateId(), my_chat_member: member });
+    expect((await bench.notes((await conversation()).id)).join()).toContain("blocked by the customer");
+  });
+
+  it("sends without marks what Telegram cannot take with them", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
+    await bench.settle();
+    telegram.fail("sendMessage", { kind: "error", code: 400, description: "Bad Request: can't parse entities: no" });
+    await reply("**Hello**");
+    expect(telegram.shown.at(-1)).toMatchObject({ text: "Anna:\nHello", entities: [] });
+  });
+
+  it("holds back one chat when that has had enough, and no other", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
+    await bench.settle();
+    telegram.fail("sendMessage", {
+      kind: "error",
+      code: 429,
+      description: "Too Many Requests",
+      parameters: { retry_after: 30 },
+    });
+    await reply("Later");
+    await post(messageUpdate({ chatId: 8, messageId: 3, text: "Two" }));
+    await bench.settle();
+    expect(texts(8)).toEqual(["You asked: Two"]);
+    expect(texts(7)).toEqual(["You asked: One"]);
+    await bench.advance(60_000);
+    expect(texts(7)).toEqual(["You asked: One", "Anna:\nLater"]);
+  });
+
+  it("does not send twice what a gateway in between may have let through", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "One" }));
+    await bench.settle();
+    telegram.fail("sendMessage", { kind: "html", status: 502 });
+    await reply("Perhaps");
+    await bench.advance(600_000);
+    expect(texts(7)).toEqual(["You asked: One"]);
+    expect((await bench.notes((await conversation()).id)).join()).toContain("may not have arrived");
+  });
+});
+
+describe("a bot that polls", () => {
+  it("removes the webhook, keeps what waited for it, and confirms only what is stored", async () => {
+    telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "I was early" }));
+    await open({ transport: "polling" });
+    await bench.until("it is answered", () => texts(7).length === 1);
+    expect(telegram.calls("deleteWebhook")[0]).toEqual({ drop_pending_updates: false });
+    await bench.until("it is confirmed", () => telegram.unconfirmed().length === 0);
+    telegram.queue(messageUpdate({ chatId: 7, messageId: 2, text: "And later" }));
+    await bench.until("the second is stored", async () => (await stored()).length === 2);
+  });
+
+  it("is the way to go where the address is not https", async () => {
+    await open();
+    await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
+    expect(telegram.webhook).toBeUndefined();
+  });
+
+  it("reads again what could not be stored", async () => {
+    await open({ transport: "polling" });
+    await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
+    const { runBeside } = await import("../../../test/support/run-beside.ts");
+    await runBeside(bench.url, "alter table inbound_events rename to away");
+    telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "Keep me" }));
+    await bench.until("it has failed", () => bench.logged.some((line) => line.includes("connection broke")));
+    expect(telegram.unconfirmed()).toHaveLength(1);
+    await runBeside(bench.url, "alter table away rename to inbound_events");
+    await bench.advance(120_000);
+    await bench.until("it is stored", async () => (await stored()).includes("Keep me"));
+    await bench.until("it is confirmed", () => telegram.unconfirmed().length === 0);
+  });
+
+  it("begins anew when Telegram has been away, and logs no token", async () => {
+    await open({ transport: "polling" });
+    await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
+    await telegram.goAway();
+    await bench.until("it has noticed", () => bench.logged.some((line) => line.includes("connection broke")));
+    await telegram.comeBack();
+    telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "Hello?" }));
+    await bench.advance(120_000);
+    await bench.until("it is stored", async () => (await stored()).includes("Hello?"));
+    expect(bench.logged.join("")).not.toContain(telegram.token);
+  });
+
+  it("says what is wrong when another program polls, or the token is not known", async () => {
+    telegram.fail("getUpdates", {
+      kind: "error",
+      code: 409,
+      description: "Conflict: terminated by other getUpdates request",
+    });
+    await open({ transport: "polling" });
+    await bench.until("it has failed", () => bench.logged.some((line) => line.includes("another program polls")));
+    telegram.fail("deleteWebhook", { kind: "error", code: 401, description: "Unauthorized" });
+    await bench.advance(5_000);
+    await bench.until("it has failed again", () =>
+      bench.logged.some((line) => line.includes("does not know the bot's token")),
+    );
+  });
+});

@@ -1,0 +1,85 @@
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import { startFakeTelegram } from "./support/fake-telegram.ts";
+import { messageUpdate } from "./support/updates.ts";
+
+const target: ConformanceTarget = { channel: "telegram", cannot: {}, start };
+export default target;
+
+/** Longer than it takes to find that nobody listens. */
+const awayMs = 300;
+
+async function start(): Promise<FakePlatform> {
+  const telegram = await startFakeTelegram();
+  const chats = new Map<string, number>();
+  const messages = new Map<string, number>();
+  let webhookUrl = "";
+  const numberOf = (map: Map<string, number>, name: string, first: number): number => {
+    const known = map.get(name) ?? first + map.size;
+    map.set(name, known);
+    return known;
+  };
+  const chatOf = (customer: string) => numberOf(chats, customer, 5_000_000_000);
+
+  async function post(update: object, secret: string): Promise<boolean> {
+    const response = await fetch(webhookUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-telegram-bot-api-secret-token": secret },
+      body: JSON.stringify(update),
+    });
+    await response.text();
+    return response.ok;
+  }
+  // A new number each time: what is delivered again has the message's own.
+  const updateOf = ({ customer, id, text }: CustomerMessage) =>
+    messageUpdate({ chatId: chatOf(customer), messageId: numberOf(messages, id, 1), text });
+
+  return {
+    config: { token: telegram.token, transport: "webhook", base_url: telegram.url },
+    secrets: () => [telegram.token, telegram.token.split(":")[1] ?? "", telegram.webhook?.secret ?? ""],
+    retryAfterMs: 17_000,
+    async connect(program) {
+      ({ webhookUrl } = program);
+    },
+    connected: () => telegram.webhook !== undefined,
+    deliver: (message) => post(updateOf(message), telegram.webhook?.secret ?? ""),
+    forge: (message) => post(updateOf(message), "a-secret-of-somebody-else"),
+    async echo(customer) {
+      for (const { chatId, messageId, text } of telegram.shown.filter((each) => each.chatId === chatOf(customer))) {
+        const from = { id: telegram.botId, is_bot: true, first_name: "Parley" };
+        await post(messageUpdate({ chatId, messageId, text, from }), telegram.webhook?.secret ?? "");
+      }
+    },
+    shown: async (customer) =>
+      telegram.shown
+        .filter(({ chatId }) => chatId === chatOf(customer))
+        // The agent's name stands above what the agent wrote.
+        .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
+    misbehave(how) {
+      switch (how) {
+        case "refuse":
+          telegram.fail("sendMessage", {
+            kind: "error",
+            code: 403,
+            description: "Forbidden: bot was blocked by the user",
+          });
+          return;
+        case "limit":
+          telegram.fail("sendMessage", {
+            kind: "error",
+            code: 429,
+            description: "Too Many Requests: retry after 17",
+            parameters: { retry_after: 17 },
+          });
+          return;
+        case "hang_up_after_commit":
+          telegram.fail("sendMessage", { kind: "hang_up_after_commit" });
+          return;
+        case "unreachable":
+          void telegram.goAway().then(() => setTimeout(() => void telegram.comeBack(), awayMs));
+      }
+    },
+    away: () => telegram.goAway(),
+    back: () => telegram.comeBack(),
+    close: () => telegram.close(),
+  };
+}

@@ -1,0 +1,106 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Part } from "#channel/contract.ts";
+import type { TelegramPart } from "../render.ts";
+import { renderParts, textMax } from "../render.ts";
+
+const bySupport = (markdown: string) => renderParts({ role: "assistant", authorName: null, markdown, sources: [] });
+const payloadOf = (part: Part | undefined) => part?.payload as TelegramPart;
+
+/** What each mark stands on. */
+function marked(part: Part | undefined): readonly string[] {
+  const { text, entities } = payloadOf(part);
+  return entities.map(({ type, offset, length, url }) =>
+    [type, text.slice(offset, offset + length), ...(url === undefined ? [] : [url])].join("|"),
+  );
+}
+
+describe("a message on Telegram", () => {
+  it("shows Markdown as text with marks, and escapes nothing", () => {
+    const [part] = bySupport("## Costs\n\nIt is **5 € & _up_**, see [the list](https://shop.test/a?b=1&c) or `x < y`.");
+    expect(part?.text).toBe("Costs\n\nIt is 5 € & up, see the list or x < y.");
+    expect(marked(part)).toEqual([
+      "bold|Costs",
+      "bold|5 € & up",
+      "italic|up",
+      "text_link|the list|https://shop.test/a?b=1&c",
+      "code|x < y",
+    ]);
+  });
+
+  it("shows lists with signs, and what belongs to an entry below it", () => {
+    expect(bySupport("1. First\n   - inner\n2. Second")[0]?.text).toBe("1. First\n   • inner\n2. Second");
+  });
+
+  it("shows a small table in columns", () => {
+    const [part] = bySupport("| Size | Price |\n| - | - |\n| Small | 5 |\n| Large | 10 |");
+    expect(part?.text).toBe("Size  | Price\nSmall | 5\nLarge | 10");
+    expect(marked(part)).toEqual([`pre|${part?.text}`]);
+  });
+
+  it("names the agent who writes, and lists each source once", () => {
+    const [agent] = renderParts({ role: "agent", authorName: "Anna", markdown: "Hello", sources: [] });
+    expect(agent?.text).toBe("Anna:\nHello");
+    const sources = [
+      { title: "Returns", url: "https://docs.test/returns", chunk: "", score: 1 },
+      { title: "Returns", url: "https://docs.test/returns", chunk: "", score: 0.5 },
+      { title: "handbook.pdf", url: "", chunk: "", score: 0.4 },
+    ];
+    const [answer] = renderParts({ role: "assistant", authorName: null, markdown: "Yes.", sources });
+    expect(answer?.text).toBe("Yes.\n\nSources:\n1. Returns\n2. handbook.pdf");
+    expect(marked(answer)).toContain("text_link|Returns|https://docs.test/returns");
+  });
+
+  it("makes no link of an address that is not one of the web", () => {
+    expect(marked(bySupport("[press](javascript:alert) <tg://user?id=1>")[0])).toEqual([]);
+  });
+
+  it("is split between paragraphs, with the marks where they belong", () => {
+    const paragraph = `**start** ${"word ".repeat(300)}end`;
+    const parts = bySupport([paragraph, paragraph, paragraph, paragraph].join("\n\n"));
+    expect(parts.map(({ text }) => text.length <= textMax)).toEqual([true, true]);
+    for (const part of parts) {
+      expect(part.text).toMatch(/^start .*end$/s);
+      expect(marked(part)).toEqual(["bold|start", "bold|start"]);
+    }
+  });
+
+  it("loses nothing and marks nothing outside of its text, whatever it holds", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        "**",
+        "_",
+        "`",
+        "~~",
+        "\n\n",
+        "\n- ",
+        "> ",
+        "| a | b |\n|-|-|\n",
+        "```\n",
+        "😀",
+        "👩‍👩‍👧",
+        "[x](https://a.test)",
+      ),
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+      fc.integer({ min: 1, max: 3_000 }).map((length) => "y".repeat(length)),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const markdown = pieces.join("");
+        const parts = bySupport(markdown);
+        for (const part of parts) {
+          const { text, entities } = payloadOf(part);
+          expect(text.length).toBeLessThanOrEqual(textMax);
+          expect(text.isWellFormed()).toBe(true);
+          for (const { offset, length } of entities) {
+            expect(length).toBeGreaterThan(0);
+            expect(offset + length).toBeLessThanOrEqual(text.length);
+          }
+        }
+        const letters = (text: string) => text.split("y").length;
+        expect(letters(parts.map(({ text }) => text).join(""))).toBe(letters(markdown));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

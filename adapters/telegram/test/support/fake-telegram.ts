@@ -1,0 +1,205 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** A message as the fake shows it in a chat. */
+export interface Shown {
+  readonly chatId: number;
+  readonly messageId: number;
+  readonly text: string;
+  readonly entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
+  readonly topicId: number | undefined;
+}
+
+/** What a call is answered with instead of what it asks for. */
+export type Fault =
+  | {
+      readonly kind: "error";
+      readonly code: number;
+      readonly description: string;
+      readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number };
+    }
+  /** Does what it is asked for, and breaks the connection before it answers. */
+  | { readonly kind: "hang_up_after_commit" }
+  | { readonly kind: "html"; readonly status: number };
+
+export interface FakeTelegram {
+  readonly url: string;
+  readonly token: string;
+  readonly botId: number;
+  readonly username: string;
+  readonly shown: readonly Shown[];
+  readonly actions: readonly {
+    readonly chatId: number;
+    readonly action: string;
+    readonly topicId: number | undefined;
+  }[];
+  readonly webhook: { readonly url: string; readonly secret: string } | undefined;
+  /** Bodies of the calls, by method, as they came. */
+  calls(method: string): readonly Readonly<Record<string, unknown>>[];
+  /** For the next calls of this method, one each. */
+  fail(method: string, ...faults: readonly Fault[]): void;
+  /** An update that is delivered to whoever polls, until it is confirmed. */
+  queue(update: Readonly<Record<string, unknown>>): void;
+  /** Ids of the updates that nobody has confirmed. */
+  unconfirmed(): readonly number[];
+  /** Nobody can connect, and whoever was connected is not any more. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const textMax = 4_096;
+
+/** A server of the Bot API, as strict as the real one in what the adapter relies on. */
+export async function startFakeTelegram(): Promise<FakeTelegram> {
+  const botId = 7_000_000_000 + Math.floor(Math.random() * 1_000_000);
+  const token = `${botId}:${randomBytes(24).toString("base64url")}`;
+  const username = "parley_test_bot";
+  const shown: Shown[] = [];
+  const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
+  const called = new Map<string, Record<string, unknown>[]>();
+  const faults = new Map<string, Fault[]>();
+  let updates: { readonly update_id: number }[] = [];
+  let waiting: (() => void)[] = [];
+  let webhook: { url: string; secret: string } | undefined;
+  let nextMessage = 50_000;
+
+  type Result = { readonly ok: true; readonly result: unknown } | Extract<Fault, { kind: "error" }>;
+  const ok = (result: unknown): Result => ({ ok: true, result });
+  const refuse = (code: number, description: string): Result => ({ kind: "error", code, description });
+
+  async function run(method: string, body: Record<string, unknown>, socket: Socket): Promise<Result> {
+    switch (method) {
+      case "getMe":
+        return ok({ id: botId, is_bot: true, first_name: "Parley", username });
+      case "setWebhook": {
+        const { url, secret_token: secret } = body;
+        if (typeof url !== "string" || typeof secret !== "string" || !/^[A-Za-z0-9_-]{1,256}$/.test(secret)) {
+          return refuse(400, "Bad Request: secret token contains unallowed characters");
+        }
+        webhook = url === "" ? undefined : { url, secret };
+        return ok(true);
+      }
+      case "deleteWebhook":
+        webhook = undefined;
+        return ok(true);
+      case "getWebhookInfo":
+        return ok({ url: webhook?.url ?? "", has_custom_certificate: false, pending_update_count: updates.length });
+      case "getUpdates":
+        return getUpdates(body, socket);
+      case "sendChatAction":
+        actions.push({ chatId: Number(body["chat_id"]), action: String(body["action"]), topicId: topicOf(body) });
+        return ok(true);
+      case "sendMessage":
+        return sendMessage(body);
+      default:
+        return refuse(404, "Not Found");
+    }
+  }
+
+  const topicOf = (body: Record<string, unknown>): number | undefined =>
+    body["message_thread_id"] === undefined ? undefined : Number(body["message_thread_id"]);
+
+  function sendMessage(body: Record<string, unknown>): Result {
+    const { chat_id: chatId, text } = body;
+    if (typeof chatId !== "number" || !Number.isSafeInteger(chatId)) return refuse(400, "Bad Request: chat not found");
+    if (typeof text !== "string" || text.trim() === "") return refuse(400, "Bad Request: message text is empty");
+    if (text.length > textMax) return refuse(400, "Bad Request: message is too long");
+    const entities = (body["entities"] ?? []) as Shown["entities"];
+    const bad = entities.find(({ offset, length }) => offset < 0 || length < 1 || offset + length > text.length);
+    if (bad !== undefined) return refuse(400, "Bad Request: can't parse entities: out of range");
+    const message = { chatId, messageId: (nextMessage += 1), text, entities, topicId: topicOf(body) };
+    shown.push(message);
+    return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
+  }
+
+  async function getUpdates({ offset, timeout = 0 }: Record<string, unknown>, socket: Socket): Promise<Result> {
+    if (webhook !== undefined) return refuse(409, "Conflict: can't use getUpdates method while webhook is active");
+    if (typeof offset === "number") updates = updates.filter(({ update_id: id }) => id >= offset);
+    if (updates.length === 0 && Number(timeout) > 0) {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        socket.once("close", resolve);
+      });
+    }
+    return ok(updates.slice(0, 100));
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, prefix = "", method = ""] = (request.url ?? "").split("/");
+    const answer = (status: number, body: unknown): void => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    if (prefix !== `bot${token}`) return answer(401, { ok: false, error_code: 401, description: "Unauthorized" });
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString("utf8");
+    const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
+    called.set(method, [...(called.get(method) ?? []), body]);
+    const fault = faults.get(method)?.shift();
+    if (fault?.kind === "html") {
+      response.writeHead(fault.status, { "content-type": "text/html" }).end("<html>Bad Gateway</html>");
+      return;
+    }
+    const result = fault?.kind === "error" ? fault : await run(method, body, request.socket);
+    if (fault?.kind === "hang_up_after_commit") {
+      request.socket.destroy();
+      return;
+    }
+    if ("result" in result) return answer(200, result);
+    const { code, description, parameters } = result;
+    answer(code, { ok: false, error_code: code, description, ...(parameters === undefined ? {} : { parameters }) });
+  }
+
+  const sockets = new Set<Socket>();
+  let server: Server = listener();
+  function listener(): Server {
+    const made = createServer((request, response) => {
+      serve(request, response).catch(() => response.destroy());
+    });
+    made.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    });
+    return made;
+  }
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+
+  const goAway = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    token,
+    botId,
+    username,
+    shown,
+    actions,
+    get webhook() {
+      return webhook;
+    },
+    calls: (method) => called.get(method) ?? [],
+    fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
+    queue(update) {
+      updates.push(update as { readonly update_id: number });
+      for (const wake of waiting.splice(0)) wake();
+    },
+    unconfirmed: () => updates.map(({ update_id: id }) => id),
+    goAway,
+    async comeBack() {
+      server = listener();
+      await listen(port);
+    },
+    async close() {
+      waiting = [];
+      if (server.listening) await goAway();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+/** A chat, or a topic of one. */
+export interface TelegramThread {
+  readonly chatId: number;
+  readonly topicId: number | undefined;
+}
+
+export function threadOf({ chatId, topicId }: TelegramThread): string {
+  return topicId === undefined ? String(chatId) : `${chatId}:${topicId}`;
+}
+
+export function parseThread(thread: string): TelegramThread {
+  const [chat, topic] = thread.split(":");
+  return { chatId: Number(chat), topicId: topic === undefined ? undefined : Number(topic) };
+}

@@ -1,0 +1,92 @@
+import Type from "typebox";
+import type { Static } from "typebox";
+
+// What is read of an update, and no more: Telegram adds fields and kinds all the time.
+
+/** The kinds of updates that Telegram is asked for. */
+export const updateKinds = ["message", "edited_message", "my_chat_member"] as const;
+
+/** Ids have up to 52 bits. */
+const id = Type.Integer();
+
+const user = Type.Object({
+  id,
+  is_bot: Type.Optional(Type.Boolean()),
+  first_name: Type.Optional(Type.String()),
+  last_name: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String()),
+  language_code: Type.Optional(Type.String()),
+});
+
+const chat = Type.Object({ id, type: Type.String(), title: Type.Optional(Type.String()) });
+
+const file = Type.Object({
+  file_id: Type.String(),
+  file_unique_id: Type.Optional(Type.String()),
+  file_name: Type.Optional(Type.String()),
+  mime_type: Type.Optional(Type.String()),
+  file_size: Type.Optional(Type.Number()),
+  duration: Type.Optional(Type.Number()),
+  emoji: Type.Optional(Type.String()),
+});
+
+const entity = Type.Object({ type: Type.String(), offset: Type.Integer(), length: Type.Integer() });
+
+const message = Type.Object({
+  message_id: id,
+  message_thread_id: Type.Optional(id),
+  is_topic_message: Type.Optional(Type.Boolean()),
+  from: Type.Optional(user),
+  sender_chat: Type.Optional(chat),
+  chat,
+  /** Unix seconds. */
+  date: Type.Number(),
+  edit_date: Type.Optional(Type.Number()),
+  via_bot: Type.Optional(user),
+  is_automatic_forward: Type.Optional(Type.Boolean()),
+  media_group_id: Type.Optional(Type.String()),
+  reply_to_message: Type.Optional(Type.Object({ message_id: id, from: Type.Optional(user) })),
+  text: Type.Optional(Type.String()),
+  entities: Type.Optional(Type.Array(entity)),
+  caption: Type.Optional(Type.String()),
+  caption_entities: Type.Optional(Type.Array(entity)),
+  photo: Type.Optional(Type.Array(file)),
+  animation: Type.Optional(file),
+  audio: Type.Optional(file),
+  document: Type.Optional(file),
+  sticker: Type.Optional(file),
+  video: Type.Optional(file),
+  video_note: Type.Optional(file),
+  voice: Type.Optional(file),
+  contact: Type.Optional(
+    Type.Object({
+      phone_number: Type.String(),
+      first_name: Type.Optional(Type.String()),
+      last_name: Type.Optional(Type.String()),
+      user_id: Type.Optional(id),
+    }),
+  ),
+  location: Type.Optional(Type.Object({ latitude: Type.Number(), longitude: Type.Number() })),
+  venue: Type.Optional(Type.Object({ title: Type.String(), address: Type.String() })),
+  poll: Type.Optional(Type.Object({ question: Type.String() })),
+  dice: Type.Optional(Type.Object({ emoji: Type.String(), value: Type.Number() })),
+  migrate_to_chat_id: Type.Optional(id),
+});
+
+const membership = Type.Object({
+  chat,
+  from: user,
+  date: Type.Number(),
+  new_chat_member: Type.Object({ status: Type.String() }),
+});
+
+export const updateSchema = Type.Object({
+  update_id: id,
+  message: Type.Optional(message),
+  edited_message: Type.Optional(message),
+  my_chat_member: Type.Optional(membership),
+});
+
+export type TelegramUpdate = Static<typeof updateSchema>;
+export type TelegramMessage = Static<typeof message>;
+export type TelegramFile = Static<typeof file>;

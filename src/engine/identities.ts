@@ -1,0 +1,79 @@
+import { dialectOf } from "#store/dialect.ts";
+import type { ContactsTable, IdentitiesTable } from "#store/schema.ts";
+import type { Tx } from "./ports.ts";
+
+/** What people are known by: a platform's id, a user id, an address. */
+export type IdentityKey = Pick<IdentitiesTable, "workspace_id" | "kind" | "value">;
+
+export const textOf = ({ workspace_id, kind, value }: IdentityKey): string => `${workspace_id}\n${kind}\n${value}`;
+
+/** The identities of these keys by their text, and by id the contacts that they and their merges lead to. */
+export async function loadIdentities(tx: Tx, wanted: readonly IdentityKey[]) {
+  const keys = new Map(wanted.map((key) => [textOf(key), key]));
+  const identities = new Map<string, IdentitiesTable>();
+  const contacts = new Map<string, ContactsTable>();
+  if (keys.size === 0) return { identities, contacts };
+  const groups = [...Map.groupBy(keys.values(), ({ workspace_id, kind }) => `${workspace_id}\n${kind}`).values()];
+  const rows = await tx
+    .selectFrom("identities")
+    .selectAll()
+    .where((eb) =>
+      eb.or(
+        groups.map((group) =>
+          eb.and([
+            eb("workspace_id", "=", group[0]?.workspace_id ?? ""),
+            eb("kind", "=", group[0]?.kind ?? ""),
+            eb(
+              "value",
+              "in",
+              group.map(({ value }) => value),
+            ),
+          ]),
+        ),
+      ),
+    )
+    .execute();
+  for (const row of rows) identities.set(textOf(row), row);
+  let missing = [...new Set(rows.map(({ contact_id }) => contact_id))];
+  // Twice at most: the contacts themselves, and those that stand for them since a merge.
+  while (missing.length > 0) {
+    const found = await tx.selectFrom("contacts").selectAll().where("id", "in", missing).execute();
+    for (const row of found) contacts.set(row.id, row);
+    missing = [...new Set(found.map(({ root_id }) => root_id))].filter((id) => !contacts.has(id));
+    if (found.length === 0) break;
+  }
+  return { identities, contacts };
+}
+
+/** Pairs of contacts, `a\nb` in both orders, whose merge was undone. */
+export async function undoneMerges(tx: Tx, contactIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx
+    .selectFrom("contact_merges")
+    .select(["from_contact_id as from", "into_contact_id as into"])
+    .where((eb) => eb.or([eb("from_contact_id", "in", contactIds), eb("into_contact_id", "in", contactIds)]))
+    .where("undone_at", "is not", null)
+    .execute();
+  return new Set(rows.flatMap(({ from, into }) => [`${from}\n${into}`, `${into}\n${from}`]));
+}
+
+export async function saveIdentities(tx: Tx, rows: readonly IdentitiesTable[]): Promise<void> {
+  if (rows.length === 0) return;
+  const insert = tx.insertInto("identities").values(rows);
+  if (dialectOf(tx) === "mysql") {
+    await insert
+      .onDuplicateKeyUpdate((eb) => ({
+        contact_id: eb.fn("values", [eb.ref("contact_id")]),
+        verified: eb.fn("values", [eb.ref("verified")]),
+      }))
+      .execute();
+    return;
+  }
+  await insert
+    .onConflict((conflict) =>
+      conflict.columns(["workspace_id", "kind", "value"]).doUpdateSet((eb) => ({
+        contact_id: eb.ref("excluded.contact_id"),
+        verified: eb.ref("excluded.verified"),
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,215 @@
+import { newId } from "#domain/ids.ts";
+import { systemActor } from "#domain/message.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+import { chunks } from "#store/customers.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork, insertWork } from "#store/outbox.ts";
+import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
+import { signOutWork } from "./sign-out.ts";
+import { removeConversation } from "./update.ts";
+
+const actor = systemActor("workspace delete");
+const conversationsAtOnce = 10;
+const rowsAtOnce = 500;
+const partsAtOnce = 4;
+/**
+ * The command removes it all itself. What it leaves because it was interrupted, or because a process still knew the
+ * workspace for a moment, is a worker's from then on.
+ */
+const takeoverMs = 10 * 60_000;
+
+const lane = (workspaceId: string): string => `purge:${workspaceId}`;
+
+/** From here on nobody gets in: keys, agents and chats find no such workspace. */
+export async function closeWorkspace(tx: Tx, workspaceId: string, now: number): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable("workspaces")
+    .set({ deleted_at: now })
+    .where("id", "=", workspaceId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  const agents = await tx.selectFrom("agents").select("id").where("workspace_id", "=", workspaceId).execute();
+  await insertWork(
+    tx,
+    [
+      { lane: lane(workspaceId), kind: "purge", payload: { workspaceId }, dueAt: now + takeoverMs },
+      ...agents.map(({ id }) => signOutWork(id, now)),
+    ],
+    now,
+  );
+}
+
+interface PurgeDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+}
+
+/** The worker's part, where the command did not come to its end. */
+export async function purge(
+  dependencies: PurgeDependencies,
+  rows: readonly OutboxRow[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { workspaceId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly workspaceId: string };
+  await emptyWorkspace(dependencies, workspaceId, signal, () => undefined);
+  await dependencies.store.write((tx) => finishWork(tx, rows));
+}
+
+/**
+ * Removes all of a closed workspace, a few rows at a time. What stays are its id and the hashes of its keys, so that
+ * they are told that it was deleted, and one audit entry that says when. Can be begun again.
+ */
+export async function emptyWorkspace(
+  { store, clock, search }: PurgeDependencies,
+  workspaceId: string,
+  signal: AbortSignal,
+  progress: (line: string) => void,
+): Promise<void> {
+  const workspace = { id: workspaceId, name: "", plan: "business", settings: defaultSettings } as const;
+  const of = (table: "conversations" | "documents" | "accounts" | "agents" | "contacts" | "api_keys", limit: number) =>
+    store.read.selectFrom(table).select("id").where("workspace_id", "=", workspaceId).limit(limit).execute();
+
+  for (let removed = 0; ;) {
+    signal.throwIfAborted();
+    const some = await of("conversations", conversationsAtOnce);
+    if (some.length === 0) break;
+    await store.write(async (tx) => {
+      for (const { id } of some) {
+        const still = await tx.selectFrom("conversations").select("id").where("id", "=", id).executeTakeFirst();
+        if (still !== undefined) await removeConversation(tx, search, workspace, id, actor, clock.now());
+      }
+    });
+    removed += some.length;
+    if (removed % 1_000 === 0) progress(`${removed} conversations`);
+  }
+  for (;;) {
+    signal.throwIfAborted();
+    const some = await of("documents", 1);
+    const [document] = some;
+    if (document === undefined) break;
+    await removeDocument(store, document.id);
+  }
+  for (const { id } of await of("accounts", 10_000)) {
+    for (;;) {
+      signal.throwIfAborted();
+      const events = await store.read
+        .selectFrom("inbound_events")
+        .select("id")
+        .where("account_id", "=", id)
+        .limit(rowsAtOnce)
+        .execute();
+      if (events.length === 0) break;
+      const ids = events.map((event) => event.id);
+      await store.write((tx) => tx.deleteFrom("inbound_events").where("id", "in", ids).execute());
+    }
+    await store.write(async (tx) => {
+      await tx.deleteFrom("connection_leases").where("account_id", "=", id).execute();
+      await tx.deleteFrom("accounts").where("id", "=", id).execute();
+    });
+  }
+  for (;;) {
+    signal.throwIfAborted();
+    const agents = (await of("agents", rowsAtOnce)).map(({ id }) => id);
+    if (agents.length === 0) break;
+    await store.write(async (tx) => {
+      await tx.deleteFrom("agent_tokens").where("agent_id", "in", agents).execute();
+      await tx.deleteFrom("agents").where("id", "in", agents).execute();
+    });
+  }
+  for (const { id } of await of("api_keys", 10_000)) {
+    await store.write(async (tx) => {
+      await tx.deleteFrom("idempotency").where("key_id", "=", id).execute();
+      await tx.updateTable("api_keys").set({ name: "", hint: "" }).where("id", "=", id).execute();
+    });
+  }
+  for (const table of ["contacts", "audit", "webhooks"] as const) {
+    await removeRows(store, table, workspaceId, signal);
+  }
+  for (const table of ["identities", "contact_merges"] as const) {
+    await store.write((tx) => tx.deleteFrom(table).where("workspace_id", "=", workspaceId).execute());
+  }
+  await store.write(async (tx) => {
+    await tx.deleteFrom("counters").where("name", "like", `queries:${workspaceId}%`).execute();
+    await tx
+      .updateTable("workspaces")
+      .set({ name: "", settings: "{}", identity_secret: "" })
+      .where("id", "=", workspaceId)
+      .execute();
+    const { deleted_at: deletedAt } = await tx
+      .selectFrom("workspaces")
+      .select("deleted_at")
+      .where("id", "=", workspaceId)
+      .executeTakeFirstOrThrow();
+    await tx
+      .insertInto("audit")
+      .values({
+        id: newId("aud", clock.now()),
+        workspace_id: workspaceId,
+        conversation_id: null,
+        action: "deleted",
+        actor_type: actor.type,
+        actor_id: actor.id,
+        actor_name: null,
+        from_value: null,
+        to_value: null,
+        detail: "the workspace",
+        created_at: deletedAt ?? clock.now(),
+      })
+      .execute();
+  });
+}
+
+async function removeRows(
+  store: Store,
+  table: "contacts" | "audit" | "webhooks",
+  workspaceId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    const rows = await store.read
+      .selectFrom(table)
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .limit(rowsAtOnce)
+      .execute();
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    await store.write((tx) => tx.deleteFrom(table).where("id", "in", ids).execute());
+  }
+}
+
+/** A document's bytes are large: a few parts in each transaction. */
+async function removeDocument(store: Store, id: string): Promise<void> {
+  for (;;) {
+    const parts = await store.read
+      .selectFrom("document_bodies")
+      .select("part")
+      .where("document_id", "=", id)
+      .limit(partsAtOnce)
+      .execute();
+    if (parts.length === 0) break;
+    const numbers = parts.map(({ part }) => part);
+    await store.write((tx) =>
+      tx.deleteFrom("document_bodies").where("document_id", "=", id).where("part", "in", numbers).execute(),
+    );
+  }
+  for (;;) {
+    const found = await store.read
+      .selectFrom("chunks")
+      .select("id")
+      .where("document_id", "=", id)
+      .limit(rowsAtOnce)
+      .execute();
+    if (found.length === 0) break;
+    for (const some of chunks(found.map((row) => row.id))) {
+      await store.write((tx) => tx.deleteFrom("chunks").where("id", "in", some).execute());
+    }
+  }
+  await store.write(async (tx) => {
+    await tx.deleteFrom("outbox").where("lane", "=", `ingest:${id}`).execute();
+    await tx.deleteFrom("documents").where("id", "=", id).execute();
+  });
+}

@@ -1,0 +1,79 @@
+import { newId } from "#domain/ids.ts";
+import type { Clock, Store } from "#engine/ports.ts";
+import type { LoadAdapter } from "../channels.ts";
+import { configMistake } from "../channels.ts";
+import type { FileChannel } from "../config-file.ts";
+import type { Secrets } from "../secrets.ts";
+
+export interface AccountDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly load: LoadAdapter;
+}
+
+/**
+ * Makes the accounts that the configuration file declares for a workspace, by name, and gives them its settings. One
+ * that the file does not name any more is disabled: its conversations stay. Throws an Error that names the line of what
+ * cannot be used.
+ */
+export async function provisionAccounts(
+  { store, clock, secrets, load }: AccountDependencies,
+  workspaceId: string,
+  declared: readonly FileChannel[],
+): Promise<void> {
+  const wanted = await Promise.all(declared.map(async (channel) => ({ ...channel, ...(await split(load, channel)) })));
+  await store.write(async (tx) => {
+    const known = await tx.selectFrom("accounts").selectAll().where("workspace_id", "=", workspaceId).execute();
+    for (const { id, name, managed_by } of known) {
+      if (managed_by !== "file" || wanted.some((each) => each.name === name)) continue;
+      await tx.updateTable("accounts").set({ enabled: 0 }).where("id", "=", id).execute();
+    }
+    for (const each of wanted) {
+      const found = known.find(({ name }) => name === each.name);
+      if (found !== undefined && (found.managed_by !== "file" || found.channel !== each.channel)) {
+        throw each.mistake(
+          "name",
+          `there is another account named ${each.name} in this workspace: choose another name`,
+        );
+      }
+      const sealed = Object.keys(each.secret).length === 0 ? null : secrets.seal(JSON.stringify(each.secret));
+      const row = {
+        config: JSON.stringify(each.open),
+        credentials: sealed,
+        enabled: each.enabled ? (1 as const) : (0 as const),
+      };
+      if (found === undefined) {
+        await tx
+          .insertInto("accounts")
+          .values({
+            id: newId("acc", clock.now()),
+            workspace_id: workspaceId,
+            channel: each.channel,
+            name: each.name,
+            managed_by: "file",
+            created_at: clock.now(),
+            ...row,
+          })
+          .execute();
+      } else {
+        await tx.updateTable("accounts").set(row).where("id", "=", found.id).execute();
+      }
+    }
+  });
+}
+
+/** The configuration, and apart from it what is stored encrypted, once the adapter's schema has taken both. */
+async function split(load: LoadAdapter, { channel, config, mistake }: FileChannel) {
+  const loading = load(channel);
+  if (loading === undefined) throw mistake("channel", `this version connects to no ${channel}`);
+  const module = await loading;
+  const wrong = configMistake(module, config);
+  if (wrong !== undefined) throw mistake(wrong.setting, wrong.message);
+  const isSecret = ([key]: readonly [string, unknown]): boolean => module.secrets.includes(key);
+  const entries = Object.entries(config);
+  return {
+    open: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
+    secret: Object.fromEntries(entries.filter(isSecret)),
+  };
+}

@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import { eachDatabase } from "../support/databases.ts";
+import { eachContract, eventually } from "../support/contract.ts";
+import { startHttp } from "../support/http-server.ts";
+
+eachDatabase("8.2 time and concurrency", (open) => {
+  it("8.2 ends a query with 504 query_timeout at 30 seconds and not before, and stops the work", async () => {
+    let stopped = false;
+    const asked = Promise.withResolvers<void>();
+    const http = await startHttp(open, {
+      query: (_query, signal) =>
+        new Promise(() => {
+          signal.addEventListener("abort", () => (stopped = true));
+          asked.resolve();
+        }),
+    });
+    let status: number | undefined;
+    const answer = http.post("/v1/query", { workspace_id: http.workspaceId, query: "Hello?" });
+    void answer.then((answered) => (status = answered.status));
+    await asked.promise;
+    http.clock.advance(29_999);
+    await http.get("/v1/documents");
+    expect([status, stopped]).toEqual([undefined, false]);
+    http.clock.advance(1);
+    expect(await answer).toMatchObject({ status: 504, body: { code: "query_timeout" } });
+    expect(stopped).toBe(true);
+    await http.close();
+  });
+
+  it("8.2 answers 429 too_many_concurrent_requests to the 51st request of a key that is in flight, and to no other key", async () => {
+    const held: (() => void)[] = [];
+    const http = await startHttp(open, {
+      query: () => new Promise((_, reject) => held.push(() => reject(new Error("over")))),
+    });
+    const ask = () => http.post("/v1/query", { workspace_id: http.workspaceId, query: "Hello?" });
+    const waiting = Array.from({ length: 50 }, ask);
+    await eventually(() => held.length).toBe(50);
+    const refused = await ask();
+    expect([refused.status, refused.body.code]).toEqual([429, "too_many_concurrent_requests"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(refused.headers.get("x-ratelimit-limit-minute")).toBe("1000");
+    for (const end of held) end();
+    await Promise.all(waiting);
+    expect((await http.get("/v1/documents")).status).toBe(200);
+    await http.close();
+  });
+});
+
+eachContract("9 versioning", (at) => {
+  it("9.1 has everything below /v1 and nothing of it anywhere else", async () => {
+    for (const path of [
+      "/query",
+      "/conversations",
+      "/documents",
+      "/v2/documents",
+      "/V1/documents",
+      "/api/v1/documents",
+    ]) {
+      const { status, body } = await at.client.get(path);
+      expect([path, status, body.code]).toEqual([path, 404, "not_found"]);
+    }
+  });
+
+  it("9.1 serves no other version to who asks for one in a header", async () => {
+    for (const headers of [
+      { accept: "application/vnd.api.v2+json" },
+      { "api-version": "2" },
+      { accept: "text/html" },
+    ]) {
+      const answered = await at.client.get("/v1/documents", { headers });
+      expect([answered.status, answered.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadAdapter } from "#src/channels.ts";
+import { readConfigFile } from "#src/config-file.ts";
+import { provisionWorkspaces } from "#src/operator/workspaces.ts";
+import { createSecrets } from "#src/secrets.ts";
+import type { OpenStore } from "#store/open.ts";
+import { eachDatabase, openTestStore } from "../support/databases.ts";
+import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+
+const secrets = createSecrets("a secret for tests, of more than thirty-two characters");
+const token = "123456:a-token-that-nobody-has";
+
+eachDatabase("accounts of the configuration file", (open) => {
+  let store: OpenStore;
+  let close: () => Promise<void>;
+  beforeEach(async () => {
+    ({ store, close } = await openTestStore(open));
+  });
+  afterEach(() => close());
+
+  const provision = (channels: string) =>
+    provisionWorkspaces(
+      { store, clock: createHandMovedClock(1_900_000_000_000), secrets, load: loadAdapter },
+      readConfigFile("parley.yaml", `workspaces:\n  - name: Shop\n    channels:${channels}\n`, {}).workspaces,
+    );
+  const accounts = () =>
+    store.read
+      .selectFrom("accounts")
+      .select(["id", "name", "channel", "config", "credentials", "enabled"])
+      .where("managed_by", "=", "file")
+      .orderBy("name")
+      .execute();
+
+  it("are made once, with their secrets sealed", async () => {
+    const channels = `\n      - {name: tg, channel: telegram, token: "${token}", groups: all}`;
+    await provision(channels);
+    const [made] = await accounts();
+    expect(made).toMatchObject({ name: "tg", channel: "telegram", config: '{"groups":"all"}', enabled: 1 });
+    expect(made?.credentials).not.toContain(token);
+    expect(JSON.parse(secrets.open(made?.credentials ?? ""))).toEqual({ token });
+    await provision(channels.replace("all", "off"));
+    expect(await accounts()).toMatchObject([{ id: made?.id, config: '{"groups":"off"}' }]);
+  });
+
+  it("are disabled when the file names them no more, and work again when it does", async () => {
+    const channels = `\n      - {name: tg, channel: telegram, token: "${token}"}`;
+    await provision(channels);
+    await provision(" []");
+    expect(await accounts()).toMatchObject([{ enabled: 0 }]);
+    await provision(channels);
+    expect(await accounts()).toMatchObject([{ enabled: 1 }]);
+  });
+
+  it("are refused with the line and the mend, and without the token", async () => {
+    const wrong = async (channel: string): Promise<string> => {
+      const failure = await provision(`\n      - ${channel}`).then(
+        () => "nothing was wrong",
+        (error: unknown) => String(error),
+      );
+      expect(failure).not.toContain(token);
+      return failure;
+    };
+    expect(await wrong("{name: tg, channel: telegram}")).toContain("parley.yaml, line 4: token is required");
+    expect(await wrong(`{name: tg, channel: telegram, token: "${token}", groups: some}`)).toContain(
+      "groups must be one of addressed, all, off",
+    );
+    expect(await wrong(`{name: tg, channel: telegram, token: "${token}", colour: red}`)).toContain(
+      "colour is not a setting; allowed: token, transport, groups, base_url",
+    );
+    expect(await wrong(`{name: tg, channel: telegram, token: "x ${token}"}`)).toContain("token must match pattern");
+    expect(await wrong(`{name: widget, channel: telegram, token: "${token}"}`)).toContain("choose another name");
+    expect(await wrong(`{name: mail, channel: email}`)).toContain("this version connects to no email");
+    expect(await accounts()).toEqual([]);
+  });
+});
+
+describe("doctor", () => {
+  it("asks the platform of each account, and tells the mend", async () => {
+    const { startFakeTelegram } = await import("../../adapters/telegram/test/support/fake-telegram.ts");
+    const telegram = await startFakeTelegram();
+    const adapter = await loadAdapter("telegram");
+    const host = {
+      webhookUrl: "http://parley.test/channels/telegram/a",
+      seal: () => "x",
+      log: pino({ level: "silent" }),
+    };
+    const checked = async (given: string): Promise<string> => {
+      const config = { token: given, base_url: telegram.url, transport: "webhook" };
+      const account = { id: "a", workspaceId: "w", channel: "telegram" as const, name: "tg", config };
+      const made = adapter?.create(account, host as unknown as Parameters<typeof adapter.create>[1]);
+      return (await made?.check?.(AbortSignal.timeout(5_000)).catch((error: unknown) => String(error))) ?? "no check";
+    };
+    try {
+      expect(await checked("1234:not-this-one")).toContain("get the bot's token from @BotFather");
+      expect(await checked(telegram.token)).toContain("has no webhook yet: start Parley");
+    } finally {
+      await telegram.close();
+    }
+  });
+});
