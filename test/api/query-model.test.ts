@@ -301,15 +301,14 @@ describe("a language model behind the API", () => {
   it("keeps a customer's addresses and numbers from the provider, and puts them back for the customer", async () => {
     server.answer = (request) => {
       const [name = ""] = /EMAIL_\w+/u.exec(request.user) ?? [];
-      return says(
-        `Delivery within the country takes one to three working days, ${name}. [${request.passage(delivery)}]`,
-      );
+      return says(`Shipping is free from 40 €, ${name}. [${request.passage("free from 40 €")}]`);
     };
     const { conversation_id } = read(
       await ask("I am anna@mail.example, +49 30 1234567, card 4111 1111 1111 1111, DE89370400440532013000"),
     );
-    const answered = await ask(question, { conversation_id });
+    const answered = await ask("What does shipping cost?", { conversation_id });
     const told = server.requests.at(-1)?.user ?? "";
+    expect(told).toMatch(/I am EMAIL_\w+, PHONE_\w+, card CARD_\w+, IBAN_\w+\n/u);
     for (const secret of ["anna@mail", "1234567", "4111", "DE8937"]) expect(told).not.toContain(secret);
     expect(read(answered).answer).toContain("anna@mail.example");
   });
