@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { Registry, collectDefaultMetrics } from "prom-client";
+import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
 import { createModelComposer } from "#answering/model/model-composer.ts";
@@ -37,6 +37,7 @@ import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
+import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
@@ -89,7 +90,7 @@ export async function openCore(
   config: Config,
   { clock, log }: AppOptions,
   wake?: OpenWake,
-  metrics: Registry = new Registry(),
+  metrics?: Registry,
 ): Promise<Core> {
   mkdirSync(config.dataDir, { recursive: true });
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
@@ -143,6 +144,7 @@ export async function checkChannels(config: Config, { clock, log }: AppOptions):
       throw new Error("nothing is received while the channels are checked");
     },
     load: loadAdapter,
+    measures: createMeasures(version, clock),
     publicUrl: config.publicUrl,
   });
   try {
@@ -197,9 +199,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     () => fanout.close(),
     () => wake.close(),
   );
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
-  const core = await openCore(config, options, wake, metrics);
+  const measures = createMeasures(version, clock);
+  const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
   const { store, secrets, documents } = core;
   await store.migrate();
@@ -227,6 +228,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     engine: () => engine,
     load,
+    measures,
     publicUrl,
   });
   const engine = createEngine({
@@ -236,7 +238,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     accounts: channels,
     channels,
-    answerer: options.answerer ?? core.answerer,
+    answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     search,
     fanout,
@@ -282,8 +284,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
   if (connections !== undefined) opened.push(() => connections.close());
 
+  measures.watch({
+    store,
+    running: () => worker?.running() ?? new Map(),
+    kinds: Object.keys(handlers),
+    connections: () => connections?.states() ?? [],
+    clock,
+    log,
+  });
   const server = await createServer({
     store,
+    processId: process.id,
     engine,
     fanout,
     documents,
@@ -299,7 +310,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     planLimits: (plan) => planLimits[plan],
     cursorKey: secrets.key("cursor"),
-    sites: createSites(channels),
+    sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
@@ -311,12 +322,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
         cause,
       })),
     ],
-    metrics,
+    metrics: measures.registry,
     clock,
     log,
     options: {
       publicUrl: config.publicUrl,
       version,
+      metricsToken: config.metricsToken,
       trustedProxies: config.trustedProxies,
       timeouts: defaultTimeouts,
       connectionsMax: defaultConnectionsMax,
@@ -335,8 +347,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   async function close(): Promise<void> {
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
     const served = server.close();
-    await connections?.close();
-    await worker?.close(6_000);
+    // At the same time: one after the other they could take longer than there is.
+    await Promise.all([connections?.close(), worker?.close(6_000)]);
     await channels.close();
     await served;
     await process.close();

@@ -16,6 +16,9 @@ const closed = <T extends Record<string, TSchema>>(properties: T, description: s
 const days = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
 
+const userLimit = (description: string) =>
+  Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Literal(false)], { description });
+
 const minutes = Type.Integer({
   minimum: 1,
   maximum: 100_000,
@@ -95,6 +98,27 @@ const workspaceSchema = closed(
       days("Days without a message after which an open conversation is resolved; false: never."),
     ),
     auto_archive_days: Type.Optional(days("Days after which a resolved conversation is archived; false: never.")),
+    user_limit_minute: Type.Optional(
+      userLimit("Questions that one user may ask over the API in a minute; false: no limit of their own."),
+    ),
+    user_limit_day: Type.Optional(
+      userLimit("Questions that one user may ask over the API in a UTC day; false: no limit of their own."),
+    ),
+    audiences: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 1, maxLength: 64 }),
+        Type.Record(
+          Type.String({ minLength: 1, maxLength: 64 }),
+          Type.Array(Type.Union([Type.String({ maxLength: 190 }), Type.Number(), Type.Boolean()]), {
+            minItems: 1,
+            maxItems: 100,
+            description: "Accepted values of this attribute of a verified user.",
+          }),
+          { maxProperties: 20, description: "Attributes that a verified user must have to see documents of this tag." },
+        ),
+        { maxProperties: 200, description: "Who sees the documents that carry an audience tag, by tag." },
+      ),
+    ),
     widget: Type.Optional(
       closed(
         {
@@ -262,6 +286,9 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
     slaTargets: given.sla,
+    audiences: given.audiences,
+    userLimitMinute: given.user_limit_minute === false ? null : given.user_limit_minute,
+    userLimitDay: given.user_limit_day === false ? null : given.user_limit_day,
     widgetTitle: given.widget?.title,
     widgetGreeting: given.widget?.greeting,
     widgetColor: given.widget?.color,

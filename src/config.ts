@@ -27,6 +27,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   readonly role: Role;
   readonly logLevel: string;
+  /** Opens /metrics to who sends it as a bearer token. */
+  readonly metricsToken?: string | undefined;
   /** Addresses of proxies whose X-Forwarded-For is believed; empty: nobody's. */
   readonly trustedProxies: readonly string[];
   /** Absent: answers are the documents' own sentences. */
@@ -106,6 +108,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     redisUrl,
     role,
     logLevel,
+    metricsToken: metricsTokenOf(secretValue("METRICS_TOKEN")),
     trustedProxies: (value("TRUSTED_PROXIES") ?? "")
       .split(",")
       .map((each) => each.trim())
@@ -165,6 +168,11 @@ function modelUrlOf(given: string): string {
     );
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function metricsTokenOf(token: string | undefined): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]{16,}$/.test(token)) return token;
+  throw new ConfigError("METRICS_TOKEN must have at least 16 visible ASCII characters and no space");
 }
 
 function publicUrlOf(given: string | undefined, host: string, port: number): string {

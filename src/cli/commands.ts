@@ -63,7 +63,8 @@ export const usage = `parley — a support assistant that answers from your docu
 
   parley workspace create --name N [--plan free|starter|growth|business|enterprise]
   parley workspace list
-  parley workspace set ID key=value…  for example strictness=helpful auto_resolve_days=3
+  parley workspace set ID key=value… [--force]
+                                     for example strictness=helpful auto_resolve_days=3
   parley workspace delete ID [--yes]   remove it with everything in it
 
   parley key create --workspace W --name N [--limit-minute n] [--limit-day n] [--expires ISO]

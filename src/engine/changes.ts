@@ -55,6 +55,7 @@ export interface NewMessage {
   readonly skills?: string;
   readonly tokensUsed?: number;
   readonly metadata?: string;
+  readonly audience?: string | null;
   /** The parts that bring it to the customer; none where the customer fetches it. */
   readonly parts?: readonly { readonly payload: string }[];
 }
@@ -158,6 +159,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       skills: message.skills ?? null,
       tokens_used: message.tokensUsed ?? null,
       metadata: message.metadata ?? null,
+      audience: message.audience ?? null,
       created_at: now,
       edited_at: null,
       deleted_at: null,

@@ -2,9 +2,9 @@ import type { Registry } from "prom-client";
 import { Counter } from "prom-client";
 import type { ModelCounts } from "#answering/model/model-composer.ts";
 
-/** What the language model does, as metrics. */
-export function createModelCounts(register: Registry): ModelCounts {
-  const registers = [register];
+/** What the language model does, as metrics of this registry; of none for a command, which nobody asks for them. */
+export function createModelCounts(register?: Registry): ModelCounts {
+  const registers = register === undefined ? [] : [register];
   const answers = new Counter({
     name: "parley_model_answers_total",
     help: "Answers that a language model has written; unsupported: none of it could be shown.",

@@ -180,6 +180,8 @@ export interface MessagesTable {
   skills: string | null;
   tokens_used: number | null;
   metadata: string | null;
+  /** Assistant messages: JSON array of the audience tags that they were made with; null: none. */
+  audience: string | null;
   created_at: number;
   edited_at: number | null;
   deleted_at: number | null;
@@ -342,7 +344,11 @@ export interface IdempotencyTable {
   /** Null while the first request is in flight. */
   status: number | null;
   response: string | null;
-  /** Of the process that answers it: a dead process's claim can be taken over after this time. */
+  /** The process that answers it; null: nobody does, and the next request takes it over. */
+  process_id: string | null;
+  /** What the work is known by where it is stored, so that whoever takes it over finds what was done already. */
+  work_id: string | null;
+  /** Should its process be gone unnoticed: until then it is waited for. */
   lease_until: number;
   created_at: number;
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
-import type { App } from "#src/app.ts";
+import type { Answerer } from "#engine/ports.ts";
+import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { ModelConfig } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
@@ -91,10 +92,17 @@ export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 export interface StartOptions {
   readonly model?: ModelConfig;
   readonly trustedProxies?: readonly string[];
+  /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
+  readonly answerer?: Answerer;
+  readonly http?: AppOptions["http"];
+  /** Of the first workspace. */
+  readonly settings?: Partial<WorkspaceSettings>;
   /** Another process on a database that is there already. */
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  readonly publicUrl?: string;
+  readonly metricsToken?: string;
 }
 
 /** The whole program on a database of its own and a free port, with one workspace on the business plan. */
@@ -108,7 +116,8 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     {
       host: "127.0.0.1",
       port: 0,
-      publicUrl: "http://parley.test",
+      publicUrl: options.publicUrl ?? "http://parley.test",
+      metricsToken: options.metricsToken,
       dataDir,
       secret: "a secret for tests, of more than thirty-two characters",
       databaseUrl: options.databaseUrl ?? database?.url ?? "",
@@ -120,7 +129,12 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       file: { workspaces: [] },
       killAt: undefined,
     },
-    { clock, log },
+    {
+      clock,
+      log,
+      ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
+      ...(options.http === undefined ? {} : { http: options.http }),
+    },
   );
   const url = await app.listen();
   const { store, secrets, documents } = app.core;
@@ -134,7 +148,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     return { id: made.id, key, keyId, identitySecret: made.identity_secret };
   }
 
-  const workspace = await newWorkspace();
+  const workspace = await newWorkspace(options.settings === undefined ? {} : { settings: options.settings });
   const documented = createDocumentedCheck(await (await fetch(`${url}/openapi.json`)).text());
 
   async function call(

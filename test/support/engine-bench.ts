@@ -53,6 +53,8 @@ export interface Sent {
 
 export interface BenchOptions {
   readonly settings?: Partial<WorkspaceSettings>;
+  /** Whether the daily housekeeping runs; every day of a test then takes its time. */
+  readonly housekeeping?: boolean;
   readonly checkpoint?: Checkpoint;
   /** The database of another bench: a second process of the same installation. */
   readonly beside?: EngineBench;
@@ -187,6 +189,9 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
   );
   const { engine } = app;
   const { store, secrets } = app.core;
+  if (options.housekeeping !== true) {
+    await store.write((tx) => tx.deleteFrom("outbox").where("lane", "=", "housekeeping").execute());
+  }
   const workspaceId =
     beside?.workspaceId ??
     (await createWorkspace({ store, clock, secrets }, { name: "Test", settings: options.settings ?? {} })).id;

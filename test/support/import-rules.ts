@@ -138,6 +138,7 @@ export const importRules: readonly ImportRule[] = [
     files: "src/http/",
     own: "src/http/",
     may: [
+      "src/request-context.ts",
       "src/domain/",
       "src/channel/",
       "src/engine/engine.ts",
@@ -204,11 +205,23 @@ export const importRules: readonly ImportRule[] = [
     ],
   },
   // The composition root: the only place that knows which implementation stands behind a port.
-  { files: "src/app.ts", may: ["src/", "node:", "pino", "prom-client", "ioredis"] },
+  { files: "src/app.ts", may: ["src/", "node:", "pino", "ioredis"] },
+  {
+    files: "src/measures.ts",
+    may: [
+      ports,
+      "src/domain/",
+      "src/channel/errors.ts",
+      "src/store/work-figures.ts",
+      "src/connections.ts",
+      "prom-client",
+    ],
+  },
   { files: "src/main.ts", may: ["src/cli/", "node:"] },
   {
     files: "src/channels.ts",
     may: [
+      "src/measures.ts",
       "src/domain/",
       "src/channel/",
       "src/engine/",
@@ -222,12 +235,16 @@ export const importRules: readonly ImportRule[] = [
     never: drivers,
   },
   { files: "src/connections.ts", may: [ports, "src/channel/", "src/store/", "src/channels.ts"], never: drivers },
-  { files: "src/sites.ts", may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts"] },
+  {
+    files: "src/sites.ts",
+    may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts", "src/measures.ts"],
+  },
   { files: "src/config-file.ts", may: ["src/domain/", "typebox", "yaml"] },
   { files: "src/config.ts", may: ["src/config-file.ts", "node:"] },
   { files: "src/secrets.ts", may: ["node:"] },
   { files: "src/windows.ts", may: [ports] },
-  { files: "src/log.ts", may: ["pino", "pino-pretty"] },
+  { files: "src/log.ts", may: ["pino", "pino-pretty", "src/request-context.ts"] },
+  { files: "src/request-context.ts", may: ["node:async_hooks"] },
   { files: "src/clock.ts", may: ["src/channel/contract.ts"] },
   { files: "config/", may: ["src/config-file.ts", "node:"] },
   { files: "bin/", may: ["src/main.ts", "node:"] },

@@ -113,6 +113,9 @@ function message(row: MessageRow): object {
     // What the customer took back on their platform is not shown again here.
     content: row.deleted_at === null ? row.content : "",
     created_at: timestamp(row.created_at),
+    ...(row.metadata === null || row.role !== "user"
+      ? {}
+      : { metadata: JSON.parse(row.metadata) as Readonly<Record<string, unknown>> }),
     ...(row.role === "agent" ? { author: row.author_id, author_name: row.author_name } : {}),
     ...(row.role === "assistant"
       ? {
