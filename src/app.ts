@@ -1,17 +1,11 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Logger } from "pino";
-import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { readFileSync } from "node:fs";
 import { asksForHuman } from "#answering/escalation.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
-import { tellOfDocument } from "#engine/events.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
-import { createPeople } from "#engine/people.ts";
-import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, ConversationSearch, Fanout } from "#engine/ports.ts";
+import type { Answerer, Fanout } from "#engine/ports.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -21,21 +15,14 @@ import type { OpenWake } from "#jobs/in-process.ts";
 import { createInProcessFanout, createInProcessWake } from "#jobs/in-process.ts";
 import type { ProcessLease } from "#jobs/processes.ts";
 import { openProcess } from "#jobs/processes.ts";
-import { runLane } from "#jobs/run-lane.ts";
 import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
-import { createDocuments } from "#knowledge/documents.ts";
-import type { Documents } from "#knowledge/documents.ts";
-import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import { openHousekeeping } from "#knowledge/housekeeping.ts";
 import type { WebResponse } from "#channel/contract.ts";
-import { createConversationSearch } from "#store/conversation-search.ts";
-import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
-import { createTypesenseSearch, leaveTypesense } from "#store/conversation-search-typesense.ts";
+import { leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import type { OpenStore } from "#store/open.ts";
-import { openStore } from "#store/open.ts";
-import { TypesenseAway, createTypesense } from "#store/typesense-client.ts";
+import { TypesenseAway } from "#store/typesense-client.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
@@ -44,46 +31,21 @@ import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
 import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
-import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
-import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
-import { createSecrets, loadSecret } from "./secrets.ts";
-import type { Secrets } from "./secrets.ts";
 import { createSites } from "./sites.ts";
 import { demoPage } from "./web/demo.ts";
 import { tellEndpoint } from "./webhooks/dispatch.ts";
 import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
+import type { CoreOptions, Core } from "./core.ts";
+import { openCore } from "./core.ts";
 
-export interface AppOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface AppOptions extends CoreOptions {
   readonly checkpoint?: Checkpoint;
   /** Another than the one that takes its answers from the documents' own sentences. */
   readonly answerer?: Answerer;
   /** Other adapters than those of adapters/. */
   readonly loadAdapter?: LoadAdapter;
-  /** For requests to addresses that a user has given; another than the one that reaches public addresses only. */
-  readonly outbound?: GuardedFetch;
   /** Other bounds on connections than the usual ones. */
   readonly http?: Partial<Pick<HttpOptions, "timeouts" | "connectionsMax">>;
-}
-
-/** What commands need without serving anything: the database, the secret, the documents. */
-export interface Core {
-  readonly store: OpenStore;
-  readonly secrets: Secrets;
-  readonly documents: Documents;
-  /** Does what is due in a lane of documents' work; false when nothing is, or another process does it. */
-  runLane(lane: string): Promise<boolean>;
-  readonly search: ConversationSearch;
-  /** The same, where an engine beside the database searches. */
-  readonly outside: OutsideSearch | undefined;
-  readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
-  /** Reaches addresses that somebody else has chosen. */
-  readonly guardedFetch: GuardedFetch;
-  readonly people: People;
-  /** Drops what the search index holds of a deleted workspace. */
-  dropKnowledge(workspaceId: string): Promise<void>;
-  close(): Promise<void>;
 }
 
 export interface App {
@@ -98,113 +60,6 @@ export interface App {
 const version = (
   JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
 ).version;
-
-/** Opens the parts that every command uses. The schema must be up to date. */
-export async function openCore(
-  config: Config,
-  { clock, log, outbound: given }: AppOptions,
-  wake?: OpenWake,
-): Promise<Core> {
-  mkdirSync(config.dataDir, { recursive: true });
-  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
-  const store = await openStore(config.databaseUrl);
-  const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
-  const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
-  const documents = createDocuments({
-    store,
-    clock,
-    log,
-    fetch: guardedFetch,
-    onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
-    ...(wake === undefined ? {} : { wake }),
-  });
-  const base = createConversationSearch(store);
-  const outside =
-    config.typesense === undefined
-      ? undefined
-      : createTypesenseSearch({
-          store,
-          base,
-          typesense: createTypesense(config.typesense),
-          clock,
-          log,
-          // A command tells nobody: the server looks for work every second.
-          wake: wake ?? { notify: () => undefined },
-        });
-  const search = outside ?? base;
-  return {
-    store,
-    secrets,
-    documents,
-    answerer: createExtractiveAnswerer({ index }),
-    guardedFetch,
-    runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
-    search,
-    outside,
-    people: createPeople({ store, clock, search }),
-    dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
-    async close() {
-      await guardedFetch.close();
-      await index.close();
-      await store.close();
-    },
-  };
-}
-
-export interface ChannelCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  /** What the account is called on its platform, or what is wrong and the mend. */
-  readonly detail: string;
-}
-
-const channelCheckMs = 10_000;
-
-/** Asks the platform of every account whether it works. The schema must be up to date. */
-export async function checkChannels(config: Config, { clock, log }: AppOptions): Promise<readonly ChannelCheck[]> {
-  const core = await openCore(config, { clock, log });
-  const { store, secrets } = core;
-  const fanout = createInProcessFanout(log);
-  const channels = createChannels({
-    store,
-    clock,
-    log,
-    fanout,
-    secrets,
-    workspaces: createWorkspaces(store, clock),
-    engine: () => {
-      throw new Error("nothing is received while the channels are checked");
-    },
-    load: loadAdapter,
-    measures: createMeasures(version, clock),
-    publicUrl: config.publicUrl,
-  });
-  try {
-    const accounts = await store.read
-      .selectFrom("accounts")
-      .select(["id", "name", "channel"])
-      .where("enabled", "=", 1)
-      .where("managed_by", "!=", "builtin")
-      .orderBy("name")
-      .execute();
-    return await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
-        try {
-          const opened = await channels.open(id);
-          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
-          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
-        } catch (error) {
-          const detail = error instanceof Error ? error.message : "unknown failure";
-          return { name: `channel ${name}`, ok: false, detail };
-        }
-      }),
-    );
-  } finally {
-    await channels.close();
-    await fanout.close();
-    await core.close();
-  }
-}
 
 /** Ends something that was opened. */
 type End = () => Promise<void>;
@@ -231,7 +86,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     () => fanout.close(),
     () => wake.close(),
   );
-  const core = await openCore(config, options, wake);
+  const measures = createMeasures(version, clock);
+  const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
   const { store, secrets, documents, guardedFetch, search, outside } = core;
   await store.migrate();
@@ -250,7 +106,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     );
   }
   const workspaces = createWorkspaces(store, clock);
-  const measures = createMeasures(version, clock);
   const { publicUrl } = config;
   const channels = createChannels({
     store,
@@ -385,6 +240,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
       ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
+      ...modelState(core.modelTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -480,11 +336,17 @@ async function readiness(
   return states;
 }
 
+/** Where everything goes on without it. */
 const degradedBy = (name: string, cause: string | null): DependencyState => ({
   name,
   state: cause === null ? "ready" : "degraded",
   cause,
 });
+
+/** Without it questions are still answered, in the documents' own sentences. */
+function modelState(trouble: string | null | undefined): readonly DependencyState[] {
+  return trouble === undefined ? [] : [degradedBy("model", trouble)];
+}
 
 /** The demo page is for trying it out, on the embedded default. */
 export const hasDemo = ({ databaseUrl }: Config): boolean => databaseUrl.startsWith("sqlite:");

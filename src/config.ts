@@ -5,6 +5,17 @@ import type { FileConfig } from "./config-file.ts";
 
 export type Role = "all" | "web" | "worker";
 
+export const modelProviders = ["openai", "anthropic", "openai-compatible"] as const;
+
+/** Which language model puts answers into words. */
+export interface ModelConfig {
+  readonly provider: (typeof modelProviders)[number];
+  /** Undefined: the provider's own. Without a slash at the end. */
+  readonly baseUrl: string | undefined;
+  readonly name: string;
+  readonly apiKey: string | undefined;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -22,6 +33,8 @@ export interface Config {
   readonly metricsToken?: string | undefined;
   /** Addresses of proxies whose X-Forwarded-For is believed; empty: nobody's. */
   readonly trustedProxies: readonly string[];
+  /** Absent: answers are the documents' own sentences. */
+  readonly model?: ModelConfig;
   readonly file: FileConfig;
   /** Where a test ends the process; see engine/checkpoint.ts. */
   readonly killAt: string | undefined;
@@ -79,14 +92,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       `PARLEY_ROLE is ${role}: processes with different roles reach each other through Redis; set REDIS_URL`,
     );
   }
-  for (const name of ["MODEL_PROVIDER"]) {
-    if (value(name) !== undefined) {
-      throw new ConfigError(
-        `${name} is set, and this version cannot use it: unset it; answers come from the embedded index`,
-      );
-    }
-  }
   const typesense = typesenseOf(value("TYPESENSE_URL"), secretValue("TYPESENSE_API_KEY"));
+  const model = modelOf(value, secretValue);
   return {
     host,
     port,
@@ -103,6 +110,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       .split(",")
       .map((each) => each.trim())
       .filter((each) => each !== ""),
+    ...(model === undefined ? {} : { model }),
     file: loadFile(value("PARLEY_CONFIG"), env),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
@@ -123,6 +131,57 @@ function typesenseOf(given: string | undefined, apiKey: string | undefined): Con
     throw new ConfigError("TYPESENSE_URL is set without a key: set TYPESENSE_API_KEY, or TYPESENSE_API_KEY_FILE");
   }
   return { urls, apiKey };
+}
+
+type Value = (name: string) => string | undefined;
+
+function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
+  const given = value("MODEL_PROVIDER");
+  const name = value("MODEL_NAME");
+  const baseUrl = value("MODEL_BASE_URL");
+  const apiKey = secretValue("MODEL_API_KEY");
+  if (given === undefined) {
+    const [left] = Object.entries({ MODEL_NAME: name, MODEL_BASE_URL: baseUrl, MODEL_API_KEY: apiKey })
+      .filter(([, set]) => set !== undefined)
+      .map(([variable]) => variable);
+    if (left === undefined) return undefined;
+    throw new ConfigError(
+      `${left} is set and MODEL_PROVIDER is not: set it to ${modelProviders.join(", ")}, or unset ${left}`,
+    );
+  }
+  const provider = modelProviders.find((each) => each === given);
+  if (provider === undefined) throw new ConfigError(`MODEL_PROVIDER is "${given}": use ${modelProviders.join(", ")}`);
+  if (name === undefined) {
+    throw new ConfigError("MODEL_NAME is missing: set it to the name of the model, as its provider writes it");
+  }
+  if (provider === "openai-compatible" && baseUrl === undefined) {
+    throw new ConfigError("MODEL_BASE_URL is missing: openai-compatible needs it, such as http://localhost:11434/v1");
+  }
+  if (provider !== "openai-compatible" && apiKey === undefined) {
+    throw new ConfigError(`MODEL_API_KEY is missing: ${provider} needs a key; set it, or MODEL_API_KEY_FILE`);
+  }
+  // A key goes into a header, where nothing else may stand; which character is wrong would tell of the key.
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new ConfigError("MODEL_API_KEY has characters that no key has, such as a space: check how it was copied");
+  }
+  return { provider, name, apiKey, baseUrl: baseUrl === undefined ? undefined : modelUrlOf(baseUrl) };
+}
+
+function modelUrlOf(given: string): string {
+  const url = URL.parse(given);
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== "" ||
+    url.password !== "" ||
+    url.search !== "" ||
+    url.hash !== ""
+  ) {
+    throw new ConfigError(
+      "MODEL_BASE_URL: use an http or https address without password, query and fragment, such as http://localhost:11434/v1",
+    );
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
 function metricsTokenOf(token: string | undefined): string | undefined {

@@ -63,6 +63,11 @@ function idf(frequency: number, chunkCount: number): number {
   return Math.log(1 + (chunkCount - frequency + 0.5) / (frequency + 0.5));
 }
 
+/** One stem for all that mean the same. */
+export function synonymOf(term: string): string {
+  return groupOf.get(term)?.[0] ?? term;
+}
+
 /** Weight of a term that no passage has: a little more than that of one which a single passage has. */
 export function unknownWeight(chunkCount: number): number {
   // In a handful of passages a missing word is no wonder, and must not outweigh those that are there.

@@ -30,6 +30,7 @@ export const ask: Command = ({ argv, output, config }) => {
         topK: 5,
         audience: [],
         settings,
+        whenModelFails: "tell",
       },
       new AbortController().signal,
     );

@@ -2,12 +2,12 @@ import { access, constants, mkdir, statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { openStore } from "#store/open.ts";
-import { checkChannels } from "../app.ts";
+import { checkChannels } from "../core.ts";
 import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
-import type { Config } from "../config.ts";
+import type { Config, ModelConfig } from "../config.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
 import { searchEngineState } from "../operator/search.ts";
 
@@ -45,6 +45,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
       : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
     ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
+    ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
   ];
   const good = checks.every(({ ok, degraded }) => ok || degraded === true);
   output.result(
@@ -134,6 +135,12 @@ async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> 
   } finally {
     await store.close();
   }
+}
+
+/** One small call, which costs a few tokens. */
+async function checkLanguageModel(model: ModelConfig): Promise<Check> {
+  const { checkModel } = await import("#model/open-model.ts");
+  return check("model", () => checkModel(model, systemClock));
 }
 
 async function checkRedis(url: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Core } from "../app.ts";
+import type { Core } from "../core.ts";
 import { requireWorkspace } from "../operator/keys.ts";
 import { UsageError, readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";

@@ -14,7 +14,7 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { exact } from "./contacts.ts";
 import type { Query, QueryResult } from "./engine.ts";
 import type { Fanout, Reader, Tx } from "./ports.ts";
-import type { QuestionOptions, ThinkDependencies } from "./think.ts";
+import type { Live, QuestionOptions, ThinkDependencies } from "./think.ts";
 import { think } from "./think.ts";
 import { threadTopic } from "./topics.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -100,11 +100,12 @@ export function createAsk(
   }
 
   async function optionsOf(request: Query, workspace: Workspace): Promise<QuestionOptions> {
-    const { strictness, topK, documentIds } = request;
+    const { strictness, topK, temperature, documentIds } = request;
     const audience = await audienceOf(request, workspace);
     return {
       ...(strictness === undefined ? {} : { strictness }),
       ...(topK === undefined ? {} : { topK }),
+      ...(temperature === undefined ? {} : { temperature }),
       ...(documentIds === undefined ? {} : { documentIds }),
       ...(audience.length === 0 ? {} : { audience }),
     };
@@ -121,7 +122,7 @@ export function createAsk(
   async function answer(asked: Asked, work: OutboxRow, request: Query, signal: AbortSignal): Promise<QueryResult> {
     checkpoint("answer.before");
     try {
-      const thought = await think(dependencies, asked.workspace, [work], request.onToken, signal);
+      const thought = await think(dependencies, asked.workspace, [work], liveOf(request), signal);
       checkpoint("answer.stored");
       announce(thought.effects);
       if (thought.reply === null) return waiting(asked);
@@ -295,4 +296,8 @@ function senderOf({ user }: Query, thread: string) {
     };
   }
   return { key: thread };
+}
+
+function liveOf({ onToken }: Query): Live {
+  return { whenModelFails: "tell", ...(onToken === undefined ? {} : { onToken }) };
 }

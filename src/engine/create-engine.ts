@@ -120,7 +120,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const perQuestion = await isPerQuestion(rows);
       checkpoint("answer.before");
       for (const group of perQuestion ? rows.map((row) => [row]) : [rows]) {
-        const { effects } = await think(dependencies, workspace, group, undefined, signal);
+        const { effects } = await think(dependencies, workspace, group, {}, signal);
         checkpoint("answer.stored");
         announce(effects);
       }

@@ -43,6 +43,8 @@ export interface Query {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly strictness?: Strictness;
   readonly topK?: number;
+  /** For a language model, 0 to 1. */
+  readonly temperature?: number;
   readonly documentIds?: readonly string[];
   /** Of the tags that the asker has, only these. */
   readonly audience?: readonly string[];

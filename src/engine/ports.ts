@@ -52,6 +52,13 @@ export interface Question {
   /** Tags of gated documents that this asker may see; documents without tags are for everyone. */
   readonly audience: readonly string[];
   readonly settings: WorkspaceSettings;
+  /** For a language model, 0 to 1; absent: 0. */
+  readonly temperature?: number;
+  /**
+   * Where a language model fails: `tell`, for who can try again, throws a `Problem`; `extract` answers in the documents'
+   * own sentences instead, and is what happens when this is absent.
+   */
+  readonly whenModelFails?: "tell" | "extract";
   /** Called with each piece of the answer's text as it is made. */
   readonly onToken?: (delta: string) => void;
 }

@@ -22,7 +22,12 @@ export interface ThinkDependencies {
 }
 
 /** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
-export type QuestionOptions = Partial<Pick<Question, "strictness" | "topK" | "documentIds" | "audience">>;
+export type QuestionOptions = Partial<
+  Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "temperature">
+>;
+
+/** What holds only while the client of the API waits. */
+export type Live = Pick<Question, "onToken" | "whenModelFails">;
 
 export interface Thought {
   readonly effects: Effects | null;
@@ -49,7 +54,7 @@ export async function think(
   { store, clock, answerer, channels, search, asksForHuman }: ThinkDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
-  onToken: Question["onToken"],
+  live: Live,
   signal: AbortSignal,
 ): Promise<Thought> {
   const [first] = rows;
@@ -108,7 +113,9 @@ export async function think(
       settings,
       ...options,
       audience,
-      ...(onToken === undefined ? {} : { onToken }),
+      // Unless a client waits that can be told: silence would help no customer.
+      whenModelFails: "extract",
+      ...live,
     };
     const answer = await untilAborted(answerer.answer(question, signal), signal);
     signal.throwIfAborted();

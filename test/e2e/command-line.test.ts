@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TestDatabase } from "../support/databases.ts";
 import { eachDatabase } from "../support/databases.ts";
+import { says, startModelServer } from "../support/model-server.ts";
 import { parley, startGateway } from "../support/program.ts";
 
 eachDatabase("the command line", (open) => {
@@ -235,6 +236,28 @@ eachDatabase("the command line", (open) => {
     const checked = await parley(["doctor"], other);
     expect(checked.status).toBe(1);
     expect(checked.stdout).toMatch(/✓ database[^]*✗ secret: .*set PARLEY_SECRET/);
+  });
+
+  it("asks the language model, and tells by doctor what is wrong with it", async () => {
+    const server = await startModelServer();
+    try {
+      const model = {
+        ...env,
+        MODEL_PROVIDER: "openai-compatible",
+        MODEL_NAME: "test-model",
+        MODEL_BASE_URL: server.url,
+        MODEL_API_KEY: "sk-test-5e1f",
+      };
+      server.answer = () => says("ready");
+      expect((await parley(["doctor"], model)).stdout).toContain("✓ model: test-model of openai-compatible answers");
+      server.answer = () => ({ kind: "status", status: 401, body: '{"error":{"message":"sk-test-5e1f is wrong"}}' });
+      const checked = await parley(["doctor"], model);
+      expect(checked.status).toBe(1);
+      expect(checked.stdout).toMatch(/✗ model: .*401.*check MODEL_API_KEY/);
+      expect(`${checked.stdout}${checked.stderr}`).not.toContain("sk-test-5e1f");
+    } finally {
+      await server.close();
+    }
   });
 
   it("warns a second process on the database that it needs Redis to hear of the first", async () => {

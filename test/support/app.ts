@@ -9,7 +9,7 @@ import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config-file.ts";
 import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
-import type { Config } from "#src/config.ts";
+import type { Config, ModelConfig } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -94,6 +94,7 @@ export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 export interface StartOptions {
   /** The configuration file, as it is read. */
   readonly file?: FileConfig;
+  readonly model?: ModelConfig;
   readonly trustedProxies?: readonly string[];
   /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
   readonly answerer?: Answerer;
@@ -133,6 +134,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
       file: options.file ?? { workspaces: [] },
+      ...(options.model === undefined ? {} : { model: options.model }),
       killAt: undefined,
     },
     {

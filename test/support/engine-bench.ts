@@ -22,6 +22,7 @@ import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config-file.ts";
 import type { LoadAdapter } from "#src/channels.ts";
+import type { ModelConfig } from "#src/config.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -62,6 +63,8 @@ export interface BenchOptions {
   readonly beside?: EngineBench;
   readonly clock?: HandMovedClock;
   readonly script?: Partial<Script>;
+  /** Answers with the program's own answerer and this language model, instead of the script. */
+  readonly model?: ModelConfig;
   /** Another account than one on the scripted platform. */
   readonly account?: BenchAccount;
 }
@@ -167,6 +170,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       logLevel: "debug",
       trustedProxies: [],
       file: options.file ?? { workspaces: [] },
+      ...(options.model === undefined ? {} : { model: options.model }),
       killAt: undefined,
     },
     {
@@ -175,12 +179,16 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       loadAdapter:
         options.account?.load ??
         ((channel) => (channel === "telegram" ? Promise.resolve(scripted(script, sent)) : undefined)),
-      answerer: {
-        answer(question, signal) {
-          asked.push(question);
-          return script.answer(question, signal);
-        },
-      },
+      ...(options.model === undefined
+        ? {
+            answerer: {
+              answer(question: Question, signal: AbortSignal) {
+                asked.push(question);
+                return script.answer(question, signal);
+              },
+            },
+          }
+        : {}),
       ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
     },
   );

@@ -115,7 +115,25 @@ export const importRules: readonly ImportRule[] = [
       "src/knowledge/blocks.ts",
       "src/knowledge/chunk-text.ts",
       "src/knowledge/index-port.ts",
+      "src/knowledge/sentences.ts",
       "stemmer",
+      "node:crypto",
+    ],
+  },
+  // The only files that know a language model's provider.
+  {
+    files: "src/model/",
+    own: "src/model/",
+    may: [
+      "src/answering/model/language-model.ts",
+      "src/answering/model/model-composer.ts",
+      ports,
+      "src/config.ts",
+      "ai",
+      "@ai-sdk/openai",
+      "@ai-sdk/anthropic",
+      "@ai-sdk/openai-compatible",
+      "prom-client",
     ],
   },
   { files: "src/outbound/", own: "src/outbound/", may: ["node:", "undici", "ipaddr.js"] },
@@ -192,6 +210,7 @@ export const importRules: readonly ImportRule[] = [
       "src/config-file.ts",
       "src/secrets.ts",
       "src/app.ts",
+      "src/core.ts",
       "kysely",
       "node:",
     ],
@@ -206,10 +225,12 @@ export const importRules: readonly ImportRule[] = [
       "src/store/open.ts",
       "src/store/customers.ts",
       "src/app.ts",
+      "src/core.ts",
       "src/clock.ts",
       "src/config.ts",
       "src/config-file.ts",
       "src/log.ts",
+      "src/model/open-model.ts",
       "node:",
       "pino",
       "ioredis",
@@ -218,6 +239,7 @@ export const importRules: readonly ImportRule[] = [
   },
   // The composition root: the only place that knows which implementation stands behind a port.
   { files: "src/app.ts", may: ["src/", "node:", "pino", "ioredis"] },
+  { files: "src/core.ts", may: ["src/", "node:", "pino", "prom-client"], never: ["src/app.ts", "src/http/server.ts"] },
   {
     files: "src/measures.ts",
     may: [
@@ -264,13 +286,15 @@ export const importRules: readonly ImportRule[] = [
 
 /** What stands behind a port, or opens something. Apart from its own folder, only these files name it. */
 export const implementations: Readonly<Record<string, readonly string[]>> = {
-  "src/store/open.ts": ["src/app.ts", "src/cli/", "src/operator/search.ts"],
-  "src/store/conversation-search.ts": ["src/app.ts"],
-  "src/knowledge/embedded-index.ts": ["src/app.ts"],
-  "src/answering/answerer.ts": ["src/app.ts"],
-  "src/http/server.ts": ["src/app.ts"],
-  "src/jobs/worker.ts": ["src/app.ts"],
-  "src/jobs/in-process.ts": ["src/app.ts"],
+  "src/store/open.ts": ["src/app.ts", "src/core.ts", "src/cli/", "src/operator/search.ts"],
+  "src/store/conversation-search.ts": ["src/app.ts", "src/core.ts"],
+  "src/knowledge/embedded-index.ts": ["src/app.ts", "src/core.ts"],
+  "src/answering/answerer.ts": ["src/app.ts", "src/core.ts"],
+  "src/answering/model/model-composer.ts": ["src/app.ts", "src/core.ts", "src/model/counts.ts"],
+  "src/model/open-model.ts": ["src/app.ts", "src/core.ts", "src/cli/doctor.ts"],
+  "src/http/server.ts": ["src/app.ts", "src/core.ts"],
+  "src/jobs/worker.ts": ["src/app.ts", "src/core.ts"],
+  "src/jobs/in-process.ts": ["src/app.ts", "src/core.ts"],
 };
 
 export function matches(pattern: string, target: string): boolean {

@@ -88,6 +88,53 @@ describe("secrets in files", () => {
   });
 });
 
+describe("the language model", () => {
+  const openai = { MODEL_PROVIDER: "openai", MODEL_NAME: "some-model", MODEL_API_KEY: "sk-test-1" };
+
+  it("is none where nothing is set, or all is set to nothing", () => {
+    expect(loadConfig({}).model).toBeUndefined();
+    expect(loadConfig({ MODEL_PROVIDER: "", MODEL_NAME: "", MODEL_API_KEY: " " }).model).toBeUndefined();
+  });
+
+  it("has its name, its key and its address, which may be in the own network", () => {
+    expect(loadConfig(openai).model).toEqual({
+      provider: "openai",
+      name: "some-model",
+      apiKey: "sk-test-1",
+      baseUrl: undefined,
+    });
+    expect(
+      loadConfig({
+        MODEL_PROVIDER: "openai-compatible",
+        MODEL_NAME: "some-model",
+        MODEL_BASE_URL: "http://192.168.1.5:11434/v1/",
+      }).model,
+    ).toEqual({
+      provider: "openai-compatible",
+      name: "some-model",
+      apiKey: undefined,
+      baseUrl: "http://192.168.1.5:11434/v1",
+    });
+    const path = join(projectDir, "test/support/example-key.txt");
+    const { MODEL_API_KEY: _, ...keyless } = openai;
+    expect(loadConfig({ ...keyless, MODEL_API_KEY_FILE: path }).model?.apiKey).toBe("sk-example-and-nobodys-key");
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ["an unknown provider", { ...openai, MODEL_PROVIDER: "acme" }, 'MODEL_PROVIDER is "acme": use openai, anthropic'],
+    ["no name", { ...openai, MODEL_NAME: "" }, "MODEL_NAME is missing"],
+    ["no key", { ...openai, MODEL_API_KEY: "" }, "MODEL_API_KEY is missing"],
+    ["a key that was copied badly", { ...openai, MODEL_API_KEY: "sk secret" }, "MODEL_API_KEY has characters"],
+    ["no address", { MODEL_PROVIDER: "openai-compatible", MODEL_NAME: "x" }, "MODEL_BASE_URL is missing"],
+    ["a wrong address", { ...openai, MODEL_BASE_URL: "ftp://x" }, "MODEL_BASE_URL: use an http or https address"],
+    ["a password in the address", { ...openai, MODEL_BASE_URL: "http://a:secret@x/v1" }, "without password"],
+    ["no provider", { MODEL_NAME: "some-model" }, "MODEL_NAME is set and MODEL_PROVIDER is not"],
+  ])("is refused with %s, without telling a secret", (_what, env, message) => {
+    expect(() => loadConfig(env)).toThrow(message);
+    expect(() => loadConfig(env)).not.toThrow("secret");
+  });
+});
+
 describe("channels in the configuration file", () => {
   const file = (channel: string) => `workspaces:\n  - name: A\n    channels:\n${channel}`;
 

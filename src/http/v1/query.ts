@@ -312,6 +312,7 @@ export function queryRoutes(app: App, resources: Resources): void {
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.strictness === undefined ? {} : { strictness: body.strictness }),
       ...(body.top_k === undefined ? {} : { topK: body.top_k }),
+      ...(body.temperature === undefined ? {} : { temperature: body.temperature }),
       ...(documentIds === undefined ? {} : { documentIds }),
       ...(audience === undefined ? {} : { audience }),
     };

@@ -1,0 +1,60 @@
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { eachDatabase } from "../support/databases.ts";
+import type { EngineBench } from "../support/engine-bench.ts";
+import { openBench } from "../support/engine-bench.ts";
+import { inTime } from "../support/in-time.ts";
+import type { Behaviour, ModelServer } from "../support/model-server.ts";
+import { says, startModelServer } from "../support/model-server.ts";
+
+const sentence = "Delivery within the country takes one to three working days.";
+const question = "How long does delivery take?";
+
+eachDatabase("a customer on a channel, with a language model", (open) => {
+  let server: ModelServer;
+  let bench: EngineBench | undefined;
+  beforeAll(async () => {
+    server = await startModelServer();
+  });
+  afterAll(() => server.close());
+  afterEach(() => bench?.close());
+
+  async function begin(): Promise<EngineBench> {
+    const made = await openBench(open, {
+      model: { provider: "openai", baseUrl: server.url, name: "test-model", apiKey: "sk-test" },
+    });
+    bench = made;
+    const { documents } = made.app.core;
+    const bytes = Buffer.from(`# Help\n\n## How long does delivery take?\n\n${sentence}`);
+    const { id } = await documents.add({ workspaceId: made.workspaceId, fileName: "help.md", bytes });
+    await documents.process(id);
+    return made;
+  }
+
+  it("gets the model's answer", async () => {
+    const made = await begin();
+    server.answer = () => says("In the country, delivery takes 1 to 3 working days. [1]");
+    const id = await made.begin("well", question);
+    await made.until("it is answered", async () => (await made.talk(id)).length === 2);
+    expect(await made.talk(id)).toEqual([
+      `user: ${question}`,
+      "assistant: In the country, delivery takes 1 to 3 working days. [1]",
+    ]);
+  });
+
+  it.each<[string, Behaviour]>([
+    ["cannot be used", { kind: "status", status: 401 }],
+    ["is down", { kind: "status", status: 503 }],
+    ["is silent", { kind: "silence", after: null }],
+    ["breaks off in the middle", { kind: "hang_up", after: `${sentence} [1] And` }],
+  ])("gets the documents' own sentences, and no silence, when the model %s", async (_what, behaviour) => {
+    const made = await begin();
+    server.answer = () => behaviour;
+    const id = await made.begin("ill", question);
+    await inTime(
+      made.clock,
+      made.until("it is answered", async () => (await made.talk(id)).length === 2),
+    );
+    expect(await made.talk(id)).toEqual([`user: ${question}`, `assistant: ${sentence}`]);
+    expect(made.logged.filter((line) => line.includes("the language model gave no answer"))).toHaveLength(1);
+  });
+});

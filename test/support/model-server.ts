@@ -1,0 +1,250 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the server does with one request. */
+export type Behaviour =
+  | {
+      readonly kind: "text";
+      /** Sent as they are, a piece after the other. */
+      readonly pieces: readonly string[];
+      readonly finish?: "stop" | "length" | "refused";
+      readonly tokens?: { readonly input: number; readonly output: number };
+      /** Comes to its end only then. */
+      readonly hold?: Promise<void>;
+    }
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  /** A stream of what is no JSON. */
+  | { readonly kind: "broken" }
+  /** Breaks the connection after this text. */
+  | { readonly kind: "hang_up"; readonly after: string }
+  /** Ends the response in good order after this text, as if all were said. */
+  | { readonly kind: "end_early"; readonly after: string }
+  /** Says nothing more after this text; null: not even that it has heard. */
+  | { readonly kind: "silence"; readonly after: string | null };
+
+export interface ModelRequest {
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: {
+    readonly model: string;
+    readonly temperature?: number;
+    readonly stream?: boolean;
+  } & Readonly<Record<string, unknown>>;
+  readonly system: string;
+  readonly user: string;
+  /** The number of the passage that holds this text, for citing it. */
+  passage(text: string): number;
+}
+
+export interface ModelServer {
+  readonly url: string;
+  readonly requests: readonly ModelRequest[];
+  /** Decides what happens with each request; a test sets it. */
+  answer: (request: ModelRequest) => Behaviour;
+  /** Resolves when so many requests have come. */
+  asked(count: number): Promise<void>;
+  /** Resolves when so many requests were given up by the client before their end. */
+  abandoned(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const says = (...pieces: string[]): Behaviour => ({ kind: "text", pieces });
+
+/** A server that speaks as OpenAI's and Anthropic's do, over real HTTP, and says what a test has it say. */
+export async function startModelServer(): Promise<ModelServer> {
+  const requests: ModelRequest[] = [];
+  const waiting: { readonly when: () => boolean; readonly resolve: () => void }[] = [];
+  let abandoned = 0;
+  const look = (): void => {
+    for (const each of waiting) if (each.when()) each.resolve();
+  };
+  const until = (when: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      waiting.push({ when, resolve });
+      look();
+    });
+
+  const server = createServer((incoming, response) => {
+    void (async () => {
+      let text = "";
+      for await (const chunk of incoming) text += String(chunk);
+      const request = read(incoming, text);
+      requests.push(request);
+      look();
+      response.once("close", () => {
+        if (!response.writableEnded) {
+          abandoned += 1;
+          look();
+        }
+      });
+      await play(model.answer(request), request.path.endsWith("/messages") ? anthropic : openai, response);
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const model: ModelServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    answer: () => says("NO_ANSWER"),
+    asked: (count) => until(() => requests.length >= count),
+    abandoned: (count) => until(() => abandoned >= count),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return model;
+}
+
+type Content = string | readonly { readonly text?: string }[];
+
+const textOf = (content: Content): string =>
+  typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
+
+function read(incoming: IncomingMessage, text: string): ModelRequest {
+  const body = JSON.parse(text) as ModelRequest["body"] & {
+    readonly system?: Content;
+    readonly messages: readonly { readonly role: string; readonly content: Content }[];
+  };
+  const said = (role: string): string =>
+    body.messages
+      .filter((message) => message.role === role)
+      .map(({ content }) => textOf(content))
+      .join("\n");
+  const user = said("user");
+  return {
+    path: incoming.url ?? "",
+    headers: incoming.headers,
+    body,
+    system: body.system === undefined ? said("system") : textOf(body.system),
+    user,
+    passage(wanted) {
+      const blocks = user.split(/--- passage (?=\d+ \w+ ---)/u).slice(1);
+      const found = blocks.findIndex((block) => block.includes(wanted));
+      if (found === -1) throw new Error(`no passage holds ${JSON.stringify(wanted)}:\n${user}`);
+      return found + 1;
+    },
+  };
+}
+
+/** How a provider writes its stream. */
+interface Dialect {
+  begin(send: (event: string, data: unknown) => void): void;
+  text(send: (event: string, data: unknown) => void, piece: string): void;
+  end(
+    send: (event: string, data: unknown) => void,
+    finish: "stop" | "length" | "refused",
+    tokens: { readonly input: number; readonly output: number },
+  ): void;
+}
+
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: "chatcmpl-1",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "test",
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+
+const openai: Dialect = {
+  begin: (send) => send("", chunk({ role: "assistant", content: "" })),
+  text: (send, piece) => send("", chunk({ content: piece })),
+  end(send, finish, { input, output }) {
+    if (finish === "refused") send("", chunk({ content: "" }, "content_filter"));
+    else send("", chunk({}, finish));
+    send("", {
+      ...chunk({}),
+      choices: [],
+      usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    });
+    send("", "[DONE]");
+  },
+};
+
+const anthropic: Dialect = {
+  begin(send) {
+    send("message_start", {
+      type: "message_start",
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "test",
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 40, output_tokens: 1 },
+      },
+    });
+    send("content_block_start", { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+  },
+  text: (send, piece) =>
+    send("content_block_delta", { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: piece } }),
+  end(send, finish, { output }) {
+    send("content_block_stop", { type: "content_block_stop", index: 0 });
+    const reasons = { stop: "end_turn", length: "max_tokens", refused: "refusal" };
+    send("message_delta", {
+      type: "message_delta",
+      delta: { stop_reason: reasons[finish], stop_sequence: null },
+      usage: { output_tokens: output },
+    });
+    send("message_stop", { type: "message_stop" });
+  },
+};
+
+async function play(behaviour: Behaviour, dialect: Dialect, response: ServerResponse): Promise<void> {
+  const send = (event: string, data: unknown): void => {
+    const named = event === "" ? "" : `event: ${event}\n`;
+    response.write(`${named}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
+  };
+  const open = (): void => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    dialect.begin(send);
+  };
+  switch (behaviour.kind) {
+    case "text": {
+      open();
+      for (const piece of behaviour.pieces) {
+        dialect.text(send, piece);
+        // Each in a packet of its own.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await behaviour.hold;
+      dialect.end(send, behaviour.finish ?? "stop", behaviour.tokens ?? { input: 40, output: 10 });
+      response.end();
+      return;
+    }
+    case "status":
+      response.writeHead(behaviour.status, { "content-type": "application/json", ...behaviour.headers });
+      response.end(behaviour.body ?? "{}");
+      return;
+    case "broken":
+      open();
+      response.write("data: {this is no JSON\n\n");
+      response.end();
+      return;
+    case "hang_up":
+      open();
+      dialect.text(send, behaviour.after);
+      setTimeout(() => response.destroy(), 20);
+      return;
+    case "end_early":
+      open();
+      dialect.text(send, behaviour.after);
+      response.end();
+      return;
+    case "silence":
+      if (behaviour.after !== null) {
+        open();
+        dialect.text(send, behaviour.after);
+      }
+  }
+}
