@@ -1,17 +1,17 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { Registry, collectDefaultMetrics } from "prom-client";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
+import { tellOfDocument } from "#engine/events.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import { createPeople } from "#engine/people.ts";
 import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import type { Answerer, Clock, ConversationSearch, Fanout } from "#engine/ports.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -30,21 +30,28 @@ import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import { openHousekeeping } from "#knowledge/housekeeping.ts";
 import type { WebResponse } from "#channel/contract.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
+import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
+import { createTypesenseSearch, leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
+import { TypesenseAway, createTypesense } from "#store/typesense-client.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
+import { createMeasures } from "./measures.ts";
+import { requireOwnSecret } from "./operator/own-secret.ts";
+import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
+import { provisionWorkspaces } from "./operator/workspaces.ts";
 import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
 import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
-import { requireOwnSecret } from "./operator/own-secret.ts";
-import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createSites } from "./sites.ts";
 import { demoPage } from "./web/demo.ts";
+import { tellEndpoint } from "./webhooks/dispatch.ts";
+import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 
 export interface AppOptions {
   readonly clock: Clock;
@@ -67,7 +74,12 @@ export interface Core {
   readonly documents: Documents;
   /** Does what is due in a lane of documents' work; false when nothing is, or another process does it. */
   runLane(lane: string): Promise<boolean>;
+  readonly search: ConversationSearch;
+  /** The same, where an engine beside the database searches. */
+  readonly outside: OutsideSearch | undefined;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  /** Reaches addresses that somebody else has chosen. */
+  readonly guardedFetch: GuardedFetch;
   readonly people: People;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
@@ -97,18 +109,42 @@ export async function openCore(
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
-  const outbound = given ?? openGuardedFetch({ allowPrivate: false });
-  const documents = createDocuments({ store, clock, log, fetch: outbound, ...(wake === undefined ? {} : { wake }) });
+  const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
+  const documents = createDocuments({
+    store,
+    clock,
+    log,
+    fetch: guardedFetch,
+    onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
+    ...(wake === undefined ? {} : { wake }),
+  });
+  const base = createConversationSearch(store);
+  const outside =
+    config.typesense === undefined
+      ? undefined
+      : createTypesenseSearch({
+          store,
+          base,
+          typesense: createTypesense(config.typesense),
+          clock,
+          log,
+          // A command tells nobody: the server looks for work every second.
+          wake: wake ?? { notify: () => undefined },
+        });
+  const search = outside ?? base;
   return {
     store,
     secrets,
     documents,
     answerer: createExtractiveAnswerer({ index }),
+    guardedFetch,
     runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
-    people: createPeople({ store, clock, search: createConversationSearch(store) }),
+    search,
+    outside,
+    people: createPeople({ store, clock, search }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
-      await outbound.close();
+      await guardedFetch.close();
       await index.close();
       await store.close();
     },
@@ -140,6 +176,7 @@ export async function checkChannels(config: Config, { clock, log }: AppOptions):
       throw new Error("nothing is received while the channels are checked");
     },
     load: loadAdapter,
+    measures: createMeasures(version, clock),
     publicUrl: config.publicUrl,
   });
   try {
@@ -196,11 +233,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   );
   const core = await openCore(config, options, wake);
   opened.push(() => core.close());
-  const { store, secrets, documents } = core;
+  const { store, secrets, documents, guardedFetch, search, outside } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
   await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
+  const { allowPrivate = false } = config.file;
+  await provisionWebhooks({ store, clock, secrets, allowPrivate }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -211,7 +250,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     );
   }
   const workspaces = createWorkspaces(store, clock);
-  const search = createConversationSearch(store);
+  const measures = createMeasures(version, clock);
   const { publicUrl } = config;
   const channels = createChannels({
     store,
@@ -222,6 +261,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     engine: () => engine,
     load,
+    measures,
     publicUrl,
   });
   const engine = createEngine({
@@ -231,7 +271,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     workspaces,
     accounts: channels,
     channels,
-    answerer: options.answerer ?? core.answerer,
+    answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     search,
     fanout,
@@ -240,12 +280,46 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const webhooks = {
+    store,
+    clock,
+    log,
+    wake,
+    guardedFetch,
+    open: (sealed: string) => secrets.open(sealed),
+    count: (outcome: string) => measures.webhook(outcome),
+  };
+
   const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    tell: {
+      batch: true,
+      // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
+      attemptsMax: Number.POSITIVE_INFINITY,
+      // A lane an endpoint. Those that hang hold theirs for seconds, and customers must not wait for it.
+      lanesMax: 24,
+      run: (rows, signal) => tellEndpoint(webhooks, rows, signal),
+    },
+    "forget-events": {
+      batch: true,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      run: (rows, signal) => forgetEvents({ store, clock }, rows, signal),
+    },
+    ...(outside === undefined
+      ? {}
+      : {
+          search: {
+            batch: true,
+            // However long the engine is away: what it has missed is written when it is back.
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 4,
+            run: (rows) => outside.work(rows),
+          } satisfies Handler,
+        }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
@@ -266,8 +340,10 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await scheduleRetention({ store, clock });
     const housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
     opened.push(() => housekeeping.close());
+    await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
@@ -278,10 +354,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     config.role === "web" ? undefined : openConnections({ store, clock, log, processId: process.id, channels });
   if (connections !== undefined) opened.push(() => connections.close());
 
-  const metrics = new Registry();
-  collectDefaultMetrics({ register: metrics });
+  measures.watch({
+    store,
+    running: () => worker?.running() ?? new Map(),
+    kinds: Object.keys(handlers),
+    connections: () => connections?.states() ?? [],
+    clock,
+    log,
+  });
   const server = await createServer({
     store,
+    processId: process.id,
     engine,
     fanout,
     documents,
@@ -297,10 +380,11 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     planLimits: (plan) => planLimits[plan],
     cursorKey: secrets.key("cursor"),
-    sites: createSites(channels),
+    sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
+      ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -308,12 +392,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
         cause,
       })),
     ],
-    metrics,
+    metrics: measures.registry,
     clock,
     log,
     options: {
       publicUrl: config.publicUrl,
       version,
+      metricsToken: config.metricsToken,
       trustedProxies: config.trustedProxies,
       timeouts: defaultTimeouts,
       connectionsMax: defaultConnectionsMax,
@@ -332,8 +417,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   async function close(): Promise<void> {
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
     const served = server.close();
-    await connections?.close();
-    await worker?.close(6_000);
+    // At the same time: one after the other they could take longer than there is.
+    await Promise.all([connections?.close(), worker?.close(6_000)]);
     await channels.close();
     await served;
     await process.close();
@@ -347,6 +432,8 @@ const backoffMaxMs = 600_000;
 
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 function backoffMs(attempts: number, error: unknown): number {
+  // A server of ours that is away is back some day, and then has to be found soon.
+  if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
   const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
   return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
 }
@@ -388,10 +475,16 @@ async function readiness(
   if (signalState !== undefined) {
     const cause = await signalState();
     // Without it everything goes on, more slowly: the database is the queue.
-    states.push({ name: "redis", state: cause === null ? "ready" : "degraded", cause });
+    states.push(degradedBy("redis", cause));
   }
   return states;
 }
+
+const degradedBy = (name: string, cause: string | null): DependencyState => ({
+  name,
+  state: cause === null ? "ready" : "degraded",
+  cause,
+});
 
 /** The demo page is for trying it out, on the embedded default. */
 export const hasDemo = ({ databaseUrl }: Config): boolean => databaseUrl.startsWith("sqlite:");

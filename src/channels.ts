@@ -10,6 +10,7 @@ import type { Engine } from "#engine/engine.ts";
 import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
+import type { Measures } from "./measures.ts";
 import type { Secrets } from "./secrets.ts";
 import { createWindows } from "./windows.ts";
 
@@ -81,6 +82,7 @@ export interface ChannelDependencies {
   /** Called when an event arrives: the engine is made after the channels that it needs. */
   readonly engine: () => Engine;
   readonly load: LoadAdapter;
+  readonly measures: Pick<Measures, "seen" | "send">;
   /** As platforms reach us; without a slash at the end. */
   readonly publicUrl: string;
 }
@@ -144,10 +146,14 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     return { account, adapter: module.create(account, createHost(dependencies, account)) };
   }
 
-  function adapter(account: Pick<Account, "id">): ChannelAdapter {
+  function loaded(account: Pick<Account, "id">): Opened {
     const found = ready.get(account.id);
     if (found === undefined) throw new Error(`the adapter of account ${account.id} is not loaded`);
-    return found.adapter;
+    return found;
+  }
+
+  function adapter(account: Pick<Account, "id">): ChannelAdapter {
+    return loaded(account).adapter;
   }
 
   return {
@@ -191,7 +197,10 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       return row === undefined ? undefined : open(row.id);
     },
     render: (account, message) => adapter(account).render(message),
-    send: (account, part, context) => adapter(account).send(part, context),
+    async send(given, part, context) {
+      const { account, adapter: to } = loaded(given);
+      return dependencies.measures.send(account.channel, () => to.send(part, context));
+    },
     async reconcile(account, key, context) {
       const { reconcile } = adapter(account);
       return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context);
@@ -246,7 +255,10 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
     clock,
     log,
     webhookUrl: `${dependencies.publicUrl}/channels/${account.channel}/${account.id}`,
-    accept: (event) => dependencies.engine().accept(account.id, event),
+    accept(event) {
+      dependencies.measures.seen(account.channel, "inbound");
+      return dependencies.engine().accept(account.id, event);
+    },
     customerTyping(thread) {
       fanout.publish(
         workspaceTopic(account.workspaceId),

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { pino } from "pino";
+import { requestContext } from "./request-context.ts";
 
 /** What could hold a secret, or what a customer wrote, is left out by name. */
 const redact = {
@@ -19,7 +20,13 @@ const redact = {
   censor: "[hidden]",
 };
 
-export const logOptions = (level: string) => ({ level, redact });
+/** What a request causes is found by its id, whichever part of the program logs it. */
+function mixin(): object {
+  const requestId = requestContext.getStore();
+  return requestId === undefined ? {} : { requestId };
+}
+
+export const logOptions = (level: string) => ({ level, redact, mixin });
 
 /** Lines of JSON on the standard output; on a terminal, lines for people. */
 export async function createLog(level: string): Promise<Logger> {

@@ -4,9 +4,10 @@ import type { Channel } from "#domain/message.ts";
 import { channels as channelNames } from "#domain/message.ts";
 import type { Sites, WebhookReceiver } from "#http/dependencies.ts";
 import type { ChannelRegistry, Opened } from "./channels.ts";
+import type { Measures } from "./measures.ts";
 
 /** Finds what an account serves over HTTP. */
-export function createSites(registry: ChannelRegistry): Sites {
+export function createSites(registry: ChannelRegistry, measures: Pick<Measures, "seen">): Sites {
   return {
     async page(path, query) {
       const workspaceId = query["workspace"] === undefined ? undefined : parseWorkspaceId(query["workspace"]);
@@ -21,12 +22,15 @@ export function createSites(registry: ChannelRegistry): Sites {
     async socket(workspaceId, channel, path): Promise<SiteSocket | undefined> {
       if (!hasSite(channel)) return undefined;
       const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
-      return inbound?.kind === "site" && inbound.socket?.path === path ? inbound.socket : undefined;
+      if (inbound?.kind !== "site" || inbound.socket?.path !== path) return undefined;
+      measures.seen(channel, "transport");
+      return inbound.socket;
     },
     async webhook(channel, accountId): Promise<WebhookReceiver | undefined> {
       const opened = await registry.open(accountId);
       const inbound = opened?.adapter.inbound;
       if (opened?.account.channel !== channel || inbound?.kind !== "webhook") return undefined;
+      measures.seen(channel, "transport");
       return (request) => inbound.receive(request);
     },
   };

@@ -48,11 +48,15 @@ export const workspaceList: Command = ({ argv, output, config }) => {
 };
 
 export const workspaceSet: Command = ({ argv, output, config }) => {
-  const [id, ...assignments] = readArguments(argv, []).words;
-  if (id === undefined || assignments.length === 0) throw new UsageError("use: parley workspace set ID key=value…");
+  const given = readArguments(argv, [], ["force"]);
+  const [id, ...assignments] = given.words;
+  if (id === undefined || assignments.length === 0)
+    throw new UsageError("use: parley workspace set ID key=value… [--force]");
   return withCore(config, async ({ store }) => {
     const { id: workspaceId, name } = await requireWorkspace(store, id);
-    const settings: WorkspaceSettings = settingsOf(await setWorkspace(store, clock, workspaceId, assignments));
+    const settings: WorkspaceSettings = settingsOf(
+      await setWorkspace(store, clock, workspaceId, assignments, { force: given.flag("force") }),
+    );
     output.result({ id: workspaceId, settings }, [`Changed ${name}: ${assignments.join(", ")}`]);
     return 0;
   });

@@ -17,8 +17,20 @@ import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
 import { documentsList, documentsRemove } from "./documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
+import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
+import {
+  webhookAdd,
+  webhookDeliveriesList,
+  webhookDisable,
+  webhookEnable,
+  webhookList,
+  webhookRemove,
+  webhookReplay,
+  webhookRotate,
+  webhookTest,
+} from "./webhooks.ts";
 
 export interface Invocation {
   readonly argv: readonly string[];
@@ -55,6 +67,16 @@ export const commands: Readonly<Record<string, Command>> = {
   "documents list": documentsList,
   "documents recrawl": documentsRecrawl,
   "documents remove": documentsRemove,
+  "webhook add": webhookAdd,
+  "webhook list": webhookList,
+  "webhook remove": webhookRemove,
+  "webhook enable": webhookEnable,
+  "webhook disable": webhookDisable,
+  "webhook test": webhookTest,
+  "webhook deliveries": webhookDeliveriesList,
+  "webhook replay": webhookReplay,
+  "webhook rotate": webhookRotate,
+  "search rebuild": searchRebuild,
 };
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
@@ -65,7 +87,8 @@ export const usage = `parley — a support assistant that answers from your docu
 
   parley workspace create --name N [--plan free|starter|growth|business|enterprise]
   parley workspace list
-  parley workspace set ID key=value…  for example strictness=helpful auto_resolve_days=3
+  parley workspace set ID key=value… [--force]
+                                     for example strictness=helpful auto_resolve_days=3
   parley workspace delete ID [--yes]   remove it with everything in it
 
   parley key create --workspace W --name N [--limit-minute n] [--limit-day n] [--expires ISO]
@@ -89,6 +112,13 @@ export const usage = `parley — a support assistant that answers from your docu
   parley documents list --workspace W [--status S]
   parley documents recrawl --workspace W ID…
   parley documents remove --workspace W ID…
+
+  parley webhook add --workspace W --url U [--events a,b]
+  parley webhook list [--workspace W]
+  parley webhook remove|enable|disable|test|rotate ID
+  parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
+  parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
+  parley search rebuild [--workspace W]  build the conversations' collections in Typesense anew
 
   parley ask --workspace W "question"
 

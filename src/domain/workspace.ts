@@ -1,3 +1,4 @@
+import type { Audiences } from "./audience.ts";
 import type { SlaTargets } from "./sla.ts";
 import { defaultSlaTargets } from "./sla.ts";
 
@@ -61,6 +62,11 @@ export interface WorkspaceSettings {
   readonly widgetColor: string;
   /** Asks an anonymous visitor for name and e-mail address: never, or when the conversation is handed over. */
   readonly leadCapture: "off" | "on_handover";
+  /** Who sees the documents that carry an audience tag. */
+  readonly audiences: Audiences;
+  /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
+  readonly userLimitMinute: number | null;
+  readonly userLimitDay: number | null;
 }
 
 export const defaultSettings: WorkspaceSettings = {
@@ -116,6 +122,9 @@ export const defaultSettings: WorkspaceSettings = {
   widgetGreeting: "Hello! Ask a question, and I will look it up in our documentation.",
   widgetColor: "#1f6feb",
   leadCapture: "on_handover",
+  audiences: {},
+  userLimitMinute: null,
+  userLimitDay: null,
 };
 
 export function settingsOf(stored: Partial<WorkspaceSettings>): WorkspaceSettings {

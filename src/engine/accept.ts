@@ -1,4 +1,5 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import type { Attributes } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
 import type { Channel } from "#domain/message.ts";
@@ -9,13 +10,15 @@ import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, thinkLane } from "./changes.ts";
-import type { Contacts } from "./contacts.ts";
+import type { Contacts, Person } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
+import { noteProblem } from "./failures.ts";
 import type { TextChange } from "./inbound-changes.ts";
-import { applyDelivery, applyEdit, changeText, moveContext, noteFailure } from "./inbound-changes.ts";
+import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
+import type { QuestionOptions } from "./think.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AccountRef {
@@ -29,6 +32,13 @@ export interface Arrival {
   readonly event: InboundEvent;
   /** This process answers at once, itself: the work is stored as taken. */
   readonly lease?: { readonly id: string; readonly until: number };
+  /** How the question is to be answered, by whichever process does it in the end. */
+  readonly options?: QuestionOptions;
+  /**
+   * What the company itself says of its verified user. Not part of the event: what a customer's browser or a platform
+   * sends can never set it.
+   */
+  readonly attributes?: Attributes;
 }
 
 export interface Arrived extends Accepted {
@@ -60,10 +70,8 @@ export async function acceptAll(
   const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
   const contacts = await loadContacts(
     tx,
-    fresh.flatMap(({ workspace, account, event }) =>
-      event.kind === "message" || event.kind === "contact"
-        ? [{ workspaceId: workspace.id, channel: account.channel, sender: event.sender }]
-        : [],
+    fresh.flatMap((arrival) =>
+      arrival.event.kind === "message" || arrival.event.kind === "contact" ? [personOf(arrival, arrival.event)] : [],
     ),
     now,
   );
@@ -105,14 +113,14 @@ export async function acceptAll(
     const row = conversations.get(context);
     switch (event.kind) {
       case "message": {
-        const contact = contacts.of({ workspaceId: workspace.id, channel: account.channel, sender: event.sender });
+        const contact = contacts.of(personOf(arrival, event));
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
         conversations.set(context, draft.row);
         return acceptMessage(draft, arrival, event, contact);
       }
       case "contact": {
-        const contact = contacts.of({ workspaceId: workspace.id, channel: account.channel, sender: event.sender });
+        const contact = contacts.of(personOf(arrival, event));
         contacts.setClaimed(contact.contact, event.contact);
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
@@ -130,7 +138,7 @@ export async function acceptAll(
       }
       case "reach": {
         if (row === undefined) return nothing;
-        changes.tellAgents(await noteFailure(tx, row.id, event.reason, now));
+        await noteProblem(tx, changes.track(row, workspace.settings, false), event.reason, now);
         return { ...nothing, conversationId: row.id };
       }
       case "edit":
@@ -192,11 +200,14 @@ export async function acceptAll(
       customer_phone: null,
       customer_verified: 0,
       previous_conversation_id: null,
+      event_seq: 0,
       own_contact_id: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
-    draft.audit("status_changed", { type: "customer", id: contact.id, name: contact.name }, { to: "open" });
+    const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    draft.audit("status_changed", actor, { to: "open" });
+    draft.tell("conversation.started", actor);
     newConversations.push(draft);
     return draft;
   }
@@ -233,13 +244,29 @@ export async function acceptAll(
       changes.addWork({
         lane: thinkLane(row.id),
         kind: "think",
-        payload: { conversationId: row.id, seq: message.seq },
+        payload: {
+          conversationId: row.id,
+          seq: message.seq,
+          ...(arrival.options === undefined ? {} : { options: arrival.options }),
+        },
         dueAt: now,
         ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
       });
     }
     return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
   }
+}
+
+function personOf(
+  { workspace, account, attributes }: Arrival,
+  { sender }: { readonly sender: Person["sender"] },
+): Person {
+  return {
+    workspaceId: workspace.id,
+    channel: account.channel,
+    sender,
+    ...(attributes === undefined ? {} : { attributes }),
+  };
 }
 
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;

@@ -1,6 +1,7 @@
 import type { Sender } from "#channel/contract.ts";
 import { emailIdentity, phoneIdentity } from "#domain/identity.ts";
 import { newId } from "#domain/ids.ts";
+import type { Attributes } from "#domain/audience.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -18,6 +19,8 @@ export interface Person {
   readonly workspaceId: string;
   readonly channel: Channel;
   readonly sender: Sender;
+  /** What the company says of the user whom `sender.verified` names. */
+  readonly attributes?: Attributes;
 }
 
 /** A customer: the contact that stands for them, and the one that this identity was first known as. */
@@ -69,7 +72,7 @@ function keysOf({ workspaceId, channel, sender }: Person): Keys {
  * MySQL takes texts that differ in spaces at the end for the same, and "ada " is another user than "ada": what ends in
  * a space is stored with a sign after it.
  */
-function exact(value: string): string {
+export function exact(value: string): string {
   return /[ \0]$/.test(value) ? `${value}\0` : value;
 }
 
@@ -147,13 +150,18 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       const { verified } = person.sender;
       const found = [contactOf(user), contactOf(session), ...addresses.map((key) => contactOf(key))];
       const reason = user?.kind ?? addresses[0]?.kind ?? "user_id";
-      const contact = join(same(found, user?.value), reason) ?? add(person);
+      const contact = join(same(found, verified?.userId), reason) ?? add(person);
       const before = identities.get(textOf(session));
       // A session of one user that is now another's goes with its user.
       const ownerId = before !== undefined && rootOf(before.contact_id) === contact ? before.contact_id : contact.id;
       if (verified !== undefined) {
         const { userId, name, email } = verified;
-        setFields(contact, { user_id: userId, name: name ?? contact.name, email: email ?? contact.email });
+        setFields(contact, {
+          user_id: userId,
+          name: name ?? contact.name,
+          email: email ?? contact.email,
+          attributes: person.attributes === undefined ? contact.attributes : JSON.stringify(person.attributes),
+        });
       }
       link(session, ownerId, user !== undefined || addresses.length > 0);
       for (const key of user === undefined ? addresses : [user, ...addresses]) {

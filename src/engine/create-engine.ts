@@ -1,20 +1,18 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
-import { newId } from "#domain/ids.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
-import { settingsOf } from "#domain/workspace.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
-import type { Arrival, Arrived } from "./accept.ts";
 import { createAcceptance } from "./acceptance.ts";
+import { createAsk } from "./ask.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
-import type { Engine, Query, QueryResult } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
@@ -22,6 +20,7 @@ import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
+import { settingsIn } from "./workspaces.ts";
 
 export interface EngineDependencies {
   readonly store: Store;
@@ -60,7 +59,6 @@ export interface EngineWork {
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
-const queryLeaseMs = 45_000;
 /** Conversations whose text is indexed in one write. */
 const indexStep = 10;
 
@@ -71,8 +69,7 @@ export interface CreatedEngine extends Engine {
 }
 
 export function createEngine(dependencies: EngineDependencies): CreatedEngine {
-  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, processId, checkpoint } =
-    dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, checkpoint } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -99,104 +96,21 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
 
   const enqueue = createAcceptance({ store, search, clock, log, checkpoint, announce });
 
-  async function arrive(accountId: string, event: InboundEvent, lease?: Arrival["lease"]): Promise<Arrived> {
+  async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
     if (account === undefined) throw new Error("this channel account does not exist any more");
     const workspace = await workspaceOf(account.workspaceId);
-    return enqueue({ account, workspace, event, ...(lease === undefined ? {} : { lease }) });
-  }
-
-  async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
-    const { work: _, ...accepted } = await arrive(accountId, event);
+    const { work: _, ...accepted } = await enqueue({ account, workspace, event });
     return accepted;
   }
 
-  async function query(request: Query, signal: AbortSignal): Promise<QueryResult> {
-    const workspace = await workspaceOf(request.workspaceId);
-    const account = await accounts.api(workspace.id);
-    const thread = await threadOf(request, account.id);
-    const now = clock.now();
-    const arrived = await enqueue({
-      account,
-      workspace,
-      event: {
-        kind: "message",
-        externalId: newId("req", now),
-        thread,
-        sender: senderOf(request, thread),
-        sentAt: now,
-        text: request.text,
-        ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
-      },
-      lease: { id: processId, until: now + queryLeaseMs },
-    });
-    const { conversationId } = arrived;
-    if (conversationId === null) throw new Error("a question was stored without a conversation");
-    const { work } = arrived;
-    const thought = work === null ? null : await answerNow(workspace, request, work, signal);
-    if (thought === null || thought.reply === null) {
-      return {
-        answer: workspace.settings.waitingMessage,
-        sources: [],
-        conversationId,
-        messageId: null,
-        skillsFired: [],
-        tokensUsed: 0,
-        confidence: null,
-      };
-    }
-    const { reply, answer } = thought;
-    return {
-      answer: reply.content,
-      sources: JSON.parse(reply.sources ?? "[]") as QueryResult["sources"],
-      conversationId,
-      messageId: reply.id,
-      skillsFired: answer?.skillsFired ?? [],
-      tokensUsed: answer?.tokensUsed ?? 0,
-      confidence: answer?.confidence ?? null,
-    };
-  }
-
-  async function threadOf(request: Query, accountId: string): Promise<string> {
-    if (request.conversationId === undefined) return `api:${newId("ses", clock.now())}`;
-    const row = await store.read
-      .selectFrom("conversations")
-      .select(["id", "context_key", "account_id", "channel"])
-      .where("id", "=", request.conversationId)
-      .where("workspace_id", "=", request.workspaceId)
-      .executeTakeFirst();
-    if (row?.id !== request.conversationId)
-      throw new Problem("conversation_not_found", "there is no conversation with this id");
-    if (row.account_id !== accountId) {
-      throw new Problem(
-        "invalid_parameter",
-        `conversation_id: this conversation belongs to the channel ${row.channel}; only its customer can ask there, and agents reply with POST /v1/conversations/{id}/messages`,
-      );
-    }
-    return row.context_key;
-  }
-
-  async function answerNow(workspace: Workspace, request: Query, work: OutboxRow, signal: AbortSignal) {
-    const { strictness, topK, documentIds, audience, onToken } = request;
-    const options = {
-      ...(strictness === undefined ? {} : { strictness }),
-      ...(topK === undefined ? {} : { topK }),
-      ...(documentIds === undefined ? {} : { documentIds }),
-      ...(audience === undefined ? {} : { audience }),
-      ...(onToken === undefined ? {} : { onToken }),
-    };
-    checkpoint("answer.before");
-    try {
-      const thought = await think(dependencies, workspace, [work], options, signal);
-      checkpoint("answer.stored");
-      announce(thought.effects);
-      return thought;
-    } catch (error) {
-      // The client is told that it failed, so it must not be answered behind its back as well.
-      await store.write((tx) => finishWork(tx, [work]));
-      throw error;
-    }
-  }
+  const query = createAsk({
+    ...dependencies,
+    workspaceOf,
+    apiAccount: (workspaceId) => accounts.api(workspaceId),
+    enqueue,
+    announce,
+  });
 
   const work: EngineWork = {
     async think(rows, signal) {
@@ -206,7 +120,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const perQuestion = await isPerQuestion(rows);
       checkpoint("answer.before");
       for (const group of perQuestion ? rows.map((row) => [row]) : [rows]) {
-        const { effects } = await think(dependencies, workspace, group, {}, signal);
+        const { effects } = await think(dependencies, workspace, group, undefined, signal);
         checkpoint("answer.stored");
         announce(effects);
       }
@@ -237,24 +151,16 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       }
     },
     async abandonSend(tx, row, reason, now) {
-      const told = await abandonDelivery(tx, row, reason, now);
-      return () => announce({ wake: [], threads: [], workspaces: told });
+      const effects = await abandonDelivery(tx, search, row, reason, now);
+      return () => announce(effects);
     },
     async abandonThink(tx, row, reason, now) {
       const id = conversationOf(row);
       const found = await tx.selectFrom("conversations").select("workspace_id").where("id", "=", id).executeTakeFirst();
       const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, id);
-      const stored =
-        locked === undefined
-          ? undefined
-          : await tx
-              .selectFrom("workspaces")
-              .select("settings")
-              .where("id", "=", locked.workspace_id)
-              .executeTakeFirst();
-      if (locked === undefined || stored === undefined || locked.status !== "open") return () => undefined;
+      if (locked === undefined || locked.status !== "open") return () => undefined;
       const changes = createChanges(now, search);
-      const settings = settingsOf(JSON.parse(stored.settings) as object);
+      const settings = await settingsIn(tx, locked.workspace_id);
       const draft = changes.track(locked, settings, false);
       const actor = systemActor("escalation");
       handOver(draft, channels, settings, actor, { reason: "answer failed" });
@@ -363,20 +269,4 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
 
 function conversationOf(row: OutboxRow): string {
   return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;
-}
-
-/** A user id that nothing proves names a contact of its own, never the one it claims to be. */
-function senderOf({ user }: Query, thread: string) {
-  if (user?.userId !== undefined && user.verified) {
-    return {
-      // The thread's own: a later turn that names nobody is still this user's.
-      key: thread,
-      verified: {
-        userId: user.userId,
-        ...(user.name === undefined ? {} : { name: user.name }),
-        ...(user.email === undefined ? {} : { email: user.email }),
-      },
-    };
-  }
-  return { key: thread };
 }

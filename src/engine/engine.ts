@@ -1,3 +1,4 @@
+import type { Attributes } from "#domain/audience.ts";
 import type { Accepted, InboundEvent, TypingParty } from "#channel/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Actor, Confidence, Source } from "#domain/message.ts";
@@ -36,12 +37,17 @@ export interface Query {
     readonly verified: boolean;
     readonly name?: string;
     readonly email?: string;
+    /** What the company says of a verified user; absent: what it said last. */
+    readonly attributes?: Attributes;
   };
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly strictness?: Strictness;
   readonly topK?: number;
   readonly documentIds?: readonly string[];
+  /** Of the tags that the asker has, only these. */
   readonly audience?: readonly string[];
+  /** The sender's own id of this question: the same id again is the same question, and gets the same answer. */
+  readonly clientId?: string;
   readonly onToken?: (delta: string) => void;
 }
 
@@ -83,12 +89,16 @@ export interface ConversationChange {
   readonly addTags?: readonly string[];
   readonly priority?: Priority;
   readonly notes?: readonly NewNote[];
+  /** The sender's own id of this change: its notes are not added again. */
+  readonly clientId?: string;
 }
 
 export interface NewNote {
   readonly content: string;
   /** Null: the actor's own name. */
   readonly authorEmail: string | null;
+  /** The sender's own id of this note, as `newId("req")` makes it: the same id again is the same note. */
+  readonly clientId?: string;
 }
 
 export interface Note {

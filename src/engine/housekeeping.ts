@@ -20,14 +20,14 @@ const kept = {
   deadLetterMs: 30 * dayMs,
   idempotencyMs: 2 * dayMs,
   counterMs: 2 * dayMs,
-  /** Counters of a month's queries. */
+  /** Counters of a month's queries, and the places that agents sign in from. */
   monthlyCounterMs: 40 * dayMs,
   processMs: 7 * dayMs,
 } as const;
 
 const emptiedAtOnce = 500;
 
-export const housekeepingLane = "housekeeping";
+const housekeepingLane = "housekeeping";
 
 export interface HousekeepingDependencies {
   readonly store: Store;
@@ -86,7 +86,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
             table: "counters",
             column: "window_start",
             before: now - kept.counterMs,
-            and: sql`name not like 'queries:%'`,
+            and: sql`name not like 'queries:%' and name not like 'inbox:known:%'`,
           },
           signal,
         ),

@@ -9,6 +9,7 @@ import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Answer, Answerer, Channels, Clock, Question, Reader, Store, ConversationSearch } from "./ports.ts";
 import { handOver, say } from "./say.ts";
+import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {
@@ -20,8 +21,8 @@ export interface ThinkDependencies {
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
 }
 
-/** What an API client may set for its own question. */
-export type QuestionOptions = Partial<Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "onToken">>;
+/** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
+export type QuestionOptions = Partial<Pick<Question, "strictness" | "topK" | "documentIds" | "audience">>;
 
 export interface Thought {
   readonly effects: Effects | null;
@@ -48,14 +49,15 @@ export async function think(
   { store, clock, answerer, channels, search, asksForHuman }: ThinkDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
-  options: QuestionOptions,
+  onToken: Question["onToken"],
   signal: AbortSignal,
 ): Promise<Thought> {
   const [first] = rows;
   if (first === undefined) return silent;
-  const { conversationId, seq } = JSON.parse(first.payload) as {
+  const { conversationId, seq, options } = JSON.parse(first.payload) as {
     readonly conversationId: string;
     readonly seq: number;
+    readonly options?: QuestionOptions;
   };
   const conversation = await store.read
     .selectFrom("conversations")
@@ -65,7 +67,8 @@ export async function think(
   if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
   await channels.ready({ id: conversation.account_id });
   const perQuestion = conversation.channel === "api";
-  const messages = await recentMessages(store.read, conversation);
+  const messages = await recentMessages(store.read, conversation, perQuestion ? seq : undefined);
+  const audience = options?.audience ?? [];
   const asked = messages.filter(
     (message) =>
       message.role === "user" &&
@@ -92,21 +95,22 @@ export async function think(
     if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
       return { kind: "escalate", reason: "the customer asked for a person" };
     }
-    const answer = await answerer.answer(
-      {
-        workspaceId: workspace.id,
-        text,
-        history: messages
-          .filter((message) => message.seq < (asked[0]?.seq ?? 0) && message.content !== "")
-          .map(({ role, content }) => ({ role, content })),
-        strictness: settings.strictness,
-        topK: sourcesMax,
-        audience: [],
-        settings,
-        ...options,
-      },
-      signal,
-    );
+    const question: Question = {
+      workspaceId: workspace.id,
+      text,
+      history: messages
+        .filter((message) => message.seq < (asked[0]?.seq ?? 0) && message.content !== "")
+        // What was said to somebody who may see more is not known to this asker.
+        .filter((message) => tagsIn(message.audience).every((tag) => audience.includes(tag)))
+        .map(({ role, content }) => ({ role, content })),
+      strictness: settings.strictness,
+      topK: sourcesMax,
+      settings,
+      ...options,
+      audience,
+      ...(onToken === undefined ? {} : { onToken }),
+    };
+    const answer = await untilAborted(answerer.answer(question, signal), signal);
     signal.throwIfAborted();
     const streak = answer.confidence === "low" ? (conversation?.low_streak ?? 0) + 1 : 0;
     return { kind: "answer", answer, escalate: streak >= settings.lowAnswersToEscalate };
@@ -114,6 +118,8 @@ export async function think(
 
   function finish(found: Turn | null): Promise<Thought> {
     return store.write(async (tx) => {
+      // What comes too late is not said.
+      signal.throwIfAborted();
       // Fails when this work was taken over meanwhile: then the reply is the other's to give.
       await finishWork(tx, rows);
       const row = found === null ? undefined : await lockConversation(tx, workspace.id, conversationId);
@@ -142,6 +148,7 @@ export async function think(
         confidence: answer.confidence,
         skills: JSON.stringify(answer.skillsFired),
         tokensUsed: answer.tokensUsed,
+        audience: audience.length === 0 ? null : JSON.stringify(audience),
       });
     }
     if (!escalate) {
@@ -154,19 +161,25 @@ export async function think(
   }
 }
 
+type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience">;
+
+/** `upTo`: nothing after this message matters. */
 async function recentMessages(
   db: Reader,
   conversation: ConversationRow,
-): Promise<Pick<MessagesTable, "seq" | "role" | "content">[]> {
-  const from = Math.min(conversation.settled_seq, conversation.last_customer_seq) - historyMax;
-  const rows = await db
+  upTo: number | undefined,
+): Promise<RecentMessage[]> {
+  const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
+  let query = db
     .selectFrom("messages")
-    .select(["seq", "role", "content"])
+    .select(["seq", "role", "content", "audience"])
     .where("conversation_id", "=", conversation.id)
-    .where("seq", ">", from)
-    .orderBy("seq", "desc")
-    // A flood of messages is answered by its end.
-    .limit(50)
-    .execute();
+    .where("seq", ">", from);
+  if (upTo !== undefined) query = query.where("seq", "<=", upTo);
+  // A flood of messages is answered by its end.
+  const rows = await query.orderBy("seq", "desc").limit(50).execute();
   return rows.toReversed();
 }
+
+const tagsIn = (audience: string | null): readonly string[] =>
+  audience === null ? [] : (JSON.parse(audience) as readonly string[]);

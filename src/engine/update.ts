@@ -4,6 +4,7 @@ import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
+import { deleteEventsOf } from "#store/webhooks.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, sendLane, thinkLane, timerLane } from "./changes.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
@@ -40,7 +41,13 @@ export async function updateConversation(
   }
   changeStatus(draft, channels, workspace.settings, change, actor, now);
   await changeTags(tx, draft, change, actor);
-  for (const note of change.notes ?? []) await insertNote(tx, draft, note, actor, now);
+  const { clientId } = change;
+  for (const [i, note] of (change.notes ?? []).entries()) {
+    // All of a change is stored at once: with its first note, the others are there as well.
+    const once = clientId === undefined || i > 0 ? note : { ...note, clientId };
+    if (once.clientId !== undefined && (await noteOf(tx, draft.row.id, once.clientId)) !== undefined) break;
+    await insertNote(tx, draft, once, actor, now);
+  }
   return changes.flush(tx);
 }
 
@@ -112,6 +119,7 @@ function assign(draft: Draft, email: string, actor: Actor): void {
   if (row.assigned_to === email) return;
   draft.audit("assigned", actor, { from: row.assigned_to, to: email });
   row.assigned_to = email;
+  draft.tell("conversation.assigned", actor);
   draft.touch();
 }
 
@@ -129,9 +137,12 @@ async function changeTags(tx: Tx, draft: Draft, change: ConversationChange, acto
   );
 }
 
+/** Adds a note, or gives the one that its sender has added before. */
 export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Actor, now: number): Promise<Note> {
+  const before = note.clientId === undefined ? undefined : await noteOf(tx, draft.row.id, note.clientId);
+  if (before !== undefined) return before;
   const author = note.authorEmail ?? authorOf(actor);
-  const id = newId("note", now);
+  const id = note.clientId === undefined ? newId("note", now) : noteIdOf(note.clientId);
   await tx
     .insertInto("notes")
     .values({ id, conversation_id: draft.row.id, content: note.content, author, created_at: now })
@@ -139,6 +150,20 @@ export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Act
   draft.audit("note_added", actor, { detail: id });
   draft.touch();
   return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
+}
+
+const noteIdOf = (clientId: string): string => clientId.replace(/^req_/, "note_");
+
+async function noteOf(tx: Tx, conversationId: string, clientId: string): Promise<Note | undefined> {
+  const row = await tx
+    .selectFrom("notes")
+    .selectAll()
+    .where("id", "=", noteIdOf(clientId))
+    .where("conversation_id", "=", conversationId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { id, content, author, created_at } = row;
+  return { id, conversationId, content, author, createdAt: created_at };
 }
 
 function authorOf(actor: Actor): string {
@@ -182,6 +207,8 @@ export async function removeConversation(
     .where("contact_id", "=", row.contact_id)
     .where("previous_conversation_id", "=", row.id)
     .execute();
+  // What was not sent yet is not sent any more, and what was sent cannot be replayed.
+  await deleteEventsOf(tx, row.id);
   await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
   const effects = await changes.flush(tx);
   return {

@@ -10,6 +10,8 @@ import type { ConversationRow } from "#store/conversations.ts";
 /** All that the HTTP side needs of the rest of the program. */
 export interface HttpDependencies {
   readonly store: Store;
+  /** This process in the table of those that run. */
+  readonly processId: string;
   readonly engine: Engine;
   readonly fanout: Fanout;
   readonly documents: DocumentShelf;
@@ -94,6 +96,8 @@ export interface HttpOptions {
   /** As browsers and platforms reach us; without a slash at the end. */
   readonly publicUrl: string;
   readonly version: string;
+  /** Opens /metrics; absent: open to neighbours, as long as the public address is not public. */
+  readonly metricsToken?: string | undefined;
   /** Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed. Empty: nobody's. */
   readonly trustedProxies: readonly string[];
   readonly timeouts: HttpTimeouts;
@@ -123,7 +127,7 @@ export const defaultTimeouts: HttpTimeouts = {
   checkMs: 2_000,
   keepAliveMs: 72_000,
   readinessMs: 5_000,
-  closeMs: 8_000,
+  closeMs: 7_500,
 };
 
 export const defaultConnectionsMax = 20_000;

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DependencyState, HttpDependencies } from "./dependencies.ts";
+import { mayReadMetrics } from "./metrics-access.ts";
+import { Problem } from "#domain/problem.ts";
 import type { App } from "./server.ts";
 
 /** `/health/live`: the process answers. `/health/ready`: it can do its work, and otherwise what is missing. */
@@ -18,9 +20,16 @@ export function health(app: App, { readiness, metrics, options, log }: HttpDepen
       });
   });
 
-  app.get("/metrics", { schema: { hide: true } }, async (_request, reply) =>
-    reply.header("content-type", metrics.contentType).send(await metrics.metrics()),
-  );
+  app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
+    if (!mayReadMetrics({ token: options.metricsToken, publicUrl: options.publicUrl }, request)) {
+      throw options.metricsToken === undefined
+        ? new Problem("not_found", "Set METRICS_TOKEN, and send it as Authorization: Bearer, to read the metrics here.")
+        : new Problem("invalid_key", "Send the METRICS_TOKEN as Authorization: Bearer to read the metrics.");
+    }
+    return reply
+      .headers({ "content-type": metrics.contentType, "cache-control": "no-store" })
+      .send(await metrics.metrics());
+  });
 
   async function states(): Promise<readonly DependencyState[]> {
     const waited = new AbortController();

@@ -1,8 +1,11 @@
+import { hash } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
-import type { PlanLimits } from "#domain/workspace.ts";
+import type { PlanLimits, WorkspaceSettings } from "#domain/workspace.ts";
+import { settingsOf } from "#domain/workspace.ts";
 import type { Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
+import { createCounting } from "#store/counting.ts";
 import type { Caller } from "./auth.ts";
 
 const concurrentMax = 50;
@@ -52,6 +55,11 @@ export interface Limits {
   take(caller: Caller): Promise<TakenSlot>;
   /** Counts a query of the workspace's month. Throws Problem quota_exhausted. Null: not counted. */
   takeQuery(caller: Caller): Promise<Slot | null>;
+  /**
+   * Counts a query of one user, where the workspace bounds them. Throws Problem rate_limit_minute or rate_limit_day.
+   * Null: not counted.
+   */
+  takeUser(caller: Caller, userId: string | undefined): Promise<Slot | null>;
   giveBack(slot: Slot): Promise<void>;
   /** Enters a request of this key; the end of it, to be called once. Throws Problem too_many_concurrent_requests. */
   enter(keyId: string): () => void;
@@ -59,7 +67,8 @@ export interface Limits {
 
 /**
  * The counters are rows, so that they survive a restart and several processes share them. Only the number of requests
- * in flight is of this process.
+ * in flight is of this process: it keeps one caller from taking a process for itself, and to share it would cost every
+ * request another write.
  */
 export function createLimits(
   store: Store,
@@ -67,6 +76,7 @@ export function createLimits(
   planLimits: (plan: Caller["plan"]) => PlanLimits,
 ): Limits {
   const inFlight = new Map<string, number>();
+  const counting = createCounting(store);
 
   async function take(caller: Caller): Promise<TakenSlot> {
     const at = now();
@@ -101,19 +111,33 @@ export function createLimits(
   }
 
   async function tryTake(counters: readonly Counter[], limits: readonly [number, number]) {
-    try {
-      const [day = 0, minute = 0] = await store.write(async (tx) => {
-        const values = await countUp(tx, counters);
-        // Thrown, so that what was counted is undone.
-        if (values.some((value, i) => value > (limits[i] ?? 0))) throw new Full(values);
-        return values;
-      });
-      return { taken: true, day, minute };
-    } catch (error) {
-      if (!(error instanceof Full)) throw error;
-      const [day = 0, minute = 0] = error.values;
-      return { taken: false, day, minute };
-    }
+    const { taken, values } = await counting.take(counters, limits);
+    const [day = 0, minute = 0] = values;
+    return { taken, day, minute };
+  }
+
+  async function takeUser(caller: Caller, userId: string | undefined): Promise<Slot | null> {
+    if (userId === undefined) return null;
+    const { userLimitMinute, userLimitDay } = settingsOf(JSON.parse(caller.settings) as Partial<WorkspaceSettings>);
+    if (userLimitMinute === null && userLimitDay === null) return null;
+    const at = now();
+    const minuteStart = at - (at % minuteMs);
+    // Hashed: it is the company's, of any form, and longer than the column together with the workspace.
+    const user = hash("sha256", `${caller.workspaceId}\n${userId}`, "hex");
+    const counters = [
+      { name: `rate:user:day:${user}`, windowStart: at - (at % dayMs) },
+      { name: `rate:user:minute:${user}`, windowStart: minuteStart },
+    ];
+    const limitDay = userLimitDay ?? Number.POSITIVE_INFINITY;
+    const { taken, day } = await tryTake(counters, [limitDay, userLimitMinute ?? Number.POSITIVE_INFINITY]);
+    if (taken) return { counters };
+    throw day > limitDay
+      ? new Problem("rate_limit_day", `One user may ask ${limitDay} questions a day; the day ends at midnight UTC.`, {
+          retryAfterS: (dayEnd(at) - at) / 1000,
+        })
+      : new Problem("rate_limit_minute", `One user may ask ${userLimitMinute ?? 0} questions a minute.`, {
+          retryAfterS: (minuteStart + minuteMs - at) / 1000,
+        });
   }
 
   async function takeQuery(caller: Caller): Promise<Slot | null> {
@@ -141,6 +165,7 @@ export function createLimits(
 
   return {
     take,
+    takeUser,
     takeQuery,
     giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters)),
     enter(keyId) {

@@ -1,6 +1,10 @@
 import { Histogram } from "prom-client";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { App } from "./server.ts";
+
+/** What proxies write for a client that did not wait for its answer; no response has it. */
+const clientGone = 499;
 
 /**
  * One log line and one measurement a request. Neither holds a body, a query string, a header or a login link's token:
@@ -8,26 +12,36 @@ import type { App } from "./server.ts";
  */
 export function observe(app: App, { metrics, log }: HttpDependencies): void {
   const duration = new Histogram({
-    name: "parley_http_request_seconds",
-    help: "Time to answer an HTTP request, by route.",
+    name: "parley_http_request_duration_seconds",
+    help: "Time to answer an HTTP request, by method, route and status.",
     labelNames: ["method", "route", "status"] as const,
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [metrics],
   });
 
+  app.addHook("onRequest", async (request, reply) => {
+    // A response that nobody waited for is not one that ended, and is told all the same.
+    reply.raw.once("close", () => {
+      if (!reply.raw.writableFinished) told(request, reply, reply.raw.headersSent ? reply.statusCode : clientGone);
+    });
+  });
   app.addHook("onResponse", async (request, reply) => {
+    if (reply.raw.writableFinished) told(request, reply, reply.statusCode);
+  });
+
+  function told(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const seconds = reply.elapsedTime / 1_000;
     const route = request.routeOptions.url ?? "none";
-    duration.observe({ method: request.method, route, status: String(reply.statusCode) }, seconds);
+    duration.observe({ method: request.method, route, status: String(status) }, seconds);
     const fields = {
       requestId: request.id,
       method: request.method,
       path: route.includes("/:token") ? route : (request.originalUrl.split("?", 1)[0] ?? "").slice(0, 200),
-      status: reply.statusCode,
+      status,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...(request.caller === null ? {} : { keyId: request.caller.keyId, workspaceId: request.caller.workspaceId }),
     };
     if (route.startsWith("/health/") || route === "/metrics") log.debug(fields, "request");
     else log.info(fields, "request");
-  });
+  }
 }

@@ -4,6 +4,8 @@ import { problemStatus } from "#domain/problem.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { problemCodes, problemMeaning } from "./problem.ts";
 import { referencePage } from "./reference-page.ts";
+import type { ApiDocument } from "./openapi-complete.ts";
+import { completeApi, responseHeaders } from "./openapi-complete.ts";
 import type { App } from "./server.ts";
 
 const introduction = `Every request carries \`Authorization: Bearer <API key>\`; a key belongs to one workspace.
@@ -12,7 +14,7 @@ Every response carries \`X-Request-Id\`, \`X-RateLimit-Limit-Minute\`, \`X-RateL
 
 Every response that is not a 2xx has the body \`{detail, code, request_id}\`. Branch on \`code\`. Wait \`Retry-After\` after a 429; retry a 5xx with growing pauses; do not retry other 4xx.
 
-A POST may carry \`Idempotency-Key\` (1 to 255 visible ASCII characters, kept for 24 hours): the same request again then gives the same response, with the header \`Idempotency-Replayed: true\`.
+A POST or PATCH with a JSON body to a query or a conversation may carry \`Idempotency-Key\` (1 to 255 visible ASCII characters, kept for 24 hours): the same request again then gives the same response, with the header \`Idempotency-Replayed: true\`. Where the first got no answer, the next goes on where it ended. Adding a document needs no key: the same document again changes nothing.
 
 Lists are read page by page: pass \`pagination.next_cursor\` as \`cursor\` with the same filters, until \`has_more\` is false.`;
 
@@ -25,8 +27,15 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
       servers: [{ url: options.publicUrl }],
       components: {
         securitySchemes: {
-          apiKey: { type: "http", scheme: "bearer", bearerFormat: "ak_<workspace>_<32 characters>" },
+          apiKey: {
+            type: "http",
+            scheme: "bearer",
+            bearerFormat: "ak_<workspace>_<32 characters>",
+            description:
+              "An API key of the workspace; `parley key create` makes one. For servers only, never for browsers.",
+          },
         },
+        headers: responseHeaders,
         schemas: {
           Error: {
             type: "object",
@@ -40,19 +49,18 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
         },
       },
       security: [{ apiKey: [] }],
-      tags: [{ name: "Query" }, { name: "Conversations" }, { name: "Documents" }],
+      tags: [
+        { name: "Query", description: "Ask a question; the answer comes with the passages that support it." },
+        { name: "Conversations", description: "Read what customers, the bot and agents wrote, and act as an agent." },
+        { name: "Documents", description: "What the bot answers from." },
+      ],
+      externalDocs: { description: "This reference as a page", url: `${options.publicUrl}/docs` },
     },
     hideUntagged: true,
     transformObject: (document) => {
       if (!("openapiObject" in document)) return document.swaggerObject;
-      const { paths } = document.openapiObject;
-      // What no JSON schema of a route says: the form of an upload, and the type of a stream.
-      const upload = paths?.["/v1/documents/upload"]?.post;
-      if (upload !== undefined) upload.requestBody = uploadForm;
-      const streamed = paths?.["/v1/query/stream"]?.post?.responses?.["200"];
-      if (streamed !== undefined && "content" in streamed) {
-        streamed.content = { "text/event-stream": { schema: { type: "string" } } };
-      }
+      // Its type knows no more than what its schemas can hold.
+      completeApi(document.openapiObject as ApiDocument);
       return document.openapiObject;
     },
   });
@@ -78,23 +86,6 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
       .send(page.html);
   });
 }
-
-const uploadForm = {
-  required: true,
-  content: {
-    "multipart/form-data": {
-      schema: {
-        type: "object" as const,
-        required: ["file"],
-        properties: {
-          file: { type: "string" as const, format: "binary", description: "At most 25 MB" },
-          workspace_id: { type: "string" as const },
-          audience: { type: "string" as const, description: "Tags, separated by commas; empty: for everyone" },
-        },
-      },
-    },
-  },
-};
 
 function codeList(): string {
   const line = (code: ProblemCode): string => `- \`${code}\` (${problemStatus[code]}): ${problemMeaning[code]}`;

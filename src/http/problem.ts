@@ -14,20 +14,22 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   invalid_key: "The API key was revoked or never existed.",
   expired_key: "The API key is past its expiry.",
   workspace_access_denied: "The API key belongs to another workspace.",
-  feature_not_in_plan: "The endpoint needs a higher plan.",
+  feature_not_in_plan:
+    "The workspace's plan does not have this; commands answer so for keys' own limits, keys that expire and limits for each user.",
   verification_required: "The proof of the user's identity is missing or does not verify.",
   workspace_not_found: "The workspace does not exist or was deleted.",
   conversation_not_found: "There is no such conversation in this workspace.",
   document_not_found: "There is no such document in this workspace.",
-  plan_downgrade_blocked: "The plan cannot be lowered in the middle of a cycle.",
+  plan_downgrade_blocked:
+    "The plan cannot be lowered while something in use needs it, or this month's queries are over the lower allowance; a command answers so.",
   duplicate_request_id:
     "The Idempotency-Key was used with another body, or the first request with it is still in flight.",
   invalid_top_k: "`top_k` is not an integer from 1 to 10.",
   invalid_temperature: "`temperature` is not a number from 0.0 to 1.0.",
   invalid_strictness: "`strictness` is neither `strict` nor `helpful`.",
-  invalid_audience: "`audience` has tags that no document of the workspace has.",
-  rate_limit_minute: "The key's requests of this minute are used up.",
-  rate_limit_day: "The key's requests of this UTC day are used up.",
+  invalid_audience: "`audience` has tags that neither the workspace's rules nor its documents have.",
+  rate_limit_minute: "The key's requests of this minute, or the user's questions, are used up.",
+  rate_limit_day: "The key's requests of this UTC day, or the user's questions, are used up.",
   quota_exhausted: "The workspace's queries of this month are used up.",
   internal_error: "Something went wrong on our side; the log has it under the request id.",
   model_provider_error: "The language model's provider answered with an error.",
@@ -78,7 +80,10 @@ export class MethodNotAllowed extends Problem {
 
 /** The last stop of everything thrown while a request is answered. What is not a Problem is a bug, and is not shown. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = problemOf(error);
+  // Nobody hears the answer: the log alone does.
+  const problem = request.raw.readableAborted
+    ? new Problem("invalid_json", "The connection ended before the request was whole.", { cause: error })
+    : problemOf(error);
   if (problem.status >= 500 && !(error instanceof Problem)) {
     request.log.error({ err: error, requestId: request.id }, "a request failed");
   } else if (problem.status >= 500) {

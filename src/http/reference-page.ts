@@ -22,9 +22,14 @@ interface Schema {
   readonly format?: string;
 }
 
+interface Content {
+  readonly schema?: Schema;
+  readonly example?: unknown;
+}
+
 interface Body {
   readonly description?: string;
-  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+  readonly content?: Readonly<Record<string, Content>>;
 }
 
 interface Operation {
@@ -36,6 +41,8 @@ interface Operation {
     readonly in: string;
     readonly required?: boolean;
     readonly schema?: Schema;
+    readonly description?: string;
+    readonly example?: unknown;
   }[];
   readonly requestBody?: Body;
   readonly responses?: Readonly<Record<string, Body>>;
@@ -43,6 +50,7 @@ interface Operation {
 
 interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly servers?: readonly { readonly url: string }[];
   readonly paths?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -62,7 +70,15 @@ article h3{margin:0 0 .3rem;font-size:1rem;overflow-wrap:anywhere}
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid var(--line)}
 th{border-top:0;color:var(--dim);font-weight:600}h4{margin:1rem 0 0;font-size:.9rem;color:var(--dim)}
 .dim{color:var(--dim)}
-@media (max-width:40rem){nav ul{columns:1}}
+pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.7rem .9rem;overflow-x:auto;margin:.4rem 0;font:.85rem/1.5 ui-monospace,monospace;tab-size:2}
+pre.copy{user-select:all}
+summary{cursor:pointer;margin-top:1rem;font-size:.9rem;font-weight:600;color:var(--dim)}
+h3 a.here{text-decoration:none;margin-left:.4rem;color:var(--dim)}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+article,h2{scroll-margin-top:1rem}article:target{border-color:var(--accent)}
+.skip{position:absolute;left:-99rem}.skip:focus{position:static}
+td:first-child code{white-space:nowrap}
+@media (max-width:40rem){nav ul{columns:1}td{display:block;border-top:0;padding-top:0}td:first-child{border-top:1px solid var(--line);padding-top:.3rem}}
 `;
 
 /** The API reference as one page without script, and the policy that it can be shown under. */
@@ -71,9 +87,11 @@ export function referencePage(source: object): { readonly html: string; readonly
   const operations = Object.entries(api.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation: operation as Operation })),
   );
-  const tags = [...new Set(operations.flatMap(({ operation }) => operation.tags ?? []))];
+  const tags = (api.tags ?? []).filter(({ name }) =>
+    operations.some(({ operation }) => operation.tags?.includes(name)),
+  );
   const anchor = (method: string, path: string): string => `${method}-${path}`.replaceAll(/[^a-z]+/gi, "-");
-  const sections = tags.map((tag) => {
+  const sections = tags.map(({ name: tag, description = "" }) => {
     const of = operations.filter(({ operation }) => operation.tags?.includes(tag));
     return {
       menu: of
@@ -82,7 +100,7 @@ export function referencePage(source: object): { readonly html: string; readonly
             `<li><a href="#${anchor(method, path)}">${escape(operation.summary ?? path)}</a></li>`,
         )
         .join(""),
-      html: `<section><h2>${escape(tag)}</h2>${of
+      html: `<section><h2>${escape(tag)}</h2><p>${inline(description)}</p>${of
         .map(({ path, method, operation }) => article(anchor(method, path), method, path, operation))
         .join("")}</section>`,
     };
@@ -96,6 +114,7 @@ export function referencePage(source: object): { readonly html: string; readonly
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>${escape(api.info.title)}</title><style>${style}</style></head><body>
+<a class="skip" href="#operations">Skip to the operations</a>
 <header><h1>${escape(api.info.title)}</h1>
 <p class="dim">Version ${escape(api.info.version)} · <code>${escape(api.servers?.[0]?.url ?? "")}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p></header>
 ${(api.info.description ?? "")
@@ -103,7 +122,10 @@ ${(api.info.description ?? "")
   .map((text) => `<p>${inline(text)}</p>`)
   .join("\n")}
 <nav aria-label="Operations"><ul>${sections.map(({ menu }) => menu).join("")}<li><a href="#errors">Error codes</a></li></ul></nav>
-<main>${sections.map((each) => each.html).join("\n")}
+<section><h2>Before the examples</h2>
+<p>The examples are for a POSIX shell with <code>curl</code>. They use three variables; the key is shown once, when it is made.</p>
+<pre class="copy" tabindex="0">${escape(`export PARLEY_URL=${api.servers?.[0]?.url ?? ""}\nexport PARLEY_KEY=ak_…\nexport WORKSPACE_ID=wt_…`)}</pre></section>
+<main id="operations">${sections.map((each) => each.html).join("\n")}
 <section><h2 id="errors">Error codes</h2><div class="scroll"><table><tr><th>Status</th><th>code</th><th>Meaning</th></tr>${codes}</table></div></section>
 </main></body></html>`;
   const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'`;
@@ -112,7 +134,12 @@ ${(api.info.description ?? "")
 
 function article(id: string, method: string, path: string, operation: Operation): string {
   const parameters = (operation.parameters ?? []).map((each) =>
-    row(each.name, each.schema ?? {}, each.required === true, `in ${each.in}`),
+    row(
+      each.name,
+      each.description === undefined ? (each.schema ?? {}) : { ...each.schema, description: each.description },
+      each.required === true,
+      `in ${each.in}`,
+    ),
   );
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   const responses = Object.entries(operation.responses ?? {}).map(
@@ -120,11 +147,49 @@ function article(id: string, method: string, path: string, operation: Operation)
       `<tr><td>${escape(status)}</td><td>${inline(summaryOf(status, description, content))}</td></tr>`,
   );
   const success = Object.entries(operation.responses ?? {}).find(([status]) => status.startsWith("2"))?.[1];
-  const result = Object.values(success?.content ?? {})[0]?.schema;
-  return `<article id="${id}"><h3><span class="method">${escape(method.toUpperCase())}</span><code>${escape(path)}</code></h3>
+  const { schema: result, example } = Object.values(success?.content ?? {})[0] ?? {};
+  return `<article id="${id}"><h3><span class="method">${escape(method.toUpperCase())}</span><code>${escape(path)}</code><a class="here" href="#${id}" aria-label="Link to this operation">#</a></h3>
 <p>${inline(operation.summary ?? "")}.${operation.description === undefined ? "" : ` ${inline(operation.description)}`}</p>
-${table("Parameters", parameters)}${table("Body", fields(body))}${table("Response", fields(result))}
-<h4>Statuses</h4><div class="scroll"><table>${responses.join("")}</table></div></article>`;
+<pre class="copy" tabindex="0" aria-label="Example request">${escape(curl(method, path, operation))}</pre>
+${table("Parameters", parameters)}${table("Body", fields(body))}${folded("Example response", exampleText(example))}${table("Response", fields(result))}
+<details><summary>Statuses and error codes</summary><div class="scroll"><table>${responses.join("")}</table></div></details></article>`;
+}
+
+function exampleText(example: unknown): string {
+  if (example === undefined) return "";
+  return typeof example === "string" ? example : JSON.stringify(example, undefined, 2);
+}
+
+function folded(title: string, text: string): string {
+  return text === "" ? "" : `<details><summary>${title}</summary><pre tabindex="0">${escape(text)}</pre></details>`;
+}
+
+/** The operation's own examples as a command for a shell. */
+function curl(method: string, path: string, operation: Operation): string {
+  const parameters = operation.parameters ?? [];
+  const named = (name: string, value: unknown): string => (name === "workspace_id" ? "$WORKSPACE_ID" : String(value));
+  const filled = path.replaceAll(/\{([^}]+)\}/g, (whole, name: string) => {
+    const example = parameters.find((each) => each.name === name)?.example;
+    return typeof example === "string" ? example : whole;
+  });
+  const query = parameters
+    .filter((each) => each.in === "query" && each.example !== undefined)
+    .map(({ name, example }) => `${name}=${named(name, example)}`)
+    .join("&");
+  const lines = [
+    `curl ${path.endsWith("/stream") ? "-sN" : "-s"}${["get", "post"].includes(method) ? "" : ` -X ${method.toUpperCase()}`} "$PARLEY_URL${filled}${query === "" ? "" : `?${query}`}"`,
+    '-H "Authorization: Bearer $PARLEY_KEY"',
+  ];
+  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const given = (content?.example ?? {}) as Readonly<Record<string, unknown>>;
+  if (type === "application/json") {
+    // In double quotes, where the shell puts in the workspace.
+    const json = JSON.stringify({ ...given, ...("workspace_id" in given ? { workspace_id: "$WORKSPACE_ID" } : {}) });
+    lines.push('-H "Content-Type: application/json"', `-d "${json.replaceAll(/["\\`]/g, "\\$&")}"`);
+  } else if (type !== undefined) {
+    for (const [name, value] of Object.entries(given)) if (value !== "") lines.push(`-F "${name}=${String(value)}"`);
+  }
+  return lines.join(" \\\n  ");
 }
 
 function summaryOf(status: string, description: string | undefined, content: Body["content"]): string {

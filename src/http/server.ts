@@ -5,10 +5,12 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { newId } from "#domain/ids.ts";
+import { requestContext } from "#src/request-context.ts";
 import { Problem } from "#domain/problem.ts";
 import { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { health } from "./health.ts";
+import { createInFlight } from "./in-flight.ts";
 import { registerInbox } from "./inbox/routes.ts";
 import { observe } from "./observe.ts";
 import { describeApi } from "./openapi.ts";
@@ -29,6 +31,9 @@ export interface HttpServer {
 
 const bodyBytesMax = 1_048_576;
 const headerBytesMax = 16_384;
+/** For the answers that say so to what is cut off. */
+const answerMs = 1_000;
+const flushMs = 50;
 
 /** Assembles everything that is answered over HTTP. Nothing listens yet. */
 export async function createServer(dependencies: HttpDependencies): Promise<HttpServer> {
@@ -45,6 +50,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     warned = true;
   });
   const ending = new AbortController();
+  const inFlight = createInFlight();
   let closing = false;
 
   const logger: FastifyBaseLogger = log;
@@ -54,6 +60,8 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "requestId" }),
     genReqId: () => newId("req", clock.now()),
     requestIdHeader: false,
+    // The log itself knows the request that it is written in.
+    childLoggerFactory: (parent) => parent,
     bodyLimit: bodyBytesMax,
     keepAliveTimeout: timeouts.keepAliveMs,
     requestTimeout: timeouts.requestMs,
@@ -100,6 +108,9 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   app.decorateRequest("rate", null);
   app.decorateRequest("slot", null);
   app.decorateRequest("remoteAddress", "");
+  app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
+  // What reads a body goes on in the connection's context, not in the request's.
+  app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
@@ -120,7 +131,9 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   observe(app, dependencies);
 
   await describeApi(app, dependencies);
-  await app.register(async (scope: App) => v1(scope, dependencies, ending.signal), { prefix: "/v1" });
+  await app.register(async (scope: App) => v1(scope, dependencies, { ending: ending.signal, inFlight }), {
+    prefix: "/v1",
+  });
   health(app, dependencies, () => closing);
   await registerInbox(app, dependencies);
   await site(app, dependencies, clientAddress);
@@ -132,11 +145,12 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       closing = true;
       const cutOff = setTimeout(() => {
         ending.abort(new Problem("deploying", "This process is ending.", { retryAfterS: 30 }));
-        // A moment for the answers that say so.
-        setTimeout(() => app.server.closeAllConnections(), 250);
+        void inFlight.settled(answerMs).then(() => setTimeout(() => app.server.closeAllConnections(), flushMs));
       }, timeouts.closeMs);
       try {
         await app.close();
+        // What was cut off has yet to give back what it took; the database is closed after us.
+        await inFlight.settled(flushMs);
       } finally {
         clearTimeout(cutOff);
       }

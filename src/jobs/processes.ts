@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { Clock, Log, Store } from "#engine/ports.ts";
+import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import { newId } from "#domain/ids.ts";
 import { releaseLeases } from "#store/outbox.ts";
 
@@ -31,6 +31,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
     await releaseLeases(tx, gone);
     if (gone.length > 0) {
       await tx.deleteFrom("connection_leases").where("holder", "in", gone).execute();
+      await releaseRequests(tx, gone);
       await tx.deleteFrom("processes").where("id", "in", gone).execute();
     }
     await tx
@@ -64,9 +65,23 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
     async close() {
       stopped = true;
       stop();
-      await store.write((tx) => tx.deleteFrom("processes").where("id", "=", id).execute());
+      await store.write(async (tx) => {
+        // Of what was cut off, so that the client's next try need not wait.
+        await releaseRequests(tx, [id]);
+        await tx.deleteFrom("processes").where("id", "=", id).execute();
+      });
     },
   };
+}
+
+/** Requests with an Idempotency-Key that nobody answers any more: the next try takes them over. */
+async function releaseRequests(tx: Tx, processIds: readonly string[]): Promise<void> {
+  await tx
+    .updateTable("idempotency")
+    .set({ process_id: null })
+    .where("process_id", "in", processIds)
+    .where("status", "is", null)
+    .execute();
 }
 
 function isAlive(pid: number): boolean {

@@ -31,8 +31,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** These lanes may have work, due at this time. */
   wake(lane: string, dueAt: number): void;
-  /** Lanes that run now, for metrics. */
-  running(): number;
+  /** Lanes that run now, by kind. */
+  running(): ReadonlyMap<string, number>;
   /** Lets running work end, at most this long, and gives back what was not begun. */
   close(graceMs: number): Promise<void>;
 }
@@ -275,7 +275,7 @@ export function openWorker(options: WorkerOptions): Worker {
 
   return {
     wake,
-    running: () => running.size,
+    running: () => new Map([...Map.groupBy(running, kindOf)].map(([kind, lanes]) => [kind, lanes.length])),
     async close(graceMs) {
       closing = true;
       stopTimer();

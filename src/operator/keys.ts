@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { newApiKey, newId, parseWorkspaceId } from "#domain/ids.ts";
+import { requireFeature } from "#domain/plan.ts";
 import { Problem } from "#domain/problem.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
@@ -32,6 +33,8 @@ export async function requireWorkspace(store: Store, given: string) {
 export async function createKey(store: Store, clock: Clock, given: NewKey) {
   const workspace = await requireWorkspace(store, given.workspaceId);
   if (given.name.trim() === "") throw new Problem("invalid_parameter", "name: a key needs one");
+  if (given.limitMinute !== undefined || given.limitDay !== undefined) requireFeature(workspace.plan, "keyLimits");
+  if (given.expiresAt !== undefined) requireFeature(workspace.plan, "keyExpiry");
   const limits = planLimits[workspace.plan];
   checkLimit("limit-minute", given.limitMinute, limits.perMinute);
   checkLimit("limit-day", given.limitDay, limits.perDay);

@@ -1,19 +1,23 @@
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { plans } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import { retimeWork } from "#engine/retime.ts";
 import { insertWork } from "#store/outbox.ts";
 import { readConfigFile } from "../config-file.ts";
+import { requireDowngradable, requirePlanFor } from "./plan.ts";
 
 /**
  * Changes settings of a workspace, given as `key=value` with the keys of the configuration file (`widget.title=Help`),
- * or `name` and `plan`. Values are read as YAML. The stored settings after the change.
+ * or `name` and `plan`. Values are read as YAML. `force` lowers the plan whatever uses the higher one. The stored
+ * settings after the change.
  */
 export async function setWorkspace(
   store: Store,
   clock: Clock,
   workspaceId: string,
   assignments: readonly string[],
+  { force = false }: { readonly force?: boolean } = {},
 ): Promise<Partial<WorkspaceSettings>> {
   const tree: Record<string, unknown> = {};
   for (const assignment of assignments) {
@@ -32,13 +36,22 @@ export async function setWorkspace(
   return store.write(async (tx) => {
     const row = await tx
       .selectFrom("workspaces")
-      .select("settings")
+      .select(["settings", "plan"])
       .where("id", "=", workspaceId)
       .executeTakeFirstOrThrow();
     const before = JSON.parse(row.settings) as Partial<WorkspaceSettings>;
     const settings = { ...before, ...parsed.settings };
     if (parsed.settings.slaTargets !== undefined) {
       settings.slaTargets = { ...before.slaTargets, ...parsed.settings.slaTargets };
+    }
+    // One tag's rule leaves the others as they are; all of them at once replace them.
+    if (parsed.settings.audiences !== undefined && typeof tree["audiences"] === "object") {
+      settings.audiences = { ...before.audiences, ...parsed.settings.audiences };
+    }
+    const plan = parsed.plan ?? row.plan;
+    requirePlanFor(plan, parsed.settings);
+    if (!force && plans.indexOf(plan) < plans.indexOf(row.plan)) {
+      await requireDowngradable(tx, workspaceId, plan, settings, clock.now());
     }
     await tx
       .updateTable("workspaces")
@@ -56,7 +69,7 @@ export async function setWorkspace(
 
 function put(tree: Record<string, unknown>, path: readonly string[], value: string): void {
   const [key, ...rest] = path;
-  if (key === undefined || !/^[a-z][a-z_]*$/.test(key))
+  if (key === undefined || !/^[A-Za-z][\w-]*$/.test(key))
     throw new Problem("invalid_parameter", `"${path.join(".")}" is not a setting`);
   if (rest.length === 0) {
     tree[key] = value;
@@ -68,14 +81,16 @@ function put(tree: Record<string, unknown>, path: readonly string[], value: stri
 }
 
 /** Values stand as they were given, on one line, so that `[a, b]`, `false` and `3` mean what they mean in the file. */
-function toYaml(tree: Record<string, unknown>, indent: number): string {
+function toYaml(tree: Record<string, unknown>, indent: number, below = ""): string {
   return Object.entries(tree)
     .map(([key, value]) => {
       if (typeof value === "object" && value !== null) {
-        return `${key}:\n${" ".repeat(indent + 2)}${toYaml(value as Record<string, unknown>, indent + 2)}`;
+        return `${key}:\n${" ".repeat(indent + 2)}${toYaml(value as Record<string, unknown>, indent + 2, key)}`;
       }
       const text = String(value).replaceAll(/[\r\n]+/g, " ");
-      const literal = /^(\[.*\]|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
+      // Elsewhere braces are text.
+      const isRule = [key, below].includes("audiences") && /^\{.*\}$/.test(text);
+      const literal = isRule || /^(\[.*\]|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
       return `${key}: ${literal}`;
     })
     .join(`\n${" ".repeat(indent)}`);

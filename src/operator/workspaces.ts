@@ -10,6 +10,10 @@ import type { AccountDependencies } from "./accounts.ts";
 import { provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
+import { requirePlanFor } from "./plan.ts";
+
+/** The plan of a workspace that was not given one. */
+const newPlan: Plan = "business";
 
 export interface CreatedWorkspace {
   readonly id: string;
@@ -26,7 +30,7 @@ export async function createWorkspace(
   const name = given.name.trim();
   if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
   const id = newWorkspaceId();
-  const plan = given.plan ?? "business";
+  const plan = given.plan ?? newPlan;
   const secret = randomBytes(32).toString("hex");
   await store.write(async (tx) => {
     const now = clock.now();
@@ -79,6 +83,8 @@ async function provisionWorkspace(
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+  // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
+  requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
   if (known === undefined) return (await createWorkspace(dependencies, { name, plan, settings })).id;
   const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;

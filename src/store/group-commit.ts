@@ -69,12 +69,14 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
         }
       });
     } catch (error) {
-      if (!options.mustRetry(error)) {
-        for (const each of taken) each.reject(error);
+      // There is no transaction to be had, and trying again at once would have none either: the database is away.
+      if (taken.length === 0) taken.push(...waiting.splice(0));
+      else if (options.mustRetry(error)) {
+        // Alone, each contends for its own rows only.
+        for (const each of taken) await runAlone(each);
         return;
       }
-      // Alone, each contends for its own rows only.
-      for (const each of taken) await runAlone(each);
+      for (const each of taken) each.reject(error);
       return;
     }
     for (const each of settle) each();
@@ -123,5 +125,5 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     });
   }
 
-  return { write, drained };
+  return { write, drained, load: () => ({ writesWaiting: waiting.length, transactions: running }) };
 }

@@ -9,18 +9,25 @@ import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
+import { webhooks } from "./migrations/0003-webhooks.ts";
 import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
+import { limits } from "./migrations/0006-limits.ts";
+import { search } from "./migrations/0007-search.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
   "0002-document-parts": documentParts,
+  "0003-webhooks": webhooks,
   "0004-documents": documents,
   "0005-people": people,
+  "0006-limits": limits,
+  "0007-search": search,
 };
 
 export interface OpenStore extends Store {
@@ -28,6 +35,8 @@ export interface OpenStore extends Store {
   migrate(): Promise<readonly string[]>;
   /** Names of migrations that this program has and the database has not. */
   pendingMigrations(): Promise<readonly string[]>;
+  /** How busy it is now; `connections` are those of the pool in use, null where there is none. */
+  load(): { readonly writesWaiting: number; readonly transactions: number; readonly connections: number | null };
   /**
    * Empties the file of what was written lately and is in the database itself by now, so that nothing of what was deleted
    * is left in it. False when somebody reads it: then it is overwritten by and by.
@@ -36,9 +45,12 @@ export interface OpenStore extends Store {
 }
 
 /** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
-export async function openStore(url: string): Promise<OpenStore> {
+export async function openStore(
+  url: string,
+  { connectMs = 10_000 }: { readonly connectMs?: number } = {},
+): Promise<OpenStore> {
   if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
-  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url);
+  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url, connectMs);
   throw new Error("DATABASE_URL must begin with sqlite: or mysql:// — for example sqlite:data/parley.sqlite");
 }
 
@@ -58,33 +70,44 @@ function openSqlite(path: string): OpenStore {
       readable.close();
       writable.close();
     },
+    () => null,
   );
 }
 
-async function openMysql(url: string): Promise<OpenStore> {
+async function openMysql(url: string, connectMs: number): Promise<OpenStore> {
   // An installation on SQLite need not load the driver.
   const { createPool } = await import("mysql2");
+  const streams = createMysqlStreams(connectMs);
   const pool = createPool({
     uri: url.replace(/^mariadb:/, "mysql:"),
     connectionLimit: 12,
     charset: "utf8mb4",
     timezone: "Z",
     supportBigNumbers: true,
-    connectTimeout: 5_000,
-    enableKeepAlive: true,
+    connectTimeout: connectMs,
+    stream: streams.open,
   });
   // What a work reads after it waited for a row's lock must be what the lock's holder wrote.
   pool.on("connection", (connection: PoolConnection) => {
+    streams.signedIn(connection);
     connection.query("set session transaction isolation level read committed");
     connection.query(
       "set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
     );
   });
+  let inUse = 0;
+  pool.on("acquire", () => (inUse += 1));
+  pool.on("release", () => (inUse -= 1));
   const dialect = new MysqlDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
-  return assemble("mysql", reader, writer, { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention }, () =>
-    promisify(pool.end.bind(pool))(),
+  return assemble(
+    "mysql",
+    reader,
+    writer,
+    { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention },
+    () => promisify(pool.end.bind(pool))(),
+    () => inUse,
   );
 }
 
@@ -113,6 +136,7 @@ function assemble(
   writer: Kysely<Database>,
   options: Parameters<typeof createGroupCommit>[1],
   release: () => Promise<void>,
+  connections: () => number | null,
 ): OpenStore {
   const group = createGroupCommit(writer, options);
   const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => ({ ...migrations }) } });
@@ -132,6 +156,7 @@ function assemble(
     async pendingMigrations() {
       return (await migrator.getMigrations()).filter((each) => each.executedAt === undefined).map((each) => each.name);
     },
+    load: () => ({ ...group.load(), connections: connections() }),
     async truncateLog() {
       if (dialect !== "sqlite") return true;
       await group.drained();

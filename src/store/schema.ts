@@ -1,4 +1,5 @@
 import type { Generated } from "kysely";
+import type { EventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { AuditAction, Channel, Confidence, Role } from "#domain/message.ts";
 import type { Priority, SlaState } from "#domain/sla.ts";
@@ -155,6 +156,8 @@ export interface ConversationsTable {
   customer_phone: string | null;
   customer_verified: Flag;
   previous_conversation_id: string | null;
+  /** The sequence number of the newest event that was stored; numbers start at 1 and have no gaps. */
+  event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
   /** Raised by every change of this row: compare and set. */
@@ -180,6 +183,8 @@ export interface MessagesTable {
   skills: string | null;
   tokens_used: number | null;
   metadata: string | null;
+  /** Assistant messages: JSON array of the audience tags that they were made with; null: none. */
+  audience: string | null;
   created_at: number;
   edited_at: number | null;
   deleted_at: number | null;
@@ -376,11 +381,63 @@ export interface WebhooksTable {
   url: string;
   /** Sealed. */
   secret: string;
-  /** JSON array of event names. */
+  /** JSON array of event types. */
   events: string;
   disabled_at: number | null;
   disabled_reason: string | null;
+  /** `file`: the configuration file says what it is. */
+  managed_by: Generated<"operator" | "file">;
+  /** Sealed. Signs beside `secret` until `previous_until`. */
+  previous_secret: string | null;
+  previous_until: number | null;
+  /** The first and the newest failure since the last success; null after a success. */
+  failing_since: number | null;
+  failed_at: number | null;
   created_at: number;
+}
+
+/** What happened, as it is told: never changed, deleted with its conversation and at the end of its time. */
+export interface EventsTable {
+  position: Generated<number>;
+  id: string;
+  workspace_id: string;
+  type: EventType;
+  /** The conversation or document that it tells of; of a test, the endpoint. */
+  subject_id: string;
+  /** Within the conversation; null where the event is not about one. */
+  sequence: number | null;
+  /** The body that is sent, byte for byte. */
+  payload: string;
+  created_at: number;
+}
+
+/** What is still to be sent. The events of one subject go to one endpoint in the order of these ids. */
+export interface WebhookQueueTable {
+  id: Generated<number>;
+  endpoint_id: string;
+  subject_id: string;
+  event_id: string;
+  due_at: number;
+  attempts: number;
+  created_at: number;
+}
+
+export type AttemptOutcome = "delivered" | "retry" | "given_up" | "disabled";
+
+/** One try at sending an event. */
+export interface WebhookAttemptsTable {
+  id: Generated<number>;
+  endpoint_id: string;
+  event_id: string;
+  attempt: number;
+  outcome: AttemptOutcome;
+  at: number;
+  duration_ms: number;
+  status: number | null;
+  error: string | null;
+  /** The beginning of the answer's body. */
+  response: string | null;
+  next_at: number | null;
 }
 
 export interface IdempotencyTable {
@@ -391,7 +448,11 @@ export interface IdempotencyTable {
   /** Null while the first request is in flight. */
   status: number | null;
   response: string | null;
-  /** Of the process that answers it: a dead process's claim can be taken over after this time. */
+  /** The process that answers it; null: nobody does, and the next request takes it over. */
+  process_id: string | null;
+  /** What the work is known by where it is stored, so that whoever takes it over finds what was done already. */
+  work_id: string | null;
+  /** Should its process be gone unnoticed: until then it is waited for. */
   lease_until: number;
   created_at: number;
 }
@@ -413,6 +474,22 @@ export interface ConversationTextTable {
   /** MySQL only: the messages as tokens. */
   body: Generated<string>;
   indexed_seq: number;
+}
+
+/**
+ * The collections of a search engine outside, a row a workspace, while one is in use: without a row, its conversations
+ * have to be written to it anew.
+ */
+export interface SearchCollectionsTable {
+  workspace_id: string;
+  /** The one that is searched; null until the first is full. */
+  live: string | null;
+  /** The version of the schema that it was made by. */
+  live_version: number;
+  /** The one that is being filled. */
+  building: string | null;
+  /** Conversations that the building has come to. */
+  built: number;
 }
 
 /** Which process runs the connection of an account: one at a time. */
@@ -457,9 +534,13 @@ export interface Database {
   deliveries: DeliveriesTable;
   receipts: ReceiptsTable;
   webhooks: WebhooksTable;
+  events: EventsTable;
+  webhook_queue: WebhookQueueTable;
+  webhook_attempts: WebhookAttemptsTable;
   idempotency: IdempotencyTable;
   counters: CountersTable;
   conversation_text: ConversationTextTable;
+  search_collections: SearchCollectionsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

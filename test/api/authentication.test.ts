@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Answer } from "#engine/ports.ts";
 import { revokeKey } from "#src/operator/keys.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
@@ -52,10 +53,51 @@ eachDatabase("authentication", (open) => {
   });
 
   it("refuses a key past its expiry", async () => {
-    const { key } = await app.createKey({ expiresAt: app.clock.now() + 1_000 });
-    expect((await list(key)).status).toBe(200);
-    app.clock.advance(1_000);
-    expect(await list(key)).toMatchObject({ status: 401, body: { code: "expired_key" } });
+    const { id: workspaceId } = await app.createWorkspace({ plan: "enterprise" });
+    const { key } = await app.createKey({ workspaceId, expiresAt: app.clock.now() + 1_000 });
+    const ask = () => app.get("/v1/documents", { key });
+    expect((await ask()).status).toBe(200);
+    app.clock.advance(999);
+    expect((await ask()).status).toBe(200);
+    app.clock.advance(1);
+    expect(await ask()).toMatchObject({ status: 401, body: { code: "expired_key" } });
+  });
+
+  it("takes the old key and the new one until the old one is revoked", async () => {
+    const [old, fresh] = [await app.createKey(), await app.createKey()];
+    expect([(await list(old.key)).status, (await list(fresh.key)).status]).toEqual([200, 200]);
+    await revokeKey(app.store, app.clock, old.id);
+    expect([(await list(old.key)).status, (await list(fresh.key)).status]).toEqual([401, 200]);
+  });
+
+  it("lets a request finish whose key is revoked meanwhile", async () => {
+    const begun = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const answered: Answer = {
+      text: "Late, but there.",
+      sources: [],
+      confidence: "high",
+      answered: true,
+      skillsFired: [],
+      tokensUsed: 0,
+    };
+    const slow = await startApp(open, {
+      answerer: {
+        async answer() {
+          begun.resolve();
+          await release.promise;
+          return answered;
+        },
+      },
+    });
+    const { id, key } = await slow.createKey();
+    const asked = slow.post("/v1/query", { workspace_id: slow.workspace.id, query: "Hello?" }, { key });
+    await begun.promise;
+    await revokeKey(slow.store, slow.clock, id);
+    expect((await slow.get("/v1/documents", { key })).status).toBe(401);
+    release.resolve();
+    expect(await asked).toMatchObject({ status: 200, body: { answer: "Late, but there." } });
+    await slow.close();
   });
 
   it("asks for a key on unknown paths as well", async () => {

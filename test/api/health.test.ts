@@ -59,12 +59,12 @@ it("is not ready when the dependencies do not tell in time, or fail to tell", as
 });
 
 it("measures requests by route, and never by what is in the path", async () => {
-  const http = await startHttp(newSqlite);
+  const http = await startHttp(newSqlite, { publicUrl: "http://127.0.0.1:8080" });
   await http.get("/v1/documents/doc_secret");
   const { text, headers } = await http.get("/metrics");
   expect(headers.get("content-type")).toContain("text/plain");
   expect(text).toContain(
-    'parley_http_request_seconds_count{method="GET",route="/v1/documents/:document_id",status="404"} 1',
+    'parley_http_request_duration_seconds_count{method="GET",route="/v1/documents/:document_id",status="404"} 1',
   );
   expect(text).not.toContain("doc_secret");
   await http.close();

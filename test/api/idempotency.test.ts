@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Updateable } from "kysely";
 import type { Engine, QueryResult } from "#engine/engine.ts";
+import type { IdempotencyTable } from "#store/schema.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { TestHttp } from "../support/http-server.ts";
 import { startHttp } from "../support/http-server.ts";
@@ -68,7 +70,7 @@ eachDatabase("idempotency", (open) => {
     };
     const statuses: number[] = [];
     const all = Array.from({ length: 10 }, async () => statuses.push((await ask("c")).status));
-    await expect.poll(() => statuses).toEqual(Array.from({ length: 9 }, () => 409));
+    await expect.poll(() => statuses, { timeout: 10_000 }).toEqual(Array.from({ length: 9 }, () => 409));
     release.resolve();
     await Promise.all(all);
     expect([statuses.at(-1), calls]).toEqual([200, 1]);
@@ -93,19 +95,49 @@ eachDatabase("idempotency", (open) => {
     expect(calls).toBe(2);
   });
 
-  it("takes over from a process that died with the request", async () => {
-    await ask("f");
-    await http.store.write((tx) =>
+  const abandon = (row: Updateable<IdempotencyTable>) =>
+    http.store.write((tx) =>
       tx
         .updateTable("idempotency")
-        .set({ status: null, response: null })
+        .set({ status: null, response: null, ...row })
         .where("created_at", "=", http.clock.now())
         .execute(),
     );
-    expect((await ask("f")).status).toBe(409);
+
+  it("takes over from a process that died with the request, and asks under the same id", async () => {
+    const ids: (string | undefined)[] = [];
+    query = async ({ clientId }) => {
+      ids.push(clientId);
+      return answer("again");
+    };
+    await ask("f");
+    await abandon({ process_id: null });
+    expect(await ask("f")).toMatchObject({ status: 200, body: { answer: "again" } });
+    expect(ids).toEqual([expect.stringMatching(/^req_/), ids[0]]);
+    expect((await ask("f")).headers.get("idempotency-replayed")).toBe("true");
+  });
+
+  it("waits for a process that is gone unnoticed no longer than a request can take", async () => {
+    http.clock.advance(1);
+    await ask("f2");
+    await abandon({ process_id: "ses_elsewhere" });
+    const refused = await ask("f2");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([409, "1"]);
     http.clock.advance(90_000);
-    expect((await ask("f")).status).toBe(200);
+    expect((await ask("f2")).status).toBe(200);
     expect(calls).toBe(2);
+  });
+
+  it("takes another body under a key whose request was never answered for a request of its own", async () => {
+    const ids: (string | undefined)[] = [];
+    query = async ({ clientId }) => {
+      ids.push(clientId);
+      if (ids.length === 1) throw new Error("once");
+      return answer("fine");
+    };
+    expect((await ask("h")).status).toBe(500);
+    expect((await ask("h", "Another question")).status).toBe(200);
+    expect(ids[1]).not.toBe(ids[0]);
   });
 
   it("keeps keys apart by path and by API key", async () => {

@@ -83,16 +83,6 @@ eachDatabase("the inbox", (open) => {
       expect((await form("/inbox/login", { email: anna.email, password }, {})).status).toBe(403);
     });
 
-    it("lets an account be tried ten times in a quarter of an hour, from wherever", async () => {
-      const carl = await addAgent(app, "Carl");
-      for (let attempt = 0; attempt < 10; attempt += 1) {
-        expect((await form("/inbox/login", { email: carl.email, password: `guess ${attempt}` })).status).toBe(401);
-      }
-      expect((await form("/inbox/login", { email: carl.email, password })).status).toBe(429);
-      app.clock.advance(15 * 60_000);
-      expect((await form("/inbox/login", { email: carl.email, password })).status).toBe(303);
-    });
-
     it("ends a session when its agent signs out, and when it is two weeks old", async () => {
       const leaving = await signIn(app, anna);
       expect((await leaving.get("me")).status).toBe(200);
@@ -402,77 +392,6 @@ eachDatabase("the inbox", (open) => {
           .execute();
         expect(seen.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
       }
-    });
-  });
-
-  describe("live events", () => {
-    const listen = async (user: InboxUser) => {
-      const ending = new AbortController();
-      const response = await fetch(`${app.url}/inbox/api/events`, {
-        headers: { cookie: user.cookie },
-        signal: ending.signal,
-      });
-      let text = "";
-      const reading = (async () => {
-        for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
-      })().catch(() => undefined);
-      return {
-        response,
-        text: () => text,
-        ended: reading,
-        async close() {
-          ending.abort();
-          await reading;
-        },
-      };
-    };
-
-    it("tell of changes and of customers who write, in the own workspace only", async () => {
-      const customer = await start("live");
-      const [own, foreign] = await Promise.all([listen(anna), listen(stranger)]);
-      expect(own.response.headers.get("content-type")).toContain("text/event-stream");
-      await expect.poll(own.text).toContain("connected");
-      await customer.write("Are you there?");
-      await expect
-        .poll(own.text)
-        .toContain(JSON.stringify({ kind: "changed", conversationId: customer.conversationId }));
-      expect(foreign.text()).not.toContain("data:");
-      await own.close();
-      await foreign.close();
-    });
-
-    it("tell that a message did not reach the customer", async () => {
-      const customer = await start("unreached");
-      await settled(app);
-      const delivery = await app.store.read
-        .selectFrom("deliveries")
-        .select(["account_id", "external_id"])
-        .where("conversation_id", "=", customer.conversationId)
-        .executeTakeFirstOrThrow();
-      const events = await listen(anna);
-      await expect.poll(events.text).toContain("connected");
-      await app.engine.accept(delivery.account_id, {
-        kind: "delivery",
-        externalId: "report-1",
-        partExternalId: delivery.external_id ?? "",
-        state: "failed",
-        sentAt: app.clock.now(),
-      });
-      await expect.poll(events.text).toContain(customer.conversationId);
-      await events.close();
-    });
-
-    it("end when the session does", async () => {
-      const leaving = await signIn(app, ben);
-      const events = await listen(leaving);
-      await expect.poll(events.text).toContain("connected");
-      await fetch(`${app.url}/inbox/logout`, {
-        method: "POST",
-        headers: { cookie: leaving.cookie, origin: app.url },
-        redirect: "manual",
-      });
-      app.clock.advance(20_000);
-      await events.ended;
     });
   });
 });

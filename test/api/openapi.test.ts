@@ -1,14 +1,43 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { TestHttp } from "../support/http-server.ts";
 import { startHttp } from "../support/http-server.ts";
 
+interface Content {
+  readonly schema?: {
+    readonly properties?: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
+  };
+  readonly example?: unknown;
+}
+
+interface Body {
+  readonly description?: string;
+  readonly headers?: object;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly (Content & {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly required?: boolean;
+  })[];
+  readonly requestBody?: Body;
+  readonly responses: Readonly<Record<string, Body>>;
+}
+
 interface OpenApi {
   readonly openapi: string;
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly responses: object; readonly summary?: string }>>>
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly securitySchemes: object; readonly headers: object };
+  readonly security: unknown;
+  readonly tags: readonly { readonly name: string }[];
 }
 
 let http: TestHttp;
@@ -21,12 +50,19 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
+const operations = (): (Operation & { readonly name: string; readonly path: string })[] =>
+  Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      path,
+      name: `${method.toUpperCase()} ${path}`,
+    })),
+  );
+
 it("describes every operation of the API", () => {
   expect(api.openapi).toBe("3.1.0");
-  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-  );
-  expect(operations.toSorted()).toEqual([
+  const names = operations().map(({ name }) => name);
+  expect(names.toSorted()).toEqual([
     "DELETE /v1/conversations/{conversation_id}",
     "DELETE /v1/documents/{document_id}",
     "GET /v1/conversations",
@@ -44,6 +80,88 @@ it("describes every operation of the API", () => {
     "POST /v1/query",
     "POST /v1/query/stream",
   ]);
+});
+
+it("lists for each operation the codes that it can fail with, and together all codes there are", () => {
+  const listed = new Set<string>();
+  for (const { responses } of operations()) {
+    for (const [status, response] of Object.entries(responses)) {
+      const codes = response.content?.["application/json"]?.schema?.properties?.["code"]?.enum ?? [];
+      expect(codes.length > 0).toBe(!status.startsWith("2"));
+      for (const code of codes) {
+        expect(problemStatus).toHaveProperty(code, Number(status));
+        listed.add(code);
+      }
+    }
+  }
+  // Plans are changed on the command line; the code is kept for clients that know the table.
+  expect([...listed, "plan_downgrade_blocked"].toSorted()).toEqual(Object.keys(problemStatus).toSorted());
+});
+
+it("names the headers of every response", () => {
+  for (const { name, responses, parameters = [] } of operations()) {
+    const keyed = parameters.some((each) => each.in === "header" && each.name === "Idempotency-Key");
+    expect([name, keyed]).toEqual([name, /^POST (?!\/v1\/documents)/.test(name)]);
+    for (const [status, { headers = {} }] of Object.entries(responses)) {
+      expect(Object.keys(headers)).toEqual([
+        "X-Request-Id",
+        "X-RateLimit-Limit-Minute",
+        "X-RateLimit-Remaining-Minute",
+        "X-RateLimit-Limit-Day",
+        "X-RateLimit-Remaining-Day",
+        "X-RateLimit-Reset-Day",
+        ...(["429", "503"].includes(status) ? ["Retry-After"] : []),
+        ...(status === "405" ? ["Allow"] : []),
+        ...(status.startsWith("2") && keyed ? ["Idempotency-Replayed"] : []),
+      ]);
+    }
+  }
+});
+
+it("has an example of every request and answer, which its own schemas accept", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  const accepts = (name: string, { schema = {}, example }: Content): void => {
+    expect(example, name).toBeDefined();
+    expect(ajv.validate(schema, example), `${name}: ${ajv.errorsText()}`).toBe(true);
+  };
+  for (const { name, parameters = [], requestBody, responses } of operations()) {
+    for (const each of parameters.filter((one) => one.required === true)) accepts(`${name} ${each.name}`, each);
+    for (const content of Object.values(requestBody?.content ?? {})) accepts(name, content);
+    for (const [status, { content = {} }] of Object.entries(responses)) {
+      if (status === "204") expect(content).toEqual({});
+      if (!status.startsWith("2")) continue;
+      for (const each of Object.values(content)) accepts(`${name} ${status}`, each);
+    }
+  }
+});
+
+it("is a sound OpenAPI 3.1 document", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const ids = operations().map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(api.components.securitySchemes).toMatchObject({ apiKey: { type: "http", scheme: "bearer" } });
+  expect(api.security).toEqual([{ apiKey: [] }]);
+  for (const { name, path, tags, summary, parameters = [], requestBody, responses } of operations()) {
+    expect(summary).toMatch(/^[A-Z].*[^.]$/);
+    expect(api.tags.map((tag) => tag.name)).toEqual(expect.arrayContaining([...tags]));
+    const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, each]) => each);
+    expect(parameters.filter((each) => each.in === "path").map((each) => each.name)).toEqual(inPath);
+    for (const each of parameters) {
+      expect(["path", "query", "header"]).toContain(each.in);
+      expect(each.description, `${name} ${each.name}`).toMatch(/./);
+      if (each.in === "path") expect(each.required).toBe(true);
+    }
+    const contents = [...Object.values(responses), requestBody ?? {}].flatMap(({ content = {} }) =>
+      Object.values(content),
+    );
+    for (const { schema } of contents) expect(ajv.validateSchema(schema ?? {}), ajv.errorsText()).toBe(true);
+    for (const { description } of Object.values(responses)) expect(description).toMatch(/./);
+  }
+  for (const [, name] of text.matchAll(/"\$ref":"#\/components\/headers\/([^"]+)"/g)) {
+    expect(api.components.headers).toHaveProperty([name ?? ""]);
+  }
+  expect(text.match(/"\$ref":"(?!#\/components\/headers\/)/)).toBeNull();
+  expect(text).not.toContain('"allowed"');
 });
 
 it("names every code and its status", () => {

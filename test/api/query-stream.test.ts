@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Problem } from "#domain/problem.ts";
 import type { Engine, QueryResult } from "#engine/engine.ts";
-import type { TestApp } from "../support/app.ts";
-import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { TestHttp } from "../support/http-server.ts";
 import { startHttp } from "../support/http-server.ts";
@@ -36,18 +34,12 @@ const result: QueryResult = {
 };
 
 eachDatabase("the streamed query", (open) => {
-  let app: TestApp;
   let http: TestHttp;
   let query: Engine["query"];
   beforeAll(async () => {
-    app = await startApp(open);
-    await app.learn("hours.md", "# Opening hours\n\nThe shop is open from nine to five on weekdays.");
     http = await startHttp(open, { query: (given, signal) => query(given, signal) });
   });
-  afterAll(async () => {
-    await app.close();
-    await http.close();
-  });
+  afterAll(() => http.close());
 
   const stream = (signal?: AbortSignal, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${http.url}/v1/query/stream`, {
@@ -56,24 +48,6 @@ eachDatabase("the streamed query", (open) => {
       body: JSON.stringify({ workspace_id: http.workspaceId, query: "Hello?" }),
       ...(signal === undefined ? {} : { signal }),
     });
-
-  it("sends the answer as it is made, and the whole response at the end", async () => {
-    const answered = await app.post("/v1/query/stream", {
-      workspace_id: app.workspace.id,
-      query: "When is the shop open?",
-    });
-    expect([answered.status, answered.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
-    const events = parseEvents(answered.text);
-    const deltas = events.filter(({ event }) => event === "token").map(({ data }) => data["delta"]);
-    const done = events.at(-1);
-    expect(done).toMatchObject({
-      event: "done",
-      data: { conversation_id: expect.stringMatching(/^conv_/), sources: expect.any(Array) },
-    });
-    expect(deltas.join("")).toBe(done?.data["answer"]);
-    expect(done?.data["answer"]).toContain("nine to five");
-    expect(answered.headers.get("x-ratelimit-limit-minute")).toBe("1000");
-  });
 
   it("passes each piece on before the next is made", async () => {
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -22,9 +22,6 @@ eachDatabase("the query", (open) => {
   beforeAll(async () => {
     app = await startApp(open);
     documentId = await app.learn("deliveries.md", handbook);
-    await app.learn("partners.md", "# Partner discount\n\nPartners get a discount of forty percent on every order.", [
-      "partner",
-    ]);
   });
   afterAll(() => app.close());
 
@@ -159,10 +156,30 @@ eachDatabase("the query", (open) => {
     }
   });
 
-  it("shows gated documents to those with their tag only", async () => {
-    const query = "What discount do partners get on every order?";
-    expect((await ask({ query })).body.answer).not.toContain("forty");
-    expect((await ask({ query, audience: ["partner"] })).body.answer).toContain("forty");
+  it("knows what a follow-up is about", async () => {
+    const first = await ask({ query: "How do I return a parcel?" });
+    const followUp = "How many days do I have for that?";
+    const { body } = await ask({ conversation_id: first.body.conversation_id, query: followUp });
+    expect(body.answer).toContain("thirty days");
+    expect((await ask({ query: followUp })).body.answer).not.toContain("thirty days");
+  });
+
+  it("shows at most as many sources as top_k, and never more than five", async () => {
+    for (const [top_k, most] of [
+      [1, 1],
+      [10, 5],
+    ] as const) {
+      const { body } = await ask({ top_k, query: "delivery parcel days label account", strictness: "helpful" });
+      expect(body.sources.length).toBeLessThanOrEqual(most);
+      expect(body.sources.length).toBeGreaterThan(0);
+    }
+  });
+
+  it("keeps metadata with the message", async () => {
+    const metadata = { page: "https://shop.example/cart", cart: { items: [null, 1] } };
+    const { conversation_id } = (await ask({ metadata })).body;
+    const [question] = (await app.get(`/v1/conversations/${conversation_id}`)).body.messages;
+    expect(question).toMatchObject({ role: "user", metadata });
   });
 
   it.each(["hex", "base64", "base64url"] as const)("accepts a hash of the user id as %s", async (encoding) => {

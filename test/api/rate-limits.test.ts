@@ -133,6 +133,71 @@ eachDatabase("rate limits", (open) => {
     await http.close();
   });
 
+  it("bounds the questions of one user, named by the user id that a request sends, proven or not", async () => {
+    const settings = { userLimitMinute: 2, userLimitDay: 3 };
+    const { id, key } = await app.createWorkspace({ plan: "growth", settings });
+    const ask = (body: object) =>
+      app.post("/v1/query", { workspace_id: id, query: "Is there anybody?", ...body }, { key });
+    expect((await ask({ user_id: "ada" })).status).toBe(200);
+    expect((await ask({ user_id: "ada", conversation_id: "conv_none" })).status).toBe(404);
+    expect((await ask({ user: { user_id: "ada" } })).status).toBe(200);
+    const refused = await ask({ user_id: "ada" });
+    expect(refused).toMatchObject({ status: 429, body: { code: "rate_limit_minute" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    // What was refused takes nothing of the key's own limits.
+    expect(rate(refused.headers)[1]).toBe(198);
+    expect([(await ask({ user_id: "bob" })).status, (await ask({})).status]).toEqual([200, 200]);
+    app.clock.advance(minuteMs - (app.clock.now() % minuteMs));
+    expect((await ask({ user_id: "ada" })).status).toBe(200);
+    const over = await ask({ user_id: "ada" });
+    expect(over).toMatchObject({ status: 429, body: { code: "rate_limit_day" } });
+    expect(over.body.detail).toContain("3 questions a day");
+  });
+
+  it("counts a replayed response as a request, and not as a question", async () => {
+    const { key } = await app.createKey({ limitMinute: 5 });
+    const ask = () =>
+      app.post(
+        "/v1/query",
+        { workspace_id: app.workspace.id, query: "Is there anybody?" },
+        { key, headers: { "idempotency-key": "replayed" } },
+      );
+    await ask();
+    const replayed = await ask();
+    expect([replayed.headers.get("idempotency-replayed"), rate(replayed.headers)[1]]).toEqual(["true", 3]);
+  });
+
+  it("tells all five headers whatever the answer is", async () => {
+    const { key } = await app.createKey({ limitMinute: 100 });
+    const id = app.workspace.id;
+    const big = JSON.stringify({ workspace_id: id, query: "x".repeat(1_100_000) });
+    const answers = [
+      [401, await app.get("/v1/documents", { key: null })],
+      [401, await app.get("/v1/nothing", { key: `ak_live_${"a".repeat(32)}` })],
+      [200, await app.get("/v1/documents", { key })],
+      [200, await app.call("HEAD", "/v1/documents", { key })],
+      [405, await app.call("OPTIONS", "/v1/documents", { key })],
+      [405, await app.call("PUT", "/v1/documents", { key })],
+      [404, await app.get("/v1/nothing", { key })],
+      [404, await app.get("/v1/conversations/conv_none", { key })],
+      [400, await app.post("/v1/query", "{", { key })],
+      [413, await app.post("/v1/query", big, { key })],
+      [415, await app.post("/v1/query", "x", { key, headers: { "content-type": "text/plain" } })],
+      [422, await app.post("/v1/query", { workspace_id: id, query: "x", top_k: 99 }, { key })],
+      [200, await app.post("/v1/query/stream", { workspace_id: id, query: "Is there anybody?" }, { key })],
+    ] as const;
+    for (const [status, answered] of answers) {
+      const names = ["limit-minute", "remaining-minute", "limit-day", "remaining-day", "reset-day"];
+      const values = names.map((name) => answered.headers.get(`x-ratelimit-${name}`));
+      expect([status, answered.status, values]).toEqual([
+        status,
+        status,
+        names.map(() => expect.stringMatching(/^\d+$/)),
+      ]);
+      expect(values[0]).toBe(status === 401 ? "0" : "100");
+    }
+  });
+
   it("ends the month's queries with quota_exhausted, and counts only those that were answered", async () => {
     const workspace = await app.createWorkspace({ plan: "free" });
     const month = Date.UTC(2031, 4);

@@ -89,7 +89,8 @@ eachContract("5 authentication", (at) => {
   });
 
   it("5.7 answers 401 expired_key from the end of a key's time on", async () => {
-    const { key } = await at.app.createKey({ expiresAt: at.app.clock.now() + 1_000 });
+    const { id: workspaceId } = await at.fresh({ plan: "enterprise" });
+    const { key } = await at.app.createKey({ workspaceId, expiresAt: at.app.clock.now() + 1_000 });
     at.app.clock.advance(999);
     expect((await documents(key)).status).toBe(200);
     at.app.clock.advance(1);
@@ -98,7 +99,8 @@ eachContract("5 authentication", (at) => {
   });
 
   it("5.7 calls a key that is both expired and revoked revoked", async () => {
-    const { id, key } = await at.app.createKey({ expiresAt: at.app.clock.now() + 1_000 });
+    const { id: workspaceId } = await at.fresh({ plan: "enterprise" });
+    const { id, key } = await at.app.createKey({ workspaceId, expiresAt: at.app.clock.now() + 1_000 });
     at.app.clock.advance(1_000);
     await revokeKey(at.app.store, at.app.clock, id);
     expect((await documents(key)).body.code).toBe("invalid_key");

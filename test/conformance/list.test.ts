@@ -246,7 +246,6 @@ eachContract("4.1 the filters of the list", (at) => {
     "~",
     "\u0000",
     "%",
-    " ",
   ])("4.1 takes %j in q as text and not as an instruction", async (q) => {
     const { status } = await client.list(`&q=${encodeURIComponent(q)}`);
     expect(status).toBe(200);

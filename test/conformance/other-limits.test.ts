@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { eachDatabase } from "../support/databases.ts";
 import { eachContract, eventually } from "../support/contract.ts";
@@ -71,4 +72,30 @@ eachContract("9 versioning", (at) => {
       expect([answered.status, answered.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
     }
   });
+});
+
+eachDatabase("8.2 clients that go away", (open) => {
+  it("8.2 counts no request as in flight whose client has gone, however early it went", async () => {
+    const http = await startHttp(open, { query: () => new Promise(() => undefined) });
+    const body = `{"workspace_id":"${http.workspaceId}","query":"Hello?"}`;
+    const request = `POST /v1/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${http.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    // One after the other on the same connection, which ends while the key is looked up, or soon after.
+    for (let round = 0; round < 60; round += 1) {
+      await new Promise<void>((resolve) => {
+        const socket = connect(http.port, "127.0.0.1", () => {
+          socket.write(request.repeat(3), () => {
+            if (round % 2 === 0) socket.destroy();
+            else setImmediate(() => socket.destroy());
+          });
+        });
+        socket.on("error", () => undefined);
+        socket.on("close", () => resolve());
+      });
+    }
+    await eventually(async () => {
+      const answers = await Promise.all(Array.from({ length: 45 }, () => http.get("/v1/documents")));
+      return [...new Set(answers.map(({ status }) => status))];
+    }).toEqual([200]);
+    await http.close();
+  }, 60_000);
 });

@@ -218,11 +218,12 @@ eachContract("4.7 the query", (at) => {
     expect([status, body.code]).toEqual([404, "document_not_found"]);
   });
 
-  it("4.7 shows what is for an audience only to those who ask with its tag", async () => {
+  it("4.7.2 shows what is for an audience to verified users of it, and to nobody who only names it", async () => {
     const query = "What discount do partners get on every order?";
-    expect((await ask({ query })).body.answer).not.toContain("forty");
-    const { body } = await ask({ query, audience: ["partner"] });
-    expect(body.answer).toContain("forty");
+    const user = { user_id: "p1", hash: at.client.mac("p1"), attributes: { plan: "partner" } };
+    expect((await ask({ query, audience: ["partner"] })).body.answer).not.toContain("forty");
+    expect((await ask({ query, user, audience: [] })).body.answer).not.toContain("forty");
+    expect((await ask({ query, user, audience: ["partner"] })).body.answer).toContain("forty");
   });
 
   it.each(["hex", "base64", "base64url"] as const)("4.7.2 takes the HMAC of the user id in %s", async (encoding) => {

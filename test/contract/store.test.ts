@@ -1,4 +1,6 @@
 import { writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -15,6 +17,24 @@ it("names the database file that cannot be used", async () => {
   );
   await expect(openStore(url)).rejects.toThrow(/parley\.sqlite cannot be used: file is not a database/);
   await remove();
+});
+
+it("waits for a MySQL that takes connections and says nothing no longer than it may, and frees their places", async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const { port } = silent.address() as AddressInfo;
+  const store = await openStore(`mysql://root@127.0.0.1:${port}/parley`, { connectMs: 200 });
+  const ask = () => store.read.selectFrom("workspaces").select("id").execute();
+  // More than there are places for.
+  const outcomes = await Promise.allSettled([
+    ...Array.from({ length: 30 }, ask),
+    store.write((tx) => sql`select 1`.execute(tx)),
+  ]);
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "ETIMEDOUT" } });
+  }
+  await store.close();
+  silent.close();
 });
 
 eachDatabase("the store", (open) => {
@@ -41,6 +61,26 @@ eachDatabase("the store", (open) => {
     const outcomes = await Promise.allSettled([add("a1"), add("a2"), add("a1"), add("a3")]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     expect(await names("a")).toEqual(["a1", "a2", "a3"]);
+  });
+
+  it("fails what is written while the database is away, at once and all of it", async () => {
+    const away = await openTestStore(open);
+    await away.store.close();
+    const write = () => away.store.write((tx) => tx.selectFrom("counters").selectAll().execute());
+    const outcomes = await Promise.allSettled([write(), write(), write()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  });
+
+  it("keeps its connections when the time to sign in is over", async () => {
+    const { url, close: remove } = await openTestStore(open);
+    const short = await openStore(url, { connectMs: 2_000 });
+    const ask = () => short.read.selectFrom("counters").selectAll().execute();
+    await Promise.all([ask(), ask(), ask()]);
+    // The limit is of sockets, which know no other clock.
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([[], [], []]);
+    await short.close();
+    await remove();
   });
 
   it("tells a duplicate from other failures", async () => {

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { pino } from "pino";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
-import type { App } from "#src/app.ts";
+import type { Answerer } from "#engine/ports.ts";
+import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { FileConfig } from "#src/config-file.ts";
 import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
+import type { Config } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -89,11 +92,21 @@ export interface TestApp {
 export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export interface StartOptions {
+  /** The configuration file, as it is read. */
+  readonly file?: FileConfig;
   readonly trustedProxies?: readonly string[];
+  /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
+  readonly answerer?: Answerer;
+  readonly http?: AppOptions["http"];
+  /** Of the first workspace. */
+  readonly settings?: Partial<WorkspaceSettings>;
   /** Another process on a database that is there already. */
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  readonly typesense?: Config["typesense"];
+  readonly publicUrl?: string;
+  readonly metricsToken?: string;
   /** For pages to crawl; otherwise public addresses alone. */
   readonly outbound?: GuardedFetch;
 }
@@ -109,18 +122,26 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     {
       host: "127.0.0.1",
       port: 0,
-      publicUrl: "http://parley.test",
+      publicUrl: options.publicUrl ?? "http://parley.test",
+      metricsToken: options.metricsToken,
       dataDir,
       secret: "a secret for tests, of more than thirty-two characters",
       databaseUrl: options.databaseUrl ?? database?.url ?? "",
       redisUrl: undefined,
+      ...(options.typesense === undefined ? {} : { typesense: options.typesense }),
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
-      file: { workspaces: [] },
+      file: options.file ?? { workspaces: [] },
       killAt: undefined,
     },
-    { clock, log, ...(options.outbound === undefined ? {} : { outbound: options.outbound }) },
+    {
+      clock,
+      log,
+      ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
+      ...(options.http === undefined ? {} : { http: options.http }),
+      ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
+    },
   );
   const url = await app.listen();
   const { store, secrets, documents } = app.core;
@@ -134,7 +155,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
     return { id: made.id, key, keyId, identitySecret: made.identity_secret };
   }
 
-  const workspace = await newWorkspace();
+  const workspace = await newWorkspace(options.settings === undefined ? {} : { settings: options.settings });
   const documented = createDocumentedCheck(await (await fetch(`${url}/openapi.json`)).text());
 
   async function call(

@@ -86,6 +86,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
   };
   const server = await createServer({
     store,
+    processId: newId("ses", testStart),
     engine: {
       accept: absent,
       query: options.query ?? absent,

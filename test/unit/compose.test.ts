@@ -195,7 +195,7 @@ describe("Dockerfile", () => {
   it("runs as a user without rights, receives signals itself and tells its health", () => {
     expect(inLast("USER")).toEqual(["node"]);
     const program = [...inLast("ENTRYPOINT"), ...inLast("CMD")].flatMap((rest) => JSON.parse(rest) as string[]);
-    expect(program).toEqual(["node", "/app/src/main.ts", "start"]);
+    expect(program).toEqual(["node", "/app/bin/parley.js", "start"]);
     expect(inLast("VOLUME")).toEqual(["/data"]);
     expect(inLast("EXPOSE")).toEqual(["8080"]);
     const [check = ""] = inLast("HEALTHCHECK");

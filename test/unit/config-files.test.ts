@@ -64,9 +64,10 @@ describe("config/parley.example.yaml", () => {
 
   it("shows the defaults where it says that it does", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
-    const { widgetOrigins: _, escalationPhrases, ...shown } = workspace?.settings ?? {};
-    const { widgetOrigins: __, escalationPhrases: builtIn, ...defaults } = defaultSettings;
+    const { widgetOrigins: _, audiences, escalationPhrases, ...shown } = workspace?.settings ?? {};
+    const { widgetOrigins: __, audiences: noRules, escalationPhrases: builtIn, ...defaults } = defaultSettings;
     expect(shown).toEqual(defaults);
+    expect([audiences, noRules]).toEqual([{ pro: { plan: ["pro", "enterprise"] }, staff: { role: ["employee"] } }, {}]);
     expect(builtIn).toEqual(expect.arrayContaining([...(escalationPhrases ?? ["none"])]));
   });
 });

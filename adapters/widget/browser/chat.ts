@@ -74,6 +74,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const user = settings.identity?.user_id ?? "";
   /** A signed-in user's things are kept apart from a visitor's and from another user's. */
   const own = createKeep(`${prefix}${user}:`, "localStorage");
+  /** The visitor's things, while somebody is signed in. */
+  const visitor = user === "" ? undefined : createKeep(`${prefix}:`, "localStorage");
 
   const bySeq = new Map<number, Item>();
   const failed = new Map<string, Item & { readonly text: string }>();
@@ -102,14 +104,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   };
 
   const remembered = (): Remembered | undefined => {
-    const value =
-      own.read("session") ?? (user === "" ? undefined : createKeep(`${prefix}:`, "localStorage").read("session"));
+    const value = own.read("session") ?? visitor?.read("session");
     return isRemembered(value) ? value : undefined;
   };
-  const outbox = (): readonly Waiting[] => {
-    const value = own.read("outbox");
-    return Array.isArray(value) ? value.filter(isWaiting) : [];
-  };
+  const outbox = (): readonly Waiting[] => waitingOf(own.read("outbox"));
   const keepOutbox = (waiting: readonly Waiting[]): void =>
     own.write("outbox", waiting.length === 0 ? undefined : waiting);
   const removeWaiting = (clientId: string): void => keepOutbox(outbox().filter((each) => each.clientId !== clientId));
@@ -146,8 +144,13 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     }
     session = frame.session;
     own.write("session", { token: frame.token, session: frame.session } satisfies Remembered);
-    // A visitor who signed in: what was the visitor's is the user's now.
-    if (user !== "" && frame.verified) createKeep(`${prefix}:`, "localStorage").write("session", undefined);
+    if (visitor !== undefined && frame.verified) {
+      // A visitor who signed in: what was the visitor's is the user's now. What was not acknowledged too, under the same
+      // id: whoever uses this browser next would otherwise see it, and send it again.
+      keepOutbox([...waitingOf(visitor.read("outbox")), ...outbox()]);
+      visitor.write("outbox", undefined);
+      visitor.write("session", undefined);
+    }
     shared.write("face", frame.face);
     if (frame.after < lastSeq || (conversation !== null && frame.conversation !== conversation)) {
       bySeq.clear();
@@ -240,7 +243,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     },
     badToken() {
       own.write("session", undefined);
-      if (user !== "") createKeep(`${prefix}:`, "localStorage").write("session", undefined);
+      visitor?.write("session", undefined);
     },
     status(status) {
       if (status !== "online") flushed = false;
@@ -291,7 +294,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   return {
     state: () => state,
     connect: () => connection.open(),
-    known: () => remembered() !== undefined || outbox().length > 0,
+    known: () => remembered() !== undefined || outbox().length > 0 || waitingOf(visitor?.read("outbox")).length > 0,
     submit(text) {
       const waiting: Waiting = { clientId: newClientId(), text, at: Date.now() };
       const others = outbox();
@@ -395,6 +398,10 @@ function isWaiting(value: unknown): value is Waiting {
     "at" in value &&
     typeof value.at === "number"
   );
+}
+
+function waitingOf(value: unknown): readonly Waiting[] {
+  return Array.isArray(value) ? value.filter(isWaiting) : [];
 }
 
 export function faceOf(value: unknown): Face | undefined {

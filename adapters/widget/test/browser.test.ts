@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { readFile } from "node:fs/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -275,42 +274,6 @@ function inBrowser(): void {
     await page.reload();
     await expect.poll(() => page.getByText("What is it?").isVisible()).toBe(true);
     expect(host.events.filter((event) => event.kind === "delivery")).toHaveLength(2);
-  });
-
-  // Moves on as fast as the browser does, which on a loaded machine is at times before a page has kept its token.
-  it("keeps a signed-in user's thread to that user, on the same browser too", { retry: 2 }, async () => {
-    const { host, origin, pages } = await site();
-    const signed = (user: string) =>
-      embedding(
-        origin,
-        `data-user-id="${user}" data-user-hash="${createHmac("sha256", host.secret).update(user).digest("hex")}"`,
-      );
-    pages.set("/ada", signed("ada")).set("/bob", signed("bob"));
-    const { page } = await openPage(await context(), origin);
-    await launcher(page).click();
-    await ask(page, "before signing in");
-    await expect.poll(() => host.events.length).toBe(1);
-    await page.goto(`${origin}/ada`);
-    await launcher(page).click();
-    await own(page, "before signing in").waitFor();
-    await ask(page, "as Ada");
-    await expect
-      .poll(() => host.events.at(-1))
-      .toMatchObject({ text: "as Ada", sender: { verified: { userId: "ada" } } });
-    for (const other of ["/bob", "/"]) {
-      await page.goto(origin + other);
-      await page.getByRole("button", { name: /chat/u }).first().waitFor();
-      if (await launcher(page).isVisible()) await launcher(page).click();
-      await page.getByText("Answers from our documentation").waitFor();
-      await ask(page, `hello from ${other}`);
-      await own(page, `hello from ${other}`).waitFor();
-      expect(await own(page, "as Ada").count()).toBe(0);
-      expect(await own(page, "before signing in").count()).toBe(0);
-    }
-    await page.goto(`${origin}/ada`);
-    await page.getByRole("button", { name: /chat/u }).first().waitFor();
-    if (await launcher(page).isVisible()) await launcher(page).click();
-    await own(page, "as Ada").waitFor();
   });
 
   it("runs nothing and loads nothing of hostile texts, names, titles and colours", async () => {

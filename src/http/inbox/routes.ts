@@ -18,7 +18,7 @@ import { createLiveEvents } from "./events.ts";
 import { countViews, listPage, peopleOf, personOf } from "./list.ts";
 import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentLinkPage } from "./pages.ts";
 import { answerError, InboxRefusal } from "./refusal.ts";
-import type { SignedIn } from "./session.ts";
+import type { Attempt, SignedIn } from "./session.ts";
 import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession, signedIn } from "./session.ts";
 import type { Counts, EarlierMessages, Me, ConversationView, ListPage } from "./wire.ts";
 import { views } from "./wire.ts";
@@ -300,9 +300,9 @@ function signIn(scope: App, { store, clock, fanout, options }: InboxDependencies
     const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
     const email = (form.get("email") ?? "").slice(0, 200);
     const password = (form.get("password") ?? "").slice(0, 500);
-    let giveBack: () => Promise<void>;
+    let attempt: Attempt;
     try {
-      giveBack = await countAttempt(store, clock, request.remoteAddress, email);
+      attempt = await countAttempt(store, clock, request.remoteAddress, email);
     } catch (error) {
       const { message, status } = refused(error);
       return sendPage(reply, status, signInPage({ problem: message, email }));
@@ -311,7 +311,7 @@ function signIn(scope: App, { store, clock, fanout, options }: InboxDependencies
     if (agent === undefined) {
       return sendPage(reply, 401, signInPage({ problem: "E-mail address or password are not right.", email }));
     }
-    await giveBack();
+    await attempt.succeeded();
     setSession(reply, await createSession(store, clock, agent.id), options.publicUrl);
     return reply.redirect("/inbox", 303);
   });
@@ -320,16 +320,16 @@ function signIn(scope: App, { store, clock, fanout, options }: InboxDependencies
   scope.get("/login/:token", tokenPath, async (_request, reply) => sendPage(reply, 200, linkPage));
 
   scope.post("/login/:token", tokenPath, async (request, reply) => {
-    let giveBack: () => Promise<void>;
+    let attempt: Attempt;
     try {
-      giveBack = await countAttempt(store, clock, request.remoteAddress, undefined);
+      attempt = await countAttempt(store, clock, request.remoteAddress, undefined);
     } catch (error) {
       const { message, status } = refused(error);
       return sendPage(reply, status, refusedPage(message));
     }
     const session = await redeemLogin(store, clock, request.params.token);
     if (session === undefined) return sendPage(reply, 401, spentLinkPage);
-    await giveBack();
+    await attempt.succeeded();
     setSession(reply, session, options.publicUrl);
     return reply.redirect("/inbox", 303);
   });

@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
+import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import ipaddr from "ipaddr.js";
 import type { Clock, Store } from "#engine/ports.ts";
+import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
 import { agentOfSession } from "../../operator/agents.ts";
 import { InboxRefusal } from "./refusal.ts";
@@ -62,40 +65,74 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-const windowMs = 15 * 60_000;
-const attemptsMax = { address: 30, account: 10 };
+const quarterMs = 15 * 60_000;
+const dayMs = 86_400_000;
+/** From where somebody has signed in lately, the bound on all strangers' attempts together does not hold. */
+const knownDays = 30;
+const attemptsMax = { client: 30, accountFromClient: 10, accountFromStrangers: 60 };
+
+export interface Attempt {
+  /** The attempt was right: it does not count, and the account is known from here. */
+  succeeded(): Promise<void>;
+}
 
 /**
- * Counts an attempt to sign in, before it is checked, so that attempts at the same time count too. The end of it gives
- * the attempt back. By address and by account: neither many accounts from one place nor one from many can be tried.
+ * Counts an attempt to sign in, before it is checked, so that attempts at the same time count too. What is bounded is
+ * what comes from one client, to all accounts and to one; a stranger's wrong passwords lock out the stranger. Against
+ * many clients at once an account has a wider bound, which those clients are free of that its agent has used.
  */
 export async function countAttempt(
   store: Store,
   clock: Clock,
   remoteAddress: string,
   account: string | undefined,
-): Promise<() => Promise<void>> {
+): Promise<Attempt> {
   const now = clock.now();
-  const windowStart = now - (now % windowMs);
-  const counters = [
-    { name: `inbox:address:${remoteAddress}`, windowStart, max: attemptsMax.address },
-    ...(account === undefined
-      ? []
-      : [
-          {
-            name: `inbox:account:${hash("sha256", account.trim().toLowerCase())}`,
-            windowStart,
-            max: attemptsMax.account,
-          },
-        ]),
+  const windowStart = now - (now % quarterMs);
+  const client = networkOf(remoteAddress);
+  const who = account === undefined ? undefined : hash("sha256", account.trim().toLowerCase());
+  const here = who === undefined ? undefined : hash("sha256", `${who}\n${client}`);
+  const known = here === undefined ? undefined : `inbox:known:${here}`;
+  const counters: (Counter & { readonly max: number })[] = [
+    { name: `inbox:client:${client}`, windowStart, max: attemptsMax.client },
   ];
+  if (here !== undefined) {
+    counters.push({ name: `inbox:account-here:${here}`, windowStart, max: attemptsMax.accountFromClient });
+  }
+  if (who !== undefined && !(await isKnown(store, known, now))) {
+    counters.push({ name: `inbox:account:${who}`, windowStart, max: attemptsMax.accountFromStrangers });
+  }
   const values = await store.write((tx) => countUp(tx, counters));
   if (counters.some(({ max }, index) => (values[index] ?? 0) > max)) {
-    const minutes = Math.ceil((windowStart + windowMs - now) / 60_000);
+    const minutes = Math.ceil((windowStart + quarterMs - now) / 60_000);
     throw new InboxRefusal(
       "too_many_attempts",
-      `Too many attempts to sign in. Please wait ${minutes} minutes and try again.`,
+      `Too many attempts to sign in. Please wait ${minutes} minutes and try again, or ask for a sign-in link.`,
     );
   }
-  return () => store.write((tx) => countDown(tx, counters));
+  return {
+    succeeded: () =>
+      store.write(async (tx) => {
+        await countDown(tx, counters);
+        if (known !== undefined) await countUp(tx, [{ name: known, windowStart: now - (now % dayMs) }]);
+      }),
+  };
+}
+
+async function isKnown(store: Store, name: string | undefined, now: number): Promise<boolean> {
+  if (name === undefined) return false;
+  const row = await store.read
+    .selectFrom("counters")
+    .select("name")
+    .where("name", "=", name)
+    .where("window_start", ">", now - knownDays * dayMs)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** One customer of a network has a whole /64 of IPv6 addresses. */
+function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  return ipaddr.parse(address).toNormalizedString().split(":").slice(0, 4).join(":");
 }

@@ -5,8 +5,9 @@ import { keyActor } from "../auth.ts";
 import { problemOf } from "../problem.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "./conversations.ts";
+import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
-import { callerOf, idempotencyKeyOf, pathOf } from "./resources.ts";
+import { callerOf } from "./resources.ts";
 import * as schemas from "./schemas.ts";
 
 const bulkBody = Type.Object({
@@ -51,42 +52,37 @@ export function bulkRoutes(app: App, { engine, store, idempotency }: Resources):
       const actor = keyActor(caller);
       const ids = [...new Set(body.conversation_ids)];
 
-      const kept = await idempotency.run(
-        { keyId: caller.keyId, path: pathOf(request), idempotencyKey: idempotencyKeyOf(request), body },
-        async () => {
-          // All at once: works that wait together share a transaction.
-          const outcomes = await Promise.allSettled(
-            ids.map((id) => engine.update(caller.workspaceId, id, change, actor)),
-          );
-          const after = await store.read
-            .selectFrom("conversations")
-            .select(["id", "status"])
-            .where("id", "in", ids)
-            .where("workspace_id", "=", caller.workspaceId)
-            .execute();
-          const statusOf = new Map(after.map(({ id, status }) => [id, status]));
-          const results = ids.map((id, i) => {
-            const outcome = outcomes[i];
-            if (outcome?.status !== "rejected") return { conversation_id: id, ok: true, status: statusOf.get(id) };
-            const problem = problemOf(outcome.reason);
-            if (problem.status >= 500) {
-              request.log.error(
-                { err: outcome.reason as unknown, requestId: request.id, conversationId: id },
-                "a bulk change failed",
-              );
-            }
-            return {
-              conversation_id: id,
-              ok: false,
-              ...(statusOf.has(id) ? { status: statusOf.get(id) } : {}),
-              error: { code: problem.code, detail: problem.message },
-            };
-          });
-          return { status: 200, body: { results } };
-        },
-      );
-      if (kept.replayed) reply.header("idempotency-replayed", "true");
-      return reply.code(kept.status).send(kept.body);
+      return answerOnce(idempotency, request, reply, async () => {
+        // All at once: works that wait together share a transaction.
+        const outcomes = await Promise.allSettled(
+          ids.map((id) => engine.update(caller.workspaceId, id, change, actor)),
+        );
+        const after = await store.read
+          .selectFrom("conversations")
+          .select(["id", "status"])
+          .where("id", "in", ids)
+          .where("workspace_id", "=", caller.workspaceId)
+          .execute();
+        const statusOf = new Map(after.map(({ id, status }) => [id, status]));
+        const results = ids.map((id, i) => {
+          const outcome = outcomes[i];
+          if (outcome?.status !== "rejected") return { conversation_id: id, ok: true, status: statusOf.get(id) };
+          const problem = problemOf(outcome.reason);
+          if (problem.status >= 500) {
+            request.log.error(
+              { err: outcome.reason as unknown, requestId: request.id, conversationId: id },
+              "a bulk change failed",
+            );
+          }
+          return {
+            conversation_id: id,
+            ok: false,
+            ...(statusOf.has(id) ? { status: statusOf.get(id) } : {}),
+            error: { code: problem.code, detail: problem.message },
+          };
+        });
+        return { status: 200, body: { results } };
+      });
     },
   );
 }

@@ -7,8 +7,9 @@ import { keyActor } from "../auth.ts";
 import { createCursors, listPosition } from "../cursor.ts";
 import type { App } from "../server.ts";
 import { parseInstant } from "./instant.ts";
+import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
-import { callerOf, idempotencyKeyOf, pathOf } from "./resources.ts";
+import { callerOf } from "./resources.ts";
 import * as schemas from "./schemas.ts";
 
 const hourMs = 3_600_000;
@@ -131,10 +132,11 @@ export function conversationRoutes(app: App, resources: Resources): void {
           ...schemas.withBody,
           "conversation_not_found",
           "invalid_transition",
+          "duplicate_request_id",
         ]),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { body, params } = request;
       const caller = callerOf(request);
       if (body.status === "claimed" && body.assigned_to === undefined) {
@@ -159,8 +161,11 @@ export function conversationRoutes(app: App, resources: Resources): void {
               })),
             }),
       };
-      await engine.update(caller.workspaceId, params.conversation_id, change, keyActor(caller));
-      return representation.conversation(caller, params.conversation_id);
+      return answerOnce(idempotency, request, reply, async (workId) => {
+        const once = workId === undefined ? change : { ...change, clientId: workId };
+        await engine.update(caller.workspaceId, params.conversation_id, once, keyActor(caller));
+        return { status: 200, body: await representation.conversation(caller, params.conversation_id) };
+      });
     },
   );
 
@@ -199,24 +204,19 @@ export function conversationRoutes(app: App, resources: Resources): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { body, params } = request;
-      const {
-        status,
-        body: note,
-        replayed,
-      } = await idempotency.run(
-        { keyId: caller.keyId, path: pathOf(request), idempotencyKey: idempotencyKeyOf(request), body },
-        async () => {
-          const added = await engine.addNote(
-            caller.workspaceId,
-            params.conversation_id,
-            { content: body.content, authorEmail: body.author_email?.toLowerCase() ?? null },
-            keyActor(caller),
-          );
-          return { status: 201, body: representation.note(added) };
-        },
-      );
-      if (replayed) reply.header("idempotency-replayed", "true");
-      return reply.code(status).send(note);
+      return answerOnce(idempotency, request, reply, async (workId) => {
+        const added = await engine.addNote(
+          caller.workspaceId,
+          params.conversation_id,
+          {
+            content: body.content,
+            authorEmail: body.author_email?.toLowerCase() ?? null,
+            ...(workId === undefined ? {} : { clientId: workId }),
+          },
+          keyActor(caller),
+        );
+        return { status: 201, body: representation.note(added) };
+      });
     },
   );
 }

@@ -1,10 +1,10 @@
-import { hash } from "node:crypto";
 import { Type } from "typebox";
 import { keyActor } from "../auth.ts";
 import { createCursors } from "../cursor.ts";
 import type { App } from "../server.ts";
+import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
-import { callerOf, conversationNotFound, idempotencyKeyOf, pathOf } from "./resources.ts";
+import { callerOf, conversationNotFound } from "./resources.ts";
 import * as schemas from "./schemas.ts";
 
 /** Reading a conversation page by page, and answering in it as an agent. */
@@ -84,31 +84,23 @@ export function messageRoutes(app: App, resources: Resources): void {
     async (request, reply) => {
       const caller = callerOf(request);
       const { body, params } = request;
-      const idempotencyKey = idempotencyKeyOf(request);
-      const kept = await idempotency.run(
-        { keyId: caller.keyId, path: pathOf(request), idempotencyKey, body },
-        async () => {
-          const { messageId } = await engine.reply({
-            workspaceId: caller.workspaceId,
-            conversationId: params.conversation_id,
-            content: body.content,
-            authorEmail: body.author_email.toLowerCase(),
-            // Should we die before the answer is kept, the retry still finds that this reply was made.
-            ...(idempotencyKey === undefined
-              ? {}
-              : { clientId: hash("sha256", `${caller.keyId}\n${idempotencyKey}`, "hex") }),
-            actor: keyActor(caller),
-          });
-          const row = await store.read
-            .selectFrom("messages")
-            .selectAll()
-            .where("id", "=", messageId)
-            .executeTakeFirstOrThrow();
-          return { status: 201, body: representation.message(row) };
-        },
-      );
-      if (kept.replayed) reply.header("idempotency-replayed", "true");
-      return reply.code(kept.status).send(kept.body);
+      return answerOnce(idempotency, request, reply, async (workId) => {
+        const { messageId } = await engine.reply({
+          workspaceId: caller.workspaceId,
+          conversationId: params.conversation_id,
+          content: body.content,
+          authorEmail: body.author_email.toLowerCase(),
+          // Should we die before the answer is kept, the retry still finds that this reply was made.
+          ...(workId === undefined ? {} : { clientId: workId }),
+          actor: keyActor(caller),
+        });
+        const row = await store.read
+          .selectFrom("messages")
+          .selectAll()
+          .where("id", "=", messageId)
+          .executeTakeFirstOrThrow();
+        return { status: 201, body: representation.message(row) };
+      });
     },
   );
 }

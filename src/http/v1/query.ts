@@ -2,11 +2,15 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { messageCodePointsMax, queryCodePointsMax } from "#domain/message.ts";
+import { audienceTags } from "#domain/audience.ts";
 import { Problem } from "#domain/problem.ts";
-import { strictnesses } from "#domain/workspace.ts";
+import type { Attributes } from "#domain/audience.ts";
+import { settingsOf, strictnesses } from "#domain/workspace.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Query, QueryResult } from "#engine/engine.ts";
 import type { Caller } from "../auth.ts";
 import type { KeptResponse } from "../idempotency.ts";
+import type { Slot } from "../limits.ts";
 import { problemBody, problemOf } from "../problem.ts";
 import type { App } from "../server.ts";
 import { verifyIdentity } from "./identity.ts";
@@ -16,6 +20,9 @@ import * as schemas from "./schemas.ts";
 
 const timeoutMs = 30_000;
 const metadataCharsMax = 16_384;
+const attributesMax = 50;
+
+const attributeValue = Type.Union([Type.String({ maxLength: 190 }), Type.Number(), Type.Boolean()]);
 
 const userId = Type.String({ minLength: 1, maxLength: 190 });
 
@@ -45,6 +52,18 @@ const queryBody = Type.Object({
       ),
       name: Type.Optional(Type.String({ maxLength: 190 })),
       email: Type.Optional(schemas.emailAddress),
+      attributes: Type.Optional(
+        Type.Record(
+          Type.String({ minLength: 1, maxLength: 64 }),
+          Type.Union([attributeValue, Type.Array(attributeValue, { maxItems: 50 })]),
+          {
+            maxProperties: attributesMax,
+            description:
+              "What you know of a verified user, such as `plan`: rules of audience tags ask for it. Kept until the next request that sends some",
+            allowed: `an object of at most ${attributesMax} texts, numbers, booleans or lists of them`,
+          },
+        ),
+      ),
     }),
   ),
   user_id: Type.Optional(userId),
@@ -84,7 +103,6 @@ const codes = [
   ...schemas.withWorkspaceId,
   "message_too_long",
   "verification_required",
-  "feature_not_in_plan",
   "conversation_not_found",
   "document_not_found",
   "duplicate_request_id",
@@ -115,9 +133,15 @@ export function queryRoutes(app: App, resources: Resources): void {
       },
     },
     async (request, reply) => {
-      const { status, body, replayed } = await run(request, request.body, new AbortController().signal);
-      if (replayed) reply.header("idempotency-replayed", "true");
-      return reply.code(status).send(body);
+      const gone = goneSignal(reply);
+      try {
+        const { status, body, replayed } = await run(request, request.body, gone);
+        if (replayed) reply.header("idempotency-replayed", "true");
+        return await reply.code(status).send(body);
+      } catch (error) {
+        if (!(error instanceof ClientGone)) throw error;
+        return reply.code(clientGoneStatus).send();
+      }
     },
   );
 
@@ -138,23 +162,29 @@ export function queryRoutes(app: App, resources: Resources): void {
   );
 
   async function stream(request: FastifyRequest, body: QueryBody, reply: FastifyReply): Promise<FastifyReply> {
-    const gone = new AbortController();
-    // A client that goes away stops the generation.
-    reply.raw.once("close", () => gone.abort(new Error("the client went away")));
+    const gone = goneSignal(reply);
     const events = new Readable({ read: () => undefined });
     const emit = (event: string, data: unknown): void => {
       events.push(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     };
     const first = Promise.withResolvers<"token">();
     let streamed = false;
-    const answer = run(request, body, gone.signal, (delta) => {
-      if (gone.signal.aborted) return;
+    let ended = false;
+    const answer = run(request, body, gone, (delta) => {
+      if (ended) return;
       streamed = true;
       emit("token", { delta });
       first.resolve("token");
     });
     // Before the first token a failure is an ordinary response.
-    const begun = await Promise.race([first.promise, answer]);
+    let begun: Awaited<typeof answer> | "token";
+    try {
+      begun = await Promise.race([first.promise, answer]);
+    } catch (error) {
+      ended = true;
+      if (!(error instanceof ClientGone)) throw error;
+      return reply.code(clientGoneStatus).send();
+    }
     if (begun !== "token" && begun.replayed) reply.header("idempotency-replayed", "true");
     const finish = async (): Promise<void> => {
       try {
@@ -163,11 +193,12 @@ export function queryRoutes(app: App, resources: Resources): void {
         emit("done", whole);
       } catch (error) {
         const problem = problemOf(error);
-        if (problem.code === "internal_error" && !gone.signal.aborted) {
+        if (problem.code === "internal_error" && !gone.aborted) {
           request.log.error({ err: error, requestId: request.id }, "a streamed query failed");
         }
         emit("error", problemBody(problem, request.id));
       }
+      ended = true;
       events.push(null);
     };
     void finish();
@@ -193,14 +224,22 @@ export function queryRoutes(app: App, resources: Resources): void {
     const question = textOf(body);
     return idempotency.run(
       { keyId: caller.keyId, path: pathOf(request), idempotencyKey: idempotencyKeyOf(request), body },
-      async () => {
-        const query = { ...(await queryOf(caller, body, question)), ...(onToken === undefined ? {} : { onToken }) };
-        const slot = await limits.takeQuery(caller);
+      async (workId) => {
+        const query: Query = {
+          ...(await queryOf(caller, body, question)),
+          ...(workId === undefined ? {} : { clientId: workId }),
+          ...(onToken === undefined ? {} : { onToken }),
+        };
+        const taken: Slot[] = [];
         try {
+          const ofUser = await limits.takeUser(caller, query.user?.userId);
+          if (ofUser !== null) taken.push(ofUser);
+          const ofMonth = await limits.takeQuery(caller);
+          if (ofMonth !== null) taken.push(ofMonth);
           const result = await within(query, gone);
           return { status: 200, body: responseOf(result, performance.now() - started) };
         } catch (error) {
-          if (slot !== null) await limits.giveBack(slot);
+          for (const slot of taken) await limits.giveBack(slot);
           throw error;
         }
       },
@@ -218,7 +257,10 @@ export function queryRoutes(app: App, resources: Resources): void {
     signal.addEventListener("abort", onAbort);
     try {
       signal.throwIfAborted();
-      return await Promise.race([engine.query(query, signal), aborted.promise]);
+      return await Promise.race([
+        engine.query({ ...query, ...inTime(query.onToken, signal) }, signal),
+        aborted.promise,
+      ]);
     } catch (error) {
       // What a provider throws when it is interrupted says less than why it was.
       throw signal.aborted ? signal.reason : error;
@@ -242,10 +284,16 @@ export function queryRoutes(app: App, resources: Resources): void {
         `metadata must be an object of at most ${metadataCharsMax} characters of JSON.`,
       );
     }
+    if (user?.attributes !== undefined && !verified) {
+      throw new Problem(
+        "verification_required",
+        "user.attributes needs a verified user: send user.hash or verification_token as well.",
+      );
+    }
     const documentIds =
       body.document_ids === undefined ? undefined : await findDocuments(caller.workspaceId, body.document_ids);
-    const audience = body.audience?.map((tag) => tag.trim().toLowerCase());
-    if (audience !== undefined) await checkAudience(caller.workspaceId, audience);
+    const audience = body.audience === undefined ? undefined : audienceTags(body.audience);
+    if (audience !== undefined) await checkAudience(caller, audience);
     return {
       workspaceId: caller.workspaceId,
       text,
@@ -258,6 +306,7 @@ export function queryRoutes(app: App, resources: Resources): void {
               ...(id === undefined ? {} : { userId: id }),
               ...(user?.name === undefined ? {} : { name: user.name }),
               ...(user?.email === undefined ? {} : { email: user.email }),
+              ...(user?.attributes === undefined ? {} : { attributes: user.attributes as Attributes }),
             },
           }),
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
@@ -289,23 +338,56 @@ export function queryRoutes(app: App, resources: Resources): void {
     return [...ids, ...pages.map(({ id }) => id)];
   }
 
-  /** The tags that a workspace has are those that its documents carry. */
-  async function checkAudience(workspaceId: string, tags: readonly string[]): Promise<void> {
+  /** The tags that a workspace has are those of its rules and those that its documents carry. */
+  async function checkAudience({ workspaceId, settings }: Caller, tags: readonly string[]): Promise<void> {
+    const { audiences } = settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>);
+    const ruled = new Set(Object.keys(audiences).map((tag) => tag.trim().toLowerCase()));
+    const foreign = tags.filter((tag) => !ruled.has(tag));
+    if (foreign.length === 0) return;
     const rows = await store.read
       .selectFrom("documents")
       .select("audience")
       .distinct()
       .where("workspace_id", "=", workspaceId)
       .execute();
-    const configured = new Set(rows.flatMap(({ audience }) => JSON.parse(audience) as readonly string[]));
-    const unknown = tags.find((tag) => !configured.has(tag));
+    const carried = new Set(rows.flatMap(({ audience }) => JSON.parse(audience) as readonly string[]));
+    const unknown = foreign.find((tag) => !carried.has(tag));
     if (unknown !== undefined) {
       throw new Problem(
         "invalid_audience",
-        `audience: no document of the workspace has the tag ${JSON.stringify(unknown)}.`,
+        `audience: the workspace has no tag ${JSON.stringify(unknown)}, neither in its setting audiences nor on a document.`,
       );
     }
   }
+}
+
+/** A model may go on for a while after it was told to stop. */
+function inTime(onToken: Query["onToken"], signal: AbortSignal): Pick<Query, "onToken"> {
+  if (onToken === undefined) return {};
+  return {
+    onToken: (delta) => {
+      if (!signal.aborted) onToken(delta);
+    },
+  };
+}
+
+/** Nobody reads this status: the client has gone. The log and the metrics tell it from a failure by it. */
+const clientGoneStatus = 499;
+
+class ClientGone extends Error {
+  constructor() {
+    super("the client went away");
+    this.name = "ClientGone";
+  }
+}
+
+/** A client that goes away stops the generation. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort(new ClientGone());
+  });
+  return gone.signal;
 }
 
 function textOf({ query, message }: QueryBody): string {

@@ -1,9 +1,10 @@
 import multipart from "@fastify/multipart";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
 import { authenticate } from "../auth.ts";
 import { createIdempotency } from "../idempotency.ts";
 import type { HttpDependencies } from "../dependencies.ts";
+import type { InFlight } from "../in-flight.ts";
 import { createLimits, rateHeaders, unknownCallerRate } from "../limits.ts";
 import { handleError, MethodNotAllowed } from "../problem.ts";
 import type { App } from "../server.ts";
@@ -19,9 +20,14 @@ import { formLimits } from "./upload.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
 /** Everything below /v1: who asks, how often they may, and then the resources. */
-export async function v1(app: App, dependencies: HttpDependencies, ending: AbortSignal): Promise<void> {
+export async function v1(
+  app: App,
+  dependencies: HttpDependencies,
+  { ending, inFlight }: { readonly ending: AbortSignal; readonly inFlight: InFlight },
+): Promise<void> {
   const { store, clock, planLimits } = dependencies;
   const limits = createLimits(store, () => clock.now(), planLimits);
+  const settle = new WeakMap<FastifyRequest, () => void>();
   const known: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
 
   app.addHook("onRoute", ({ url, method }) => {
@@ -37,8 +43,8 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
     reply.header("cache-control", "no-store");
     const caller = await authenticate(store.read, request.headers.authorization, clock.now());
     request.caller = caller;
-    const leave = enter(request, caller.keyId);
-    reply.raw.once("close", leave);
+    leaveAtTheEnd(request, reply, enter(request, caller.keyId));
+    settle.set(request, inFlight.enter());
     const { rate, slot, problem } = await limits.take(caller);
     request.rate = rate;
     request.slot = slot;
@@ -86,8 +92,9 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
   });
 
   app.addHook("onSend", async (request, reply, payload) => {
-    const { slot, rate } = request;
-    if (rate === null) return payload;
+    const { slot } = request;
+    // Who is refused before their key was looked at (the process is ending) has the headers as well.
+    const rate = request.rate ?? unknownCallerRate(clock.now());
     const counts = reply.statusCode >= 200 && reply.statusCode < 300;
     let shown = rate;
     if (slot !== null && !counts) {
@@ -101,6 +108,7 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
       }
     }
     reply.headers(rateHeaders(shown));
+    settle.get(request)?.();
     return payload;
   });
 
@@ -109,7 +117,7 @@ export async function v1(app: App, dependencies: HttpDependencies, ending: Abort
   await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
 
   const representation = createRepresentation(store.read, () => clock.now());
-  const idempotency = createIdempotency(store, () => clock.now());
+  const idempotency = createIdempotency(store, () => clock.now(), dependencies.processId);
   const resources = { ...dependencies, limits, idempotency, representation, ending };
   conversationRoutes(app, resources);
   messageRoutes(app, resources);
@@ -127,6 +135,24 @@ function requireExactIds(params: unknown): void {
     if (name === "document_id") throw documentNotFound();
     throw new Problem("not_found", "There is nothing with this id.");
   }
+}
+
+/**
+ * Whichever comes first: the end of the response, or of its connection. A response that waits behind others on a
+ * connection hears nothing of that one's end, and either may have been while we looked up the key.
+ */
+function leaveAtTheEnd(request: FastifyRequest, reply: FastifyReply, leave: () => void): void {
+  const { socket } = request.raw;
+  const end = (): void => {
+    socket.off("close", end);
+    reply.raw.off("close", end);
+    leave();
+  };
+  // As many as one key may have in flight, each with a listener.
+  socket.setMaxListeners(100);
+  socket.once("close", end);
+  reply.raw.once("close", end);
+  if (socket.destroyed || reply.raw.destroyed) end();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -58,6 +58,9 @@ export const message = Type.Object({
   created_at: time,
   author: Type.Optional(nullable(Type.String({ description: "The agent's address" }))),
   author_name: Type.Optional(nullable(Type.String())),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: "What came with a customer's message" }),
+  ),
   sources: Type.Optional(Type.Array(source)),
   tokens_used: Type.Optional(Type.Integer()),
   confidence: Type.Optional(nullable(Type.Enum([...confidences]))),

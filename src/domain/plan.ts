@@ -1,0 +1,31 @@
+import { Problem } from "./problem.ts";
+import type { Plan } from "./workspace.ts";
+import { plans } from "./workspace.ts";
+
+/** What not every plan has, and the lowest plan that has it. */
+const leastPlan = {
+  keyLimits: "starter",
+  userLimits: "growth",
+  keyExpiry: "enterprise",
+} as const satisfies Readonly<Record<string, Plan>>;
+
+export type Feature = keyof typeof leastPlan;
+
+const featureName: Readonly<Record<Feature, string>> = {
+  keyLimits: "a key's own limits",
+  userLimits: "limits for each user",
+  keyExpiry: "keys that expire",
+};
+
+export function planHas(plan: Plan, feature: Feature): boolean {
+  return plans.indexOf(plan) >= plans.indexOf(leastPlan[feature]);
+}
+
+/** Throws Problem feature_not_in_plan, which names the plan to change to. */
+export function requireFeature(plan: Plan, feature: Feature): void {
+  if (planHas(plan, feature)) return;
+  throw new Problem(
+    "feature_not_in_plan",
+    `${featureName[feature]} need the plan ${leastPlan[feature]} or higher; this workspace is on ${plan}: parley workspace set ID plan=${leastPlan[feature]}`,
+  );
+}
