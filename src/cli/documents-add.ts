@@ -46,7 +46,7 @@ export const documentsAdd: Command = ({ argv, output, config }) => {
       }
       const fileName = basename(source);
       core.documents.checkType(fileName);
-      const body = await core.documents.receive(createReadStream(source));
+      const body = await core.documents.receive(bytesOf(source));
       try {
         return await core.documents.add({ workspaceId: workspace.id, fileName, body, audience });
       } catch (error) {
@@ -111,6 +111,11 @@ async function addAll(
       return { source, id: null, status: "failed", pages: 0, chunks: 0, error: reason };
     }
   }
+}
+
+/** Opens the file when it is read, so that what is wrong with it is heard. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  for await (const piece of createReadStream(path)) yield piece as Buffer;
 }
 
 /** Works on the document until it is done, or waits while a running server does. */

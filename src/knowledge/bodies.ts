@@ -49,7 +49,7 @@ export function createBodies(store: Store, clock: Clock): Bodies {
       try {
         let part = 0;
         let total = 0;
-        let open = Buffer.alloc(partBytes);
+        const open = Buffer.alloc(partBytes);
         let filled = 0;
         for await (const piece of bytes) {
           total += piece.byteLength;
@@ -63,9 +63,8 @@ export function createBodies(store: Store, clock: Clock): Bodies {
             if (filled < partBytes) continue;
             await insertPart(id, part, open);
             part += 1;
+            // What is stored is durable, so its memory can be filled anew.
             filled = 0;
-            // The driver may still hold the one that was stored.
-            open = Buffer.alloc(partBytes);
           }
         }
         // At least one part, also of an empty file.

@@ -14,9 +14,8 @@ export const formLimits = {
   parts: 61,
 };
 
-/** How long, and how much, of a body that is not wanted is read so that its sender reads the answer. */
-const drainMs = 500;
-const drainBytes = 8 * 1_048_576;
+/** How long a body that is not wanted is still read, so that its sender reads the answer. */
+const lingerMs = 2_000;
 
 export interface Upload {
   /** Undefined: the form held none. */
@@ -55,7 +54,7 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
     }
   } catch (error) {
     if (file !== undefined) await shelf.discard(file.body);
-    await drain(request);
+    linger(request);
     // What the form's parser throws has no code of its own: the form broke off, or is none.
     if (error instanceof Error && !(error instanceof Problem) && !("code" in error)) {
       throw new Problem("invalid_parameter", "The multipart body is broken or incomplete.", { cause: error });
@@ -65,29 +64,17 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
   return { file, workspaceIds, audience };
 }
 
-/** A connection that is closed on somebody who is still sending takes the answer with it. */
-async function drain({ raw }: FastifyRequest): Promise<void> {
+/** A connection that is closed on somebody who is still sending takes the answer with it: what comes is thrown away. */
+function linger({ raw }: FastifyRequest): void {
   if (raw.readableEnded || raw.destroyed) return;
-  await new Promise<void>((resolve) => {
-    let bytes = 0;
-    const timer = setTimeout(end, drainMs);
-    function end(): void {
-      clearTimeout(timer);
-      raw.removeListener("data", onData);
-      raw.removeListener("end", end);
-      raw.removeListener("close", end);
-      raw.pause();
-      resolve();
-    }
-    function onData(piece: Buffer): void {
-      bytes += piece.byteLength;
-      if (bytes > drainBytes) end();
-    }
-    raw.on("data", onData);
-    raw.once("end", end);
-    raw.once("close", end);
-    raw.resume();
-  });
+  const { socket } = raw;
+  // What the server calls when it has answered and keeps the connection no longer.
+  socket.destroySoon = () => {
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once("close", () => clearTimeout(timer));
+  };
+  raw.resume();
 }
 
 /** Some browsers send a path; and a name is shown to people, so it holds no control characters. */
