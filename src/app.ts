@@ -6,6 +6,7 @@ import { asksForHuman } from "#answering/escalation.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
+import { tellOfDocument } from "#engine/events.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import { createPeople } from "#engine/people.ts";
@@ -37,11 +38,16 @@ import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
 import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
+import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
+import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
+import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createSites } from "./sites.ts";
 import { demoPage } from "./web/demo.ts";
+import { tellEndpoint } from "./webhooks/dispatch.ts";
+import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 
 export interface AppOptions {
   readonly clock: Clock;
@@ -61,6 +67,8 @@ export interface Core {
   readonly secrets: Secrets;
   readonly documents: Documents;
   readonly answerer: ReturnType<typeof createExtractiveAnswerer>;
+  /** Reaches addresses that somebody else has chosen. */
+  readonly guardedFetch: GuardedFetch;
   readonly people: People;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
@@ -86,15 +94,24 @@ export async function openCore(config: Config, { clock, log }: AppOptions, wake?
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
-  const documents = createDocuments({ store, clock, log, ...(wake === undefined ? {} : { wake }) });
+  const documents = createDocuments({
+    store,
+    clock,
+    log,
+    onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
+    ...(wake === undefined ? {} : { wake }),
+  });
+  const guardedFetch = openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   return {
     store,
     secrets,
     documents,
     answerer: createExtractiveAnswerer({ index }),
+    guardedFetch,
     people: createPeople({ store, clock, search: createConversationSearch(store) }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
+      await guardedFetch.close();
       await index.close();
       await store.close();
     },
@@ -183,11 +200,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   );
   const core = await openCore(config, options, wake);
   opened.push(() => core.close());
-  const { store, secrets, documents } = core;
+  const { store, secrets, documents, guardedFetch } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
   await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
+  const { allowPrivate = false } = config.file;
+  await provisionWebhooks({ store, clock, secrets, allowPrivate }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -229,12 +248,35 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const webhooks = {
+    store,
+    clock,
+    log,
+    wake,
+    guardedFetch,
+    open: (sealed: string) => secrets.open(sealed),
+    count: (outcome: string) => measures.webhook(outcome),
+  };
+
   const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    tell: {
+      batch: true,
+      // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
+      attemptsMax: Number.POSITIVE_INFINITY,
+      // A lane an endpoint. Those that hang hold theirs for seconds, and customers must not wait for it.
+      lanesMax: 24,
+      run: (rows, signal) => tellEndpoint(webhooks, rows, signal),
+    },
+    "forget-events": {
+      batch: true,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      run: (rows, signal) => forgetEvents({ store, clock }, rows, signal),
+    },
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
@@ -256,6 +298,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await scheduleRetention({ store, clock });
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;

@@ -18,6 +18,17 @@ import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
+import {
+  webhookAdd,
+  webhookDeliveriesList,
+  webhookDisable,
+  webhookEnable,
+  webhookList,
+  webhookRemove,
+  webhookReplay,
+  webhookRotate,
+  webhookTest,
+} from "./webhooks.ts";
 
 export interface Invocation {
   readonly argv: readonly string[];
@@ -53,6 +64,15 @@ export const commands: Readonly<Record<string, Command>> = {
   "documents add": documentsAdd,
   "documents list": documentsList,
   "documents remove": documentsRemove,
+  "webhook add": webhookAdd,
+  "webhook list": webhookList,
+  "webhook remove": webhookRemove,
+  "webhook enable": webhookEnable,
+  "webhook disable": webhookDisable,
+  "webhook test": webhookTest,
+  "webhook deliveries": webhookDeliveriesList,
+  "webhook replay": webhookReplay,
+  "webhook rotate": webhookRotate,
 };
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
@@ -87,6 +107,12 @@ export const usage = `parley — a support assistant that answers from your docu
   parley documents add --workspace W [--audience TAG,TAG] FILE…
   parley documents list --workspace W [--status S]
   parley documents remove --workspace W ID…
+
+  parley webhook add --workspace W --url U [--events a,b]
+  parley webhook list [--workspace W]
+  parley webhook remove|enable|disable|test|rotate ID
+  parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
+  parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
 
   parley ask --workspace W "question"
 

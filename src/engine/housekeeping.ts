@@ -27,7 +27,7 @@ const kept = {
 
 const emptiedAtOnce = 500;
 
-export const housekeepingLane = "housekeeping";
+const housekeepingLane = "housekeeping";
 
 export interface HousekeepingDependencies {
   readonly store: Store;

@@ -6,6 +6,7 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
+import { deleteEventsOfWorkspace } from "#store/webhooks.ts";
 import { removeConversation } from "./update.ts";
 
 const actor = systemActor("workspace delete");
@@ -127,6 +128,8 @@ export async function emptyWorkspace(
   for (const table of ["contacts", "audit", "webhooks"] as const) {
     await removeRows(store, table, workspaceId, signal);
   }
+  // Of documents and tests; those of conversations went with them.
+  while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
   for (const table of ["identities", "contact_merges"] as const) {
     await store.write((tx) => tx.deleteFrom(table).where("workspace_id", "=", workspaceId).execute());
   }

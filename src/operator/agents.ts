@@ -89,7 +89,7 @@ export async function removeAgent(store: Store, clock: Clock, givenWorkspace: st
       .where("status", "in", ["claimed", "snoozed"])
       .where("assigned_to", "=", email)
       .executeTakeFirstOrThrow();
-    return { id: agent.id, email, claimed: Number(claimed) };
+    return { id: agent.id, email, claimed };
   });
 }
 

@@ -35,9 +35,9 @@ export async function* exportLines(
     ...(email === undefined ? {} : { email }),
     created_at: new Date(clock.now()).toISOString(),
   };
-  for await (const line of lines) {
-    counts.set(line.type, (counts.get(line.type) ?? 0) + 1);
-    yield line;
+  for await (const each of lines) {
+    counts.set(each.type, (counts.get(each.type) ?? 0) + 1);
+    yield each;
   }
   yield { type: "end", lines: Object.fromEntries(counts) };
 }

@@ -12,6 +12,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
+import { webhooks } from "./migrations/0003-webhooks.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import type { Database } from "./schema.ts";
@@ -20,6 +21,7 @@ import { openDatabase, sqliteDialect } from "./sqlite.ts";
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
   "0002-document-parts": documentParts,
+  "0003-webhooks": webhooks,
   "0005-people": people,
   "0006-limits": limits,
 };

@@ -1,4 +1,5 @@
 import type { Generated } from "kysely";
+import type { EventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { AuditAction, Channel, Confidence, Role } from "#domain/message.ts";
 import type { Priority, SlaState } from "#domain/sla.ts";
@@ -155,6 +156,8 @@ export interface ConversationsTable {
   customer_phone: string | null;
   customer_verified: Flag;
   previous_conversation_id: string | null;
+  /** The sequence number of the newest event that was stored; numbers start at 1 and have no gaps. */
+  event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
   /** Raised by every change of this row: compare and set. */
@@ -329,11 +332,63 @@ export interface WebhooksTable {
   url: string;
   /** Sealed. */
   secret: string;
-  /** JSON array of event names. */
+  /** JSON array of event types. */
   events: string;
   disabled_at: number | null;
   disabled_reason: string | null;
+  /** `file`: the configuration file says what it is. */
+  managed_by: Generated<"operator" | "file">;
+  /** Sealed. Signs beside `secret` until `previous_until`. */
+  previous_secret: string | null;
+  previous_until: number | null;
+  /** The first and the newest failure since the last success; null after a success. */
+  failing_since: number | null;
+  failed_at: number | null;
   created_at: number;
+}
+
+/** What happened, as it is told: never changed, deleted with its conversation and at the end of its time. */
+export interface EventsTable {
+  position: Generated<number>;
+  id: string;
+  workspace_id: string;
+  type: EventType;
+  /** The conversation or document that it tells of; of a test, the endpoint. */
+  subject_id: string;
+  /** Within the conversation; null where the event is not about one. */
+  sequence: number | null;
+  /** The body that is sent, byte for byte. */
+  payload: string;
+  created_at: number;
+}
+
+/** What is still to be sent. The events of one subject go to one endpoint in the order of these ids. */
+export interface WebhookQueueTable {
+  id: Generated<number>;
+  endpoint_id: string;
+  subject_id: string;
+  event_id: string;
+  due_at: number;
+  attempts: number;
+  created_at: number;
+}
+
+export type AttemptOutcome = "delivered" | "retry" | "given_up" | "disabled";
+
+/** One try at sending an event. */
+export interface WebhookAttemptsTable {
+  id: Generated<number>;
+  endpoint_id: string;
+  event_id: string;
+  attempt: number;
+  outcome: AttemptOutcome;
+  at: number;
+  duration_ms: number;
+  status: number | null;
+  error: string | null;
+  /** The beginning of the answer's body. */
+  response: string | null;
+  next_at: number | null;
 }
 
 export interface IdempotencyTable {
@@ -411,6 +466,9 @@ export interface Database {
   deliveries: DeliveriesTable;
   receipts: ReceiptsTable;
   webhooks: WebhooksTable;
+  events: EventsTable;
+  webhook_queue: WebhookQueueTable;
+  webhook_attempts: WebhookAttemptsTable;
   idempotency: IdempotencyTable;
   counters: CountersTable;
   conversation_text: ConversationTextTable;

@@ -88,6 +88,12 @@ eachDatabase("conversations", (open) => {
     ["since", "&since=2026-02-30"],
     ["until", "&until=2026-13-01T00:00:00Z"],
     ["email", "&email="],
+    ["email", "&email=%20"],
+    ["q", "&q="],
+    ["q", "&q=%20%20"],
+    ["tag", "&tag="],
+    ["status", "&status="],
+    ["since", "&since="],
   ])("names the parameter %s when it is wrong: %s", async (name, parameters) => {
     const { status, body } = await list(parameters);
     expect({ status, code: body.code }).toEqual({ status: 422, code: "invalid_parameter" });
@@ -307,6 +313,39 @@ eachDatabase("conversations", (open) => {
       internal_notes: [],
     });
     expect((await single(id)).body.audit_log).toHaveLength(1);
+  });
+
+  it("counts tags when those that are the same are one, and measures them without the space around them", async () => {
+    const id = await begin();
+    const fifty = Array.from({ length: 50 }, (_, i) => `tag ${i}`);
+    const { status, body } = await patch(id, { tags: [...fifty, " TAG 0 ", `${" ".repeat(20)}tag 1`] });
+    expect(status).toBe(200);
+    expect(body.tags.toSorted()).toEqual(fifty.toSorted());
+    const bulk = { action: "tag", conversation_ids: [id], tags: [...fifty, ...fifty] };
+    expect((await app.post("/v1/conversations/bulk", bulk)).body.results).toMatchObject([{ ok: true }]);
+    expect((await patch(id, { tags: ["x".repeat(65)] })).status).toBe(422);
+    expect((await patch(id, { tags: [` ${"x".repeat(64)} `] })).body.tags).toEqual(["x".repeat(64)]);
+    expect((await app.post("/v1/conversations/bulk", { ...bulk, tags: [] })).status).toBe(422);
+  });
+
+  it("escalates what was snoozed while open, and leaves an agent's snoozed conversation with the agent", async () => {
+    const id = await begin();
+    await patch(id, { status: "snoozed" });
+    const { status, body } = await patch(id, { status: "escalated" });
+    expect({ status, now: body.status, tags: body.tags }).toEqual({
+      status: 200,
+      now: "escalated",
+      tags: ["escalated"],
+    });
+    expect(body.messages.at(-1)).toMatchObject({ role: "assistant" });
+    const said = body.messages.length;
+    await patch(id, { status: "snoozed" });
+    expect((await patch(id, { status: "escalated" })).body.messages).toHaveLength(said);
+    await patch(id, { status: "claimed", assigned_to: "anna@shop.example" });
+    await patch(id, { status: "snoozed" });
+    for (const change of [{ status: "escalated" }, { status: "claimed", assigned_to: "ben@shop.example" }])
+      expect((await patch(id, change)).body.code).toBe("invalid_transition");
+    expect((await patch(id, { status: "claimed", assigned_to: "anna@shop.example" })).status).toBe(200);
   });
 
   it("takes an empty PATCH, and a change to the same status, as no change", async () => {

@@ -259,7 +259,7 @@ eachDatabase("accepting events", (open) => {
     expect((await conversationOf(first)).contact_id).toBe((await conversationOf(second)).contact_id);
   });
 
-  it("names the customer's conversation before each new one, and forgets the name when that is deleted", async () => {
+  it("names the customer's conversation before each new one, and the one before that when it is deleted", async () => {
     const [first, second, third] = [newThread(), newThread(), newThread()];
     const sender = { key: `key ${first}` };
     for (const thread of [first, second, third]) {
@@ -270,7 +270,7 @@ eachDatabase("accepting events", (open) => {
     const [a, b, c] = [await conversationOf(first), await conversationOf(second), await conversationOf(third)];
     expect([a, b, c].map((row) => row.previous_conversation_id)).toEqual([null, a.id, b.id]);
     await bench.engine.remove(bench.workspaceId, b.id, anna);
-    expect((await conversationOf(third)).previous_conversation_id).toBeNull();
+    expect((await conversationOf(third)).previous_conversation_id).toBe(a.id);
   });
 
   it("deletes a conversation with everything of it but the audit log, and begins anew with the next message", async () => {

@@ -7,6 +7,7 @@ import type { Engine } from "#engine/engine.ts";
 import type { Answerer } from "#engine/ports.ts";
 import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
+import type { FileConfig } from "#src/config-file.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -89,6 +90,8 @@ export interface TestApp {
 export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export interface StartOptions {
+  /** The configuration file, as it is read. */
+  readonly file?: FileConfig;
   readonly trustedProxies?: readonly string[];
   /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
   readonly answerer?: Answerer;
@@ -123,7 +126,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
-      file: { workspaces: [] },
+      file: options.file ?? { workspaces: [] },
       killAt: undefined,
     },
     {

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { removeAgent } from "#src/operator/agents.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { InboxUser } from "../support/inbox.ts";
+import { addAgent, customerWrites, settled, signIn } from "../support/inbox.ts";
+
+eachDatabase("the inbox's live events", (open) => {
+  let app: TestApp;
+  let anna: InboxUser;
+  let ben: InboxUser;
+  let stranger: InboxUser;
+
+  beforeAll(async () => {
+    app = await startApp(open);
+    anna = await signIn(app, await addAgent(app, "Anna"));
+    ben = await signIn(app, await addAgent(app, "Ben"));
+    const other = await app.createWorkspace();
+    stranger = await signIn(app, await addAgent(app, "Stranger", other.id));
+  });
+  afterAll(() => app.close());
+
+  const start = async (thread: string) => {
+    const customer = await customerWrites(app, thread, "How long does delivery take?");
+    await settled(app);
+    return customer;
+  };
+
+  const listen = async (user: InboxUser) => {
+    const ending = new AbortController();
+    const response = await fetch(`${app.url}/inbox/api/events`, {
+      headers: { cookie: user.cookie },
+      signal: ending.signal,
+    });
+    let text = "";
+    const reading = (async () => {
+      for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+    })().catch(() => undefined);
+    return {
+      response,
+      text: () => text,
+      ended: reading,
+      async close() {
+        ending.abort();
+        await reading;
+      },
+    };
+  };
+
+  it("tell of changes and of customers who write, in the own workspace only", async () => {
+    const customer = await start("live");
+    const [own, foreign] = await Promise.all([listen(anna), listen(stranger)]);
+    expect(own.response.headers.get("content-type")).toContain("text/event-stream");
+    await expect.poll(own.text).toContain("connected");
+    await customer.write("Are you there?");
+    await expect.poll(own.text).toContain(JSON.stringify({ kind: "changed", conversationId: customer.conversationId }));
+    expect(foreign.text()).not.toContain("data:");
+    await own.close();
+    await foreign.close();
+  });
+
+  it("tell that a message did not reach the customer", async () => {
+    const customer = await start("unreached");
+    await settled(app);
+    const delivery = await app.store.read
+      .selectFrom("deliveries")
+      .select(["account_id", "external_id"])
+      .where("conversation_id", "=", customer.conversationId)
+      .executeTakeFirstOrThrow();
+    const events = await listen(anna);
+    await expect.poll(events.text).toContain("connected");
+    await app.engine.accept(delivery.account_id, {
+      kind: "delivery",
+      externalId: "report-1",
+      partExternalId: delivery.external_id ?? "",
+      state: "failed",
+      sentAt: app.clock.now(),
+    });
+    await expect.poll(events.text).toContain(customer.conversationId);
+    await events.close();
+  });
+
+  it("end at once when the session does, and another session's go on", async () => {
+    const [leaving, staying] = [await signIn(app, ben), await signIn(app, ben)];
+    const [events, others] = [await listen(leaving), await listen(staying)];
+    await expect.poll(events.text).toContain("connected");
+    await expect.poll(others.text).toContain("connected");
+    await fetch(`${app.url}/inbox/logout`, {
+      method: "POST",
+      headers: { cookie: leaving.cookie, origin: app.url },
+      redirect: "manual",
+    });
+    await events.ended;
+    const customer = await start("after");
+    await expect.poll(others.text).toContain(customer.conversationId);
+    await others.close();
+  });
+
+  it("end when the agent is removed, from wherever that is done", async () => {
+    const agent = await addAgent(app, "Gone");
+    const events = await listen(await signIn(app, agent));
+    await expect.poll(events.text).toContain("connected");
+    expect(await removeAgent(app.store, app.clock, app.workspace.id, " GONE@shop.example ")).toMatchObject({
+      id: agent.id,
+      claimed: 0,
+    });
+    // A worker's next look into the queue.
+    app.clock.advance(1_000);
+    await events.ended;
+    await expect(removeAgent(app.store, app.clock, app.workspace.id, agent.email)).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+});
