@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { asksForHuman } from "#answering/escalation.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
@@ -32,6 +31,7 @@ import { requireOwnSecret } from "./operator/own-secret.ts";
 import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSites } from "./sites.ts";
+import { version } from "./version.ts";
 import { demoPage } from "./web/demo.ts";
 import { tellEndpoint } from "./webhooks/dispatch.ts";
 import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
@@ -56,10 +56,6 @@ export interface App {
   /** Ends within ten seconds: requests in flight finish, unfinished work is given back. Twice is once. */
   close(): Promise<void>;
 }
-
-const version = (
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
-).version;
 
 /** Ends something that was opened. */
 type End = () => Promise<void>;

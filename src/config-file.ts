@@ -303,9 +303,9 @@ export function readConfigFile(
   return { workspaces: read, allowPrivate };
 }
 
-function isRange(text: string): boolean {
+function isRange(range: string): boolean {
   try {
-    parseRange(text);
+    parseRange(range);
     return true;
   } catch {
     return false;

@@ -29,6 +29,7 @@ import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createModelCounts } from "./model/counts.ts";
+import { version } from "./version.ts";
 
 export interface CoreOptions {
   readonly clock: Clock;

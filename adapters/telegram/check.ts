@@ -14,7 +14,9 @@ export async function checkBot(
     ({ username } = await api.getMe(grammySignal(signal)));
   } catch (error) {
     if (error instanceof GrammyError && (error.error_code === 401 || error.error_code === 404)) {
-      throw new Error("Telegram does not know this token: get the bot's token from @BotFather, and set `token`");
+      throw new Error("Telegram does not know this token: get the bot's token from @BotFather, and set `token`", {
+        cause: error,
+      });
     }
     throw error;
   }

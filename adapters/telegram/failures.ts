@@ -39,11 +39,12 @@ export async function withoutToken<T>(token: string, call: () => Promise<T>): Pr
   try {
     return await call();
   } catch (error) {
-    const failure = failureOf(error, token);
-    // No cause: it would bring the token back into the log.
-    throw new Error(`Telegram: ${failure.description}`);
+    throw withReason(failureOf(error, token));
   }
 }
+
+/** Without a cause, which would bring the token into the log. */
+const withReason = ({ description }: Failure): Error => new Error(`Telegram: ${description}`);
 
 function clean(text: string, token: string): string {
   return text

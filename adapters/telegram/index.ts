@@ -60,7 +60,7 @@ const telegram: AdapterModule<TelegramConfig> = {
       capabilities: { textMax, typing: true, receipts: false, idempotentSend: false },
       inbound:
         kind === "polling"
-          ? { kind: "connection", run: (signal) => poll(api, intake, token, signal) }
+          ? { kind: "connection", run: (signal) => poll({ api, intake, token, log: host.log }, signal) }
           : {
               kind: "webhook",
               receive: (request) => receive(request, secret, intake, host),

@@ -1,8 +1,17 @@
 import type { Api } from "grammy";
+import type { Log } from "#channel/contract.ts";
+import type { Failure } from "./failures.ts";
 import { failureOf } from "./failures.ts";
-import type { Intake } from "./intake.ts";
+import type { Greeting, Intake } from "./intake.ts";
 import { updateKinds } from "./updates.ts";
 import { grammySignal } from "./signal.ts";
+
+export interface PollDependencies {
+  readonly api: Api;
+  readonly intake: Intake;
+  readonly token: string;
+  readonly log: Log;
+}
 
 /** Telegram answers a poll as soon as there is something, and after this time in any case. */
 const pollSeconds = 25;
@@ -13,7 +22,15 @@ const batchMax = 100;
  * stored; what was not confirmed comes again, also after a restart. Rejects when Telegram or the store fails: the host
  * begins anew after a while.
  */
-export async function poll(api: Api, intake: Intake, token: string, signal: AbortSignal): Promise<void> {
+export async function poll({ api, intake, token, log }: PollDependencies, signal: AbortSignal): Promise<void> {
+  /** Whoever has blocked the bot meanwhile is not greeted, and holds up nobody. */
+  const greet = async ({ chat_id: chatId, text }: Greeting): Promise<void> => {
+    try {
+      await api.sendMessage(chatId, text, {}, grammySignal(signal));
+    } catch (error) {
+      log.info({ reason: failureOf(error, token).description }, "a customer on Telegram could not be greeted");
+    }
+  };
   try {
     // Telegram refuses polls while a webhook is set. What waits for the webhook is kept.
     await api.deleteWebhook({ drop_pending_updates: false }, grammySignal(signal));
@@ -31,18 +48,21 @@ export async function poll(api: Api, intake: Intake, token: string, signal: Abor
       for (const update of updates) {
         const greeting = await intake.take(update);
         offset = update.update_id + 1;
-        if (greeting !== null) await api.sendMessage(greeting.chat_id, greeting.text, {}, grammySignal(signal));
+        if (greeting !== null) await greet(greeting);
       }
     }
   } catch (error) {
-    if (signal.aborted) return;
-    const failure = failureOf(error, token);
-    if (failure.kind === "answered" && failure.code === 401) {
-      throw new Error("Telegram does not know the bot's token: check `token`");
-    }
-    if (failure.kind === "answered" && failure.code === 409) {
-      throw new Error("another program polls for this bot's updates: stop it, or use another bot");
-    }
-    throw new Error(`updates cannot be read from Telegram: ${failure.description}`);
+    if (!signal.aborted) throw pollError(failureOf(error, token));
   }
+}
+
+/** In words for the operator. Without a cause, which would bring the token into the log. */
+function pollError(failure: Failure): Error {
+  if (failure.kind === "answered" && failure.code === 401) {
+    return new Error("Telegram does not know the bot's token: check `token`");
+  }
+  if (failure.kind === "answered" && failure.code === 409) {
+    return new Error("another program polls for this bot's updates: stop it, or use another bot");
+  }
+  return new Error(`updates cannot be read from Telegram: ${failure.description}`);
 }

@@ -1,5 +1,3 @@
-import type { LifecycleEvent } from "./lifecycle.ts";
-
 /** What an endpoint is told of that does not say otherwise. */
 export const defaultEventTypes = [
   "conversation.started",
@@ -22,7 +20,7 @@ export const eventTypes = [
   "message.delivery_failed",
   "document.indexed",
   "document.failed",
-] as const satisfies readonly (LifecycleEvent | string)[];
+] as const;
 
 /** `webhook.test` is sent when an operator asks for it, whatever the endpoint wants. */
 export type EventType = (typeof eventTypes)[number] | "webhook.test";

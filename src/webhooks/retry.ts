@@ -20,11 +20,11 @@ const jitterShare = 0.1;
 const retryAfterMaxMs = dayMs;
 
 /** Milliseconds to the next try, never sooner than planned or asked for; null: no more tries. `attempts`: made so far. */
-export function retryDelayMs(attempts: number, retryAfterMs: number | null): number | null {
+export function retryDelayMs(attempts: number, askedMs: number | null): number | null {
   const planned = scheduleMs[attempts - 1];
   if (planned === undefined) return null;
   const own = planned * (1 + Math.random() * jitterShare);
-  return Math.ceil(Math.max(own, Math.min(retryAfterMs ?? 0, retryAfterMaxMs)));
+  return Math.ceil(Math.max(own, Math.min(askedMs ?? 0, retryAfterMaxMs)));
 }
 
 /** What `Retry-After` of an answer asks for, seconds or a date; null where it asks for nothing that can be read. */

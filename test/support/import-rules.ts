@@ -277,6 +277,7 @@ export const importRules: readonly ImportRule[] = [
   { files: "src/config.ts", may: ["src/config-file.ts", "node:"] },
   { files: "src/secrets.ts", may: ["node:"] },
   { files: "src/windows.ts", may: [ports] },
+  { files: "src/version.ts", may: ["node:fs"] },
   { files: "src/log.ts", may: ["pino", "pino-pretty", "src/request-context.ts"] },
   { files: "src/request-context.ts", may: ["node:async_hooks"] },
   { files: "src/clock.ts", may: ["src/channel/contract.ts"] },

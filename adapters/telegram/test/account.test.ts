@@ -212,6 +212,15 @@ describe("a bot that polls", () => {
     await bench.until("the second is stored", async () => (await stored()).length === 2);
   });
 
+  it("holds nobody up with somebody who pressed Start and blocked it", async () => {
+    telegram.fail("sendMessage", { kind: "error", code: 403, description: "Forbidden: bot was blocked by the user" });
+    telegram.queue(messageUpdate({ chatId: 6, messageId: 1, text: "/start" }));
+    telegram.queue(messageUpdate({ chatId: 7, messageId: 1, text: "And me?" }));
+    await open({ transport: "polling" });
+    await bench.until("the other is answered", () => texts(7).length === 1);
+    await bench.until("all is confirmed", () => telegram.unconfirmed().length === 0);
+  });
+
   it("is the way to go where the address is not https", async () => {
     await open();
     await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);

@@ -4,7 +4,6 @@ import { Type } from "typebox";
 import { messageCodePointsMax, queryCodePointsMax } from "#domain/message.ts";
 import { audienceTags } from "#domain/audience.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Attributes } from "#domain/audience.ts";
 import { settingsOf, strictnesses } from "#domain/workspace.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Query, QueryResult } from "#engine/engine.ts";
@@ -306,7 +305,7 @@ export function queryRoutes(app: App, resources: Resources): void {
               ...(id === undefined ? {} : { userId: id }),
               ...(user?.name === undefined ? {} : { name: user.name }),
               ...(user?.email === undefined ? {} : { email: user.email }),
-              ...(user?.attributes === undefined ? {} : { attributes: user.attributes as Attributes }),
+              ...(user?.attributes === undefined ? {} : { attributes: user.attributes }),
             },
           }),
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),

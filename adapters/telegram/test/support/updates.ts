@@ -12,7 +12,7 @@ let nextUpdate = 100_000;
 
 export const updateId = (): number => (nextUpdate += 1);
 
-export function messageOf({ chatId, messageId, text, from = {}, chat = {}, more = {} }: Written) {
+function messageOf({ chatId, messageId, text, from = {}, chat = {}, more = {} }: Written) {
   return {
     message_id: messageId,
     from: { id: chatId, is_bot: false, first_name: "Ada", last_name: "L.", language_code: "en", ...from },
