@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
 import { createModelComposer } from "#answering/model/model-composer.ts";
@@ -37,6 +36,7 @@ import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
+import type { Measures } from "./measures.ts";
 import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
@@ -90,7 +90,7 @@ export async function openCore(
   config: Config,
   { clock, log }: AppOptions,
   wake?: OpenWake,
-  metrics?: Registry,
+  metrics?: Measures["registry"],
 ): Promise<Core> {
   mkdirSync(config.dataDir, { recursive: true });
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
@@ -100,10 +100,9 @@ export async function openCore(
   // Its packages are large, and needed only where there is a model.
   const model =
     config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
+  const counts = createModelCounts(metrics);
   const composer =
-    model === undefined
-      ? extractiveComposer
-      : createModelComposer({ model, instead: extractiveComposer, log, counts: createModelCounts(metrics) });
+    model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
   return {
     store,
     secrets,
