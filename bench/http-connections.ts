@@ -9,8 +9,10 @@ export interface ClosedLoop {
 export interface HttpLoad {
   readonly port: number;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: () => string;
+  /** For each request. */
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** Sent by POST; absent: GET. */
+  readonly body?: () => string;
   readonly connections: number;
   readonly seconds: number;
 }
@@ -21,11 +23,13 @@ export interface HttpLoad {
  */
 export async function loadHttp({ port, path, headers, body, connections, seconds }: HttpLoad): Promise<ClosedLoop> {
   const latenciesMs: number[] = [];
-  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${Object.entries(
-    headers,
-  )
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("")}`;
+  const request = (): string => {
+    const lines = Object.entries(headers()).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = `${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join("")}`;
+    if (body === undefined) return `GET ${head}\r\n`;
+    const text = body();
+    return `POST ${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+  };
   const started = performance.now();
   const end = started + seconds * 1_000;
 
@@ -37,9 +41,9 @@ export async function loadHttp({ port, path, headers, body, connections, seconds
         let sentAt = 0;
         let received = "";
         const send = (): void => {
-          const text = body();
+          const text = request();
           sentAt = performance.now();
-          socket.write(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+          socket.write(text);
         };
         socket.setEncoding("latin1");
         socket.on("data", (data: string) => {

@@ -123,7 +123,7 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
   const own = [process.pid, pids.program, pids.bare];
   const before = processorTime(own);
   const load = { connections: concurrent, seconds };
-  const bare = (path: string) => loadHttp({ ...load, port: barePort, path, headers: {}, body: bareBody });
+  const bare = (path: string) => loadHttp({ ...load, port: barePort, path, headers: () => ({}), body: bareBody });
   const bareEach = await bare("/each");
   const bareGroup = await withCpu(pids.bare, () => bare("/group"));
 
@@ -138,7 +138,7 @@ async function measureRound({ port, barePort, installation, seconds, pids }: Rou
     JSON.stringify({ workspace_id: workspaceId, query: questions[(asked += 1) % questions.length] });
   const headers = { Authorization: `Bearer ${key}` };
   const queried = await withCpu(pids.program, () =>
-    loadHttp({ ...load, port, path: "/v1/query", headers, body: query }),
+    loadHttp({ ...load, port, path: "/v1/query", headers: () => headers, body: query }),
   );
   const openRate = answered.perSecond * openShare;
   const open = await openLoop(customers, openRate, seconds);

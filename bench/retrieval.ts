@@ -11,6 +11,7 @@ import { newWorkspaceId } from "#domain/ids.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import type { Answer } from "#engine/ports.ts";
 import { createDocuments } from "#knowledge/documents.ts";
+import { noFetch } from "../test/support/knowledge.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import { openStore } from "#store/open.ts";
@@ -107,7 +108,7 @@ async function measure(
       .execute(),
   );
   const index = openEmbeddedIndex({ store, path: join(folder, `${set.name}.index`), log: quiet });
-  const documents = createDocuments({ store, clock, log: quiet });
+  const documents = createDocuments({ store, clock, log: quiet, fetch: noFetch });
   const ids = new Map<string, string>();
   const built = performance.now();
   for (const [number, doc] of set.docs.entries()) {

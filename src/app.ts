@@ -1,17 +1,10 @@
-import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Logger } from "pino";
-import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
 import { asksForHuman } from "#answering/escalation.ts";
-import { createModelComposer } from "#answering/model/model-composer.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
-import { createPeople } from "#engine/people.ts";
-import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, Fanout } from "#engine/ports.ts";
+import type { Answerer, Fanout } from "#engine/ports.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -23,32 +16,28 @@ import type { ProcessLease } from "#jobs/processes.ts";
 import { openProcess } from "#jobs/processes.ts";
 import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
-import { createDocuments } from "#knowledge/documents.ts";
-import type { Documents } from "#knowledge/documents.ts";
-import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openHousekeeping } from "#knowledge/housekeeping.ts";
 import type { WebResponse } from "#channel/contract.ts";
-import { createConversationSearch } from "#store/conversation-search.ts";
+import { leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
-import { finishWork } from "#store/outbox.ts";
 import type { OpenStore } from "#store/open.ts";
-import { openStore } from "#store/open.ts";
+import { TypesenseAway } from "#store/typesense-client.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { openConnections } from "./connections.ts";
-import type { Measures } from "./measures.ts";
 import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
+import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
-import { createSecrets, loadSecret } from "./secrets.ts";
-import type { Secrets } from "./secrets.ts";
-import { createModelCounts } from "./model/counts.ts";
 import { createSites } from "./sites.ts";
 import { demoPage } from "./web/demo.ts";
+import { tellEndpoint } from "./webhooks/dispatch.ts";
+import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
+import type { CoreOptions, Core } from "./core.ts";
+import { openCore, version } from "./core.ts";
 
-export interface AppOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface AppOptions extends CoreOptions {
   readonly checkpoint?: Checkpoint;
   /** Another than the one that takes its answers from the documents' own sentences. */
   readonly answerer?: Answerer;
@@ -58,20 +47,6 @@ export interface AppOptions {
   readonly http?: Partial<Pick<HttpOptions, "timeouts" | "connectionsMax">>;
 }
 
-/** What commands need without serving anything: the database, the secret, the documents. */
-export interface Core {
-  readonly store: OpenStore;
-  readonly secrets: Secrets;
-  readonly documents: Documents;
-  readonly answerer: Answerer;
-  /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
-  modelTrouble(): string | null | undefined;
-  readonly people: People;
-  /** Drops what the search index holds of a deleted workspace. */
-  dropKnowledge(workspaceId: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface App {
   readonly core: Core;
   readonly engine: ReturnType<typeof createEngine>;
@@ -79,98 +54,6 @@ export interface App {
   listen(): Promise<string>;
   /** Ends within ten seconds: requests in flight finish, unfinished work is given back. Twice is once. */
   close(): Promise<void>;
-}
-
-const version = (
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
-).version;
-
-/** Opens the parts that every command uses. The schema must be up to date. */
-export async function openCore(
-  config: Config,
-  { clock, log }: AppOptions,
-  wake?: OpenWake,
-  metrics?: Measures["registry"],
-): Promise<Core> {
-  mkdirSync(config.dataDir, { recursive: true });
-  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
-  const store = await openStore(config.databaseUrl);
-  const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
-  const documents = createDocuments({ store, clock, log, ...(wake === undefined ? {} : { wake }) });
-  // Its packages are large, and needed only where there is a model.
-  const model =
-    config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
-  const counts = createModelCounts(metrics);
-  const composer =
-    model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
-  return {
-    store,
-    secrets,
-    documents,
-    answerer: createAnswerer({ index, composer }),
-    modelTrouble: () => model?.trouble(),
-    people: createPeople({ store, clock, search: createConversationSearch(store) }),
-    dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
-    async close() {
-      await index.close();
-      await store.close();
-    },
-  };
-}
-
-export interface ChannelCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  /** What the account is called on its platform, or what is wrong and the mend. */
-  readonly detail: string;
-}
-
-const channelCheckMs = 10_000;
-
-/** Asks the platform of every account whether it works. The schema must be up to date. */
-export async function checkChannels(config: Config, { clock, log }: AppOptions): Promise<readonly ChannelCheck[]> {
-  const core = await openCore(config, { clock, log });
-  const { store, secrets } = core;
-  const fanout = createInProcessFanout(log);
-  const channels = createChannels({
-    store,
-    clock,
-    log,
-    fanout,
-    secrets,
-    workspaces: createWorkspaces(store, clock),
-    engine: () => {
-      throw new Error("nothing is received while the channels are checked");
-    },
-    load: loadAdapter,
-    measures: createMeasures(version, clock),
-    publicUrl: config.publicUrl,
-  });
-  try {
-    const accounts = await store.read
-      .selectFrom("accounts")
-      .select(["id", "name", "channel"])
-      .where("enabled", "=", 1)
-      .where("managed_by", "!=", "builtin")
-      .orderBy("name")
-      .execute();
-    return await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
-        try {
-          const opened = await channels.open(id);
-          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
-          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
-        } catch (error) {
-          const detail = error instanceof Error ? error.message : "unknown failure";
-          return { name: `channel ${name}`, ok: false, detail };
-        }
-      }),
-    );
-  } finally {
-    await channels.close();
-    await fanout.close();
-    await core.close();
-  }
 }
 
 /** Ends something that was opened. */
@@ -201,11 +84,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents } = core;
+  const { store, secrets, documents, guardedFetch, search, outside } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
   await provisionWorkspaces({ store, clock, secrets, load }, config.file.workspaces);
+  const { allowPrivate = false } = config.file;
+  await provisionWebhooks({ store, clock, secrets, allowPrivate }, config.file.workspaces);
 
   const process = await openProcess(store, clock, log);
   opened.push(() => process.close());
@@ -216,7 +101,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     );
   }
   const workspaces = createWorkspaces(store, clock);
-  const search = createConversationSearch(store);
   const { publicUrl } = config;
   const channels = createChannels({
     store,
@@ -246,12 +130,46 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     checkpoint,
   });
 
+  const webhooks = {
+    store,
+    clock,
+    log,
+    wake,
+    guardedFetch,
+    open: (sealed: string) => secrets.open(sealed),
+    count: (outcome: string) => measures.webhook(outcome),
+  };
+
   const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    tell: {
+      batch: true,
+      // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
+      attemptsMax: Number.POSITIVE_INFINITY,
+      // A lane an endpoint. Those that hang hold theirs for seconds, and customers must not wait for it.
+      lanesMax: 24,
+      run: (rows, signal) => tellEndpoint(webhooks, rows, signal),
+    },
+    "forget-events": {
+      batch: true,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      run: (rows, signal) => forgetEvents({ store, clock }, rows, signal),
+    },
+    ...(outside === undefined
+      ? {}
+      : {
+          search: {
+            batch: true,
+            // However long the engine is away: what it has missed is written when it is back.
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 4,
+            run: (rows) => outside.work(rows),
+          } satisfies Handler,
+        }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
@@ -263,16 +181,19 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       attemptsMax: 5,
       // Each may have a thread and hundreds of megabytes, and customers must not wait for it.
       lanesMax: 2,
-      async run(rows) {
-        const { documentId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly documentId: string };
-        await documents.process(documentId);
-        await store.write((tx) => finishWork(tx, rows));
-      },
+      run: documents.work.ingest,
+      abandoned: documents.abandoned,
     },
+    crawl: { batch: false, attemptsMax: 5, lanesMax: 4, run: documents.work.crawl, abandoned: documents.abandoned },
+    recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
   let worker: Worker | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
+    await scheduleRetention({ store, clock });
+    const housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
+    opened.push(() => housekeeping.close());
+    await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
@@ -313,6 +234,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
+      ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
       ...modelState(core.modelTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
@@ -361,6 +283,8 @@ const backoffMaxMs = 600_000;
 
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 function backoffMs(attempts: number, error: unknown): number {
+  // A server of ours that is away is back some day, and then has to be found soon.
+  if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
   const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
   return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
 }
@@ -402,15 +326,21 @@ async function readiness(
   if (signalState !== undefined) {
     const cause = await signalState();
     // Without it everything goes on, more slowly: the database is the queue.
-    states.push({ name: "redis", state: cause === null ? "ready" : "degraded", cause });
+    states.push(degradedBy("redis", cause));
   }
   return states;
 }
 
+/** Where everything goes on without it. */
+const degradedBy = (name: string, cause: string | null): DependencyState => ({
+  name,
+  state: cause === null ? "ready" : "degraded",
+  cause,
+});
+
 /** Without it questions are still answered, in the documents' own sentences. */
 function modelState(trouble: string | null | undefined): readonly DependencyState[] {
-  if (trouble === undefined) return [];
-  return [{ name: "model", state: trouble === null ? "ready" : "degraded", cause: trouble }];
+  return trouble === undefined ? [] : [degradedBy("model", trouble)];
 }
 
 /** The demo page is for trying it out, on the embedded default. */

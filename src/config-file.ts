@@ -3,10 +3,14 @@ import type { Static, TObject, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document } from "yaml";
+import type { EventType } from "#domain/events.ts";
+import { eventTypes } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
 import { plans, strictnesses } from "#domain/workspace.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { AllowPrivate } from "./outbound/addresses.ts";
+import { parseRange } from "./outbound/addresses.ts";
 
 const text = (description: string, maxLength = 2_000) => Type.String({ description, minLength: 1, maxLength });
 
@@ -24,6 +28,27 @@ const minutes = Type.Integer({
   maximum: 100_000,
   description: "Minutes until a conversation has waited too long.",
 });
+
+const webhookSchema = closed(
+  {
+    url: Type.String({ pattern: "^https?://", maxLength: 2_000, description: "Where events are posted to." }),
+    events: Type.Optional(
+      Type.Array(Type.Enum([...eventTypes]), {
+        minItems: 1,
+        maxItems: eventTypes.length,
+        description: "Which events; by default the first seven.",
+      }),
+    ),
+    secret: Type.Optional(
+      Type.String({
+        // The base64 of 24 to 64 bytes.
+        pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$",
+        description: "Signs the requests: whsec_ and the base64 of 24 to 64 bytes; by default one is made.",
+      }),
+    ),
+  },
+  "A server that is told of events.",
+);
 
 /** Every workspace has an account of each of these from its beginning. */
 const builtinChannels: ReadonlySet<string> = new Set<Channel>(["widget", "hosted", "api"]);
@@ -119,6 +144,9 @@ const workspaceSchema = closed(
         { maxProperties: 200, description: "Who sees the documents that carry an audience tag, by tag." },
       ),
     ),
+    recrawl_days: Type.Optional(
+      days("Days after which a crawled website is gone through again; false: only when it is asked for."),
+    ),
     widget: Type.Optional(
       closed(
         {
@@ -140,6 +168,12 @@ const workspaceSchema = closed(
         "The chat on the website and the hosted chat page.",
       ),
     ),
+    webhooks: Type.Optional(
+      Type.Array(webhookSchema, {
+        maxItems: 50,
+        description: "Servers that are told of events. One that is taken out of the list is disabled.",
+      }),
+    ),
     channels: Type.Optional(
       Type.Array(channelSchema, { maxItems: 100, description: "Accounts on the platforms that customers write from." }),
     ),
@@ -147,9 +181,27 @@ const workspaceSchema = closed(
   "A workspace: one company, or one brand of it.",
 );
 
+const outboundSchema = closed(
+  {
+    allow_private: Type.Optional(
+      Type.Union(
+        [Type.Boolean(), Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: 200 })],
+        {
+          description:
+            "Which addresses besides public ones may be reached: false, true for all private ones, or a list such as 10.0.0.0/8 and 127.0.0.1.",
+        },
+      ),
+    ),
+  },
+  "Requests to addresses that somebody else chooses, such as those of webhooks.",
+);
+
 /** What the configuration file can hold. `config/schema.json` is made of it, for editors. */
 export const configFileSchema = closed(
-  { workspaces: Type.Optional(Type.Array(workspaceSchema, { maxItems: 200 })) },
+  {
+    workspaces: Type.Optional(Type.Array(workspaceSchema, { maxItems: 200 })),
+    outbound: Type.Optional(outboundSchema),
+  },
   "Configuration of Parley. ${NAME} in a text is replaced by that variable of the environment.",
 );
 
@@ -168,10 +220,19 @@ export interface FileWorkspace {
   readonly channels: readonly FileChannel[];
   readonly plan: (typeof plans)[number] | undefined;
   readonly settings: Partial<WorkspaceSettings>;
+  readonly webhooks?: readonly FileWebhook[];
+}
+
+export interface FileWebhook {
+  readonly url: string;
+  readonly events?: readonly EventType[];
+  readonly secret?: string;
 }
 
 export interface FileConfig {
   readonly workspaces: readonly FileWorkspace[];
+  /** Which addresses besides public ones may be reached; absent: none. */
+  readonly allowPrivate?: AllowPrivate;
 }
 
 /** Parses and checks the file. Throws an Error that names file, line, what is wrong and what is allowed. */
@@ -218,7 +279,8 @@ export function readConfigFile(
       unknownKey === undefined ? `${name} ${allowed}${describe(keys)}` : `${name} is not a setting; ${allowedAt(keys)}`,
     );
   }
-  const workspaces = ((value as Static<typeof configFileSchema>).workspaces ?? []).map((given, index) => {
+  const { workspaces = [], outbound } = value as Static<typeof configFileSchema>;
+  const read = workspaces.map((given, index) => {
     const path = ["workspaces", String(index), "channels"];
     const channelsOf = (given.channels ?? []).map(({ name, channel, enabled = true, ...config }, at): FileChannel => ({
       name,
@@ -232,7 +294,22 @@ export function readConfigFile(
     if (twice !== undefined) throw twice.mistake("name", `two channels of this workspace are named ${twice.name}`);
     return workspaceOf(given, channelsOf);
   });
-  return { workspaces };
+  const allowPrivate = outbound?.allow_private ?? false;
+  for (const [i, range] of (typeof allowPrivate === "boolean" ? [] : allowPrivate).entries()) {
+    if (isRange(range)) continue;
+    const path = ["outbound", "allow_private", String(i)];
+    fail(offsetOf(document, path), `"${range}" is neither an address nor a range of addresses such as 10.0.0.0/8`);
+  }
+  return { workspaces: read, allowPrivate };
+}
+
+function isRange(text: string): boolean {
+  try {
+    parseRange(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function offsetOf(document: Document, path: readonly string[]): number {
@@ -285,6 +362,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     lowAnswersToEscalate: given.escalation?.low_answers,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
+    recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
     slaTargets: given.sla,
     audiences: given.audiences,
     userLimitMinute: given.user_limit_minute === false ? null : given.user_limit_minute,
@@ -296,5 +374,5 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     leadCapture: given.widget?.lead_capture,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { name: given.name, plan: given.plan, settings: set, channels: channelsOf };
+  return { name: given.name, plan: given.plan, settings: set, channels: channelsOf, webhooks: given.webhooks ?? [] };
 }

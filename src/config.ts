@@ -25,6 +25,8 @@ export interface Config {
   readonly secret: string | undefined;
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
+  /** Searches conversations; absent: the database does. */
+  readonly typesense?: { readonly urls: readonly string[]; readonly apiKey: string };
   readonly role: Role;
   readonly logLevel: string;
   /** Opens /metrics to who sends it as a bearer token. */
@@ -90,13 +92,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       `PARLEY_ROLE is ${role}: processes with different roles reach each other through Redis; set REDIS_URL`,
     );
   }
-  for (const name of ["TYPESENSE_URL"]) {
-    if (value(name) !== undefined) {
-      throw new ConfigError(
-        `${name} is set, and this version cannot use it: unset it; answers come from the embedded index`,
-      );
-    }
-  }
+  const typesense = typesenseOf(value("TYPESENSE_URL"), secretValue("TYPESENSE_API_KEY"));
   const model = modelOf(value, secretValue);
   return {
     host,
@@ -106,6 +102,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     secret: secretValue("PARLEY_SECRET"),
     databaseUrl,
     redisUrl,
+    ...(typesense === undefined ? {} : { typesense }),
     role,
     logLevel,
     metricsToken: metricsTokenOf(secretValue("METRICS_TOKEN")),
@@ -117,6 +114,23 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     file: loadFile(value("PARLEY_CONFIG"), env),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
+}
+
+function typesenseOf(given: string | undefined, apiKey: string | undefined): Config["typesense"] {
+  if (given === undefined) return undefined;
+  const urls = given.split(",").map((each) => {
+    const url = URL.parse(each.trim());
+    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "") {
+      throw new ConfigError(
+        "TYPESENSE_URL: use http://host:8108 or https://host; several, separated by commas, for the nodes of a cluster",
+      );
+    }
+    return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  });
+  if (apiKey === undefined) {
+    throw new ConfigError("TYPESENSE_URL is set without a key: set TYPESENSE_API_KEY, or TYPESENSE_API_KEY_FILE");
+  }
+  return { urls, apiKey };
 }
 
 type Value = (name: string) => string | undefined;

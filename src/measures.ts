@@ -15,6 +15,8 @@ export interface Measures {
   seen(channel: Channel, direction: Direction): void;
   /** Counts a platform call by how it ended. */
   send<T>(channel: Channel, call: () => Promise<T>): Promise<T>;
+  /** Counts a try to deliver a webhook's event. */
+  webhook(outcome: string): void;
   /** The same answerer, with its time and confidence measured. */
   answerer(inner: Answerer): Answerer;
   /** What is only known when it is asked for. To be called once. */
@@ -64,6 +66,12 @@ export function createMeasures(version: string, clock: Pick<Clock, "now">): Meas
     labelNames: ["channel", "outcome"],
     registers,
   });
+  const webhookTries = new Counter({
+    name: "parley_webhook_deliveries_total",
+    help: "Tries to deliver an event to a webhook endpoint, by outcome.",
+    labelNames: ["outcome"],
+    registers,
+  });
   const answers = new Histogram({
     name: "parley_answer_duration_seconds",
     help: "Time to make an answer, by its confidence.",
@@ -94,6 +102,7 @@ export function createMeasures(version: string, clock: Pick<Clock, "now">): Meas
         throw error;
       }
     },
+    webhook: (outcome) => webhookTries.inc({ outcome }),
     answerer: (inner) => ({
       async answer(question, signal) {
         const began = performance.now();

@@ -33,6 +33,7 @@ export function readArguments(
   return {
     words: positionals,
     optional,
+    flag: (name) => values[name] === true,
     required(name) {
       const value = optional(name);
       if (value === undefined || value === "") throw new UsageError(`--${name} is missing`);
@@ -44,7 +45,6 @@ export function readArguments(
       if (!/^\d{1,15}$/.test(value)) throw new UsageError(`--${name} takes a whole number, not "${value}"`);
       return Number(value);
     },
-    flag: (name) => values[name] === true,
   };
 }
 

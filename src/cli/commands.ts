@@ -14,10 +14,23 @@ import {
 import { ask } from "./ask.ts";
 import { exportData } from "./export.ts";
 import { doctor } from "./doctor.ts";
-import { documentsAdd, documentsList, documentsRemove } from "./documents.ts";
+import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
+import { documentsList, documentsRemove } from "./documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
+import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
+import {
+  webhookAdd,
+  webhookDeliveriesList,
+  webhookDisable,
+  webhookEnable,
+  webhookList,
+  webhookRemove,
+  webhookReplay,
+  webhookRotate,
+  webhookTest,
+} from "./webhooks.ts";
 
 export interface Invocation {
   readonly argv: readonly string[];
@@ -52,7 +65,18 @@ export const commands: Readonly<Record<string, Command>> = {
   forget,
   "documents add": documentsAdd,
   "documents list": documentsList,
+  "documents recrawl": documentsRecrawl,
   "documents remove": documentsRemove,
+  "webhook add": webhookAdd,
+  "webhook list": webhookList,
+  "webhook remove": webhookRemove,
+  "webhook enable": webhookEnable,
+  "webhook disable": webhookDisable,
+  "webhook test": webhookTest,
+  "webhook deliveries": webhookDeliveriesList,
+  "webhook replay": webhookReplay,
+  "webhook rotate": webhookRotate,
+  "search rebuild": searchRebuild,
 };
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
@@ -84,9 +108,17 @@ export const usage = `parley — a support assistant that answers from your docu
   parley export --workspace W [--email E] --out FILE [--force]   FILE -: standard output
   parley forget --workspace W --email E [--yes]   erase a customer
 
-  parley documents add --workspace W [--audience TAG,TAG] FILE…
+  parley documents add --workspace W [--audience TAG,TAG] [--max-pages n] [--sitemap URL] FILE-or-URL…
   parley documents list --workspace W [--status S]
+  parley documents recrawl --workspace W ID…
   parley documents remove --workspace W ID…
+
+  parley webhook add --workspace W --url U [--events a,b]
+  parley webhook list [--workspace W]
+  parley webhook remove|enable|disable|test|rotate ID
+  parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
+  parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
+  parley search rebuild [--workspace W]  build the conversations' collections in Typesense anew
 
   parley ask --workspace W "question"
 

@@ -2,18 +2,21 @@ import { access, constants, mkdir, statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { openStore } from "#store/open.ts";
-import { checkChannels } from "../app.ts";
+import { checkChannels } from "../core.ts";
 import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
 import type { Config, ModelConfig } from "../config.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
+import { searchEngineState } from "../operator/search.ts";
 
 interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
+  /** Not good, and yet no reason to say that the installation does not work. */
+  readonly degraded?: true;
 }
 
 /** Checks what the program needs, a line each, with the mend. That the configuration can be read is checked before. */
@@ -37,14 +40,20 @@ export const doctor: Command = async ({ argv, output, config }) => {
     await check("data folder", () => checkFolder(config)),
     database,
     ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
+    ...(config.typesense === undefined || !database.ok
+      ? []
+      : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
     ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
   ];
-  const good = checks.every(({ ok }) => ok);
+  const good = checks.every(({ ok, degraded }) => ok || degraded === true);
   output.result(
     { ok: good, checks },
-    checks.map(({ name, ok, detail }) => `${ok ? green("✓") : red("✗")} ${name}: ${detail}`),
+    checks.map(({ name, ok, detail, degraded }) => {
+      const mark = ok ? green("✓") : degraded === true ? "!" : red("✗");
+      return `${mark} ${name}: ${detail}`;
+    }),
   );
   return good ? 0 : 1;
 };
@@ -68,6 +77,8 @@ async function check(name: string, run: () => Promise<string>): Promise<Check> {
     return { name, ok: false, detail: error instanceof Error ? error.message : "unknown failure" };
   }
 }
+
+const degradedAtMost = (made: Check): Check => (made.ok ? made : { ...made, degraded: true });
 
 async function checkFolder({ dataDir }: Config): Promise<string> {
   try {
@@ -110,6 +121,17 @@ async function checkSecret(config: Config): Promise<string> {
     if (pending.length > 0) return "nothing is stored with it yet";
     await requireConfiguredSecret(store, config);
     return config.secret === undefined ? `in ${config.dataDir}` : "PARLEY_SECRET";
+  } finally {
+    await store.close();
+  }
+}
+
+/** Searches with `q` need it; all else does not. */
+async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> {
+  if (typesense === undefined) return "the database";
+  const store = await openStore(databaseUrl);
+  try {
+    return await searchEngineState(store, typesense);
   } finally {
     await store.close();
   }

@@ -1,6 +1,6 @@
 import { pino } from "pino";
-import type { Core } from "../app.ts";
-import { openCore } from "../app.ts";
+import type { Core } from "../core.ts";
+import { openCore } from "../core.ts";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { logOptions } from "../log.ts";

@@ -6,16 +6,41 @@ export interface Output {
   result(value: unknown, lines: readonly string[]): void;
   /** Something on the way, for people only. */
   progress(line: string): void;
+  /** How far it is: on a terminal a line that is written over and over, elsewhere a line now and then; "": it is done. */
+  status(line: string): void;
 }
 
+const statusMs = 5_000;
+const barCells = 24;
+
 export function createOutput(json: boolean): Output {
+  const terminal = process.stderr.isTTY;
+  let shown = "";
+  let shownAt = 0;
+  const clear = (): void => {
+    if (terminal && shown !== "") process.stderr.write("\r\u001b[2K");
+  };
   return {
     json,
     result(value, lines) {
       process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : `${lines.join("\n")}\n`);
     },
     progress(line) {
-      if (!json) process.stderr.write(`${line}\n`);
+      if (json) return;
+      clear();
+      process.stderr.write(`${line}\n`);
+    },
+    status(line) {
+      if (json || line === shown) return;
+      if (terminal) {
+        clear();
+        process.stderr.write(line);
+        shown = line;
+      } else if (line !== "" && Date.now() - shownAt >= statusMs) {
+        process.stderr.write(`${line}\n`);
+        shown = line;
+        shownAt = Date.now();
+      }
     },
   };
 }
@@ -26,6 +51,12 @@ export const bold = (text: string): string => (styled ? `\u001b[1m${text}\u001b[
 export const dim = (text: string): string => (styled ? `\u001b[2m${text}\u001b[22m` : text);
 export const red = (text: string): string => (styled ? `\u001b[31m${text}\u001b[39m` : text);
 export const green = (text: string): string => (styled ? `\u001b[32m${text}\u001b[39m` : text);
+
+/** A bar as full as `done` is of `total`. */
+export function bar(done: number, total: number): string {
+  const cells = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * barCells);
+  return `${"█".repeat(cells)}${"░".repeat(barCells - cells)}`;
+}
 
 /** Columns as wide as their longest cell. */
 export function table(headings: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string[] {

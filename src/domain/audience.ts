@@ -1,3 +1,8 @@
+import { Problem } from "./problem.ts";
+
+const tagsMax = 50;
+const tagCharactersMax = 64;
+
 /** What a company says of a verified user, such as `plan: "pro"`; rules of audience tags ask for it. */
 export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>;
@@ -13,9 +18,14 @@ export type Audiences = Readonly<Record<string, AudienceRule>>;
  * attribute `plan` is its name.
  */
 export function tagsOf(audiences: Audiences, attributes: Attributes): string[] {
-  const tags = Object.keys(audiences).filter((tag) => fits(audiences[tag] ?? {}, attributes));
-  const plans = valuesOf(attributes, "plan").filter((plan) => typeof plan === "string");
-  return [...tags, ...plans.filter((plan) => !Object.hasOwn(audiences, plan))];
+  const rules = Object.entries(audiences).map(([tag, rule]) => ({ tag: tag.trim().toLowerCase(), rule }));
+  const plans = valuesOf(attributes, "plan")
+    .filter((plan) => typeof plan === "string")
+    .map((plan) => plan.trim().toLowerCase());
+  return [
+    ...rules.filter(({ rule }) => fits(rule, attributes)).map(({ tag }) => tag),
+    ...plans.filter((plan) => !rules.some(({ tag }) => tag === plan)),
+  ];
 }
 
 function fits(rule: AudienceRule, attributes: Attributes): boolean {
@@ -29,4 +39,16 @@ function valuesOf(attributes: Attributes, name: string): readonly AttributeValue
   const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   if (value === undefined) return [];
   return Array.isArray(value) ? (value as readonly AttributeValue[]) : [value as AttributeValue];
+}
+
+/** Tags as they are stored and compared: trimmed, in lower case, each once, in order. Throws `Problem` for too many. */
+export function audienceTags(given: readonly string[]): string[] {
+  const tags = [...new Set(given.map((tag) => tag.trim().toLowerCase()).filter((tag) => tag !== ""))].toSorted();
+  if (tags.length > tagsMax || tags.some((tag) => tag.length > tagCharactersMax)) {
+    throw new Problem(
+      "invalid_parameter",
+      `audience may have at most ${tagsMax} tags of at most ${tagCharactersMax} characters.`,
+    );
+  }
+  return tags;
 }

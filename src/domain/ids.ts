@@ -17,6 +17,7 @@ export type IdPrefix =
   | "acc"
   | "key"
   | "chk"
+  | "bod"
   | "ses";
 
 let lastMs = 0;

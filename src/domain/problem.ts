@@ -31,6 +31,7 @@ export const problemStatus = {
   not_found: 404,
   method_not_allowed: 405,
   invalid_transition: 409,
+  not_a_website: 409,
   invalid_parameter: 422,
   invalid_cursor: 422,
   payload_too_large: 413,

@@ -52,6 +52,8 @@ export interface WorkspaceSettings {
   readonly autoResolveDays: number | null;
   /** Days after which a resolved conversation is archived; null: never. */
   readonly autoArchiveDays: number | null;
+  /** Days after which a crawled website is gone through again; null: only when it is asked for. 1 to 90. */
+  readonly recrawlDays: number | null;
   /** Origins (`https://shop.example`) that may embed the widget; empty: any. */
   readonly widgetOrigins: readonly string[];
   readonly widgetTitle: string;
@@ -114,6 +116,7 @@ export const defaultSettings: WorkspaceSettings = {
   slaTargets: defaultSlaTargets,
   autoResolveDays: 7,
   autoArchiveDays: 30,
+  recrawlDays: 7,
   widgetOrigins: [],
   widgetTitle: "Ask us",
   widgetGreeting: "Hello! Ask a question, and I will look it up in our documentation.",

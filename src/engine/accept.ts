@@ -14,8 +14,9 @@ import type { Contacts, Person } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
+import { noteProblem } from "./failures.ts";
 import type { TextChange } from "./inbound-changes.ts";
-import { applyDelivery, applyEdit, changeText, moveContext, noteFailure } from "./inbound-changes.ts";
+import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -137,7 +138,7 @@ export async function acceptAll(
       }
       case "reach": {
         if (row === undefined) return nothing;
-        changes.tellAgents(await noteFailure(tx, row.id, event.reason, now));
+        await noteProblem(tx, changes.track(row, workspace.settings, false), event.reason, now);
         return { ...nothing, conversationId: row.id };
       }
       case "edit":
@@ -199,11 +200,14 @@ export async function acceptAll(
       customer_phone: null,
       customer_verified: 0,
       previous_conversation_id: null,
+      event_seq: 0,
       own_contact_id: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
-    draft.audit("status_changed", { type: "customer", id: contact.id, name: contact.name }, { to: "open" });
+    const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    draft.audit("status_changed", actor, { to: "open" });
+    draft.tell("conversation.started", actor);
     newConversations.push(draft);
     return draft;
   }

@@ -1,5 +1,6 @@
 import type { Insertable } from "kysely";
 import { newId } from "#domain/ids.ts";
+import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { transitionEvent } from "#domain/lifecycle.ts";
 import type { Actor, AuditAction, Role } from "#domain/message.ts";
@@ -12,6 +13,8 @@ import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { EventDetails } from "./events.ts";
+import { createEvents } from "./events.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { nextTimer } from "./timers.ts";
 
@@ -30,8 +33,6 @@ export interface Changes {
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
-  /** Signals conversations whose rows did not change, though what agents see of them did. */
-  tellAgents(of: Effects["workspaces"]): void;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -75,6 +76,8 @@ export interface Draft {
     change: { from?: string | null; to?: string | null; detail?: string | null },
   ): void;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
+  /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
+  tell(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
 }
@@ -99,7 +102,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const deliveries: Insertable<DeliveriesTable>[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
-  const told: Effects["workspaces"][number][] = [];
+  const events = createEvents(now);
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
   const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
 
@@ -134,6 +137,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         draft.changed = true;
         draft.refiltered ||= add.length + remove.length > 0;
       },
+      tell: (type, actor, details = {}) => events.tell(draft, type, actor, details),
     };
     drafts.set(row.id, draft);
     return draft;
@@ -186,6 +190,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
+    draft.tell("message.created", authorOf(stored), { message: stored });
     return stored;
   }
 
@@ -204,7 +209,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       }
       return;
     }
-    if (transitionEvent(from, to) === undefined) {
+    const event = transitionEvent(from, to);
+    if (event === undefined) {
       throw new Problem("invalid_transition", `a conversation that is ${from} cannot become ${to}`);
     }
     const clock = clockOnStatus({ elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since }, from, to, now);
@@ -226,6 +232,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.changed = true;
     draft.visible = true;
     audit(draft, "status_changed", actor, { from, to, detail: reason ?? null });
+    draft.tell(event, actor, { previousStatus: from });
   }
 
   function audit(
@@ -250,6 +257,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   }
 
   async function flush(tx: Tx): Promise<Effects> {
+    await events.number(tx);
     const changed = [...drafts.values()].filter((draft) => draft.changed);
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
@@ -289,6 +297,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     await writeTags(tx, changed);
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
+    works.push(...(await events.store(tx)));
     await insertWork(tx, works, now);
     const signalled = [...drafts.values()].filter((draft) => draft.changed);
     return {
@@ -296,7 +305,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       threads: signalled
         .filter((draft) => draft.visible)
         .map(({ row }) => ({ accountId: row.account_id, contextKey: row.context_key })),
-      workspaces: [...signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })), ...told],
+      workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
     };
   }
 
@@ -339,7 +348,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     now,
     track,
     addWork: (work) => works.push(work),
-    tellAgents: (of) => told.push(...of),
     flush,
   };
+}
+
+function authorOf(message: MessagesTable): Actor {
+  const type = message.role === "user" ? "customer" : message.role;
+  return { type, id: message.author_id, name: message.author_name };
 }

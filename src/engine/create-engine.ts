@@ -2,7 +2,6 @@ import type { Accepted, InboundEvent } from "#channel/contract.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
-import { settingsOf } from "#domain/workspace.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
@@ -21,6 +20,7 @@ import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
+import { settingsIn } from "./workspaces.ts";
 
 export interface EngineDependencies {
   readonly store: Store;
@@ -151,24 +151,16 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       }
     },
     async abandonSend(tx, row, reason, now) {
-      const told = await abandonDelivery(tx, row, reason, now);
-      return () => announce({ wake: [], threads: [], workspaces: told });
+      const effects = await abandonDelivery(tx, search, row, reason, now);
+      return () => announce(effects);
     },
     async abandonThink(tx, row, reason, now) {
       const id = conversationOf(row);
       const found = await tx.selectFrom("conversations").select("workspace_id").where("id", "=", id).executeTakeFirst();
       const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, id);
-      const stored =
-        locked === undefined
-          ? undefined
-          : await tx
-              .selectFrom("workspaces")
-              .select("settings")
-              .where("id", "=", locked.workspace_id)
-              .executeTakeFirst();
-      if (locked === undefined || stored === undefined || locked.status !== "open") return () => undefined;
+      if (locked === undefined || locked.status !== "open") return () => undefined;
       const changes = createChanges(now, search);
-      const settings = settingsOf(JSON.parse(stored.settings) as object);
+      const settings = await settingsIn(tx, locked.workspace_id);
       const draft = changes.track(locked, settings, false);
       const actor = systemActor("escalation");
       handOver(draft, channels, settings, actor, { reason: "answer failed" });

@@ -4,10 +4,10 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
-import { sendLane } from "./changes.ts";
-import { noteFailure } from "./inbound-changes.ts";
+import { createChanges, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { Channels, Clock, Store, Tx } from "./ports.ts";
+import { noteFailure } from "./failures.ts";
+import type { Channels, Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -24,9 +24,10 @@ export interface DeliverDependencies {
   readonly store: Store;
   readonly clock: Clock;
   readonly channels: Channels;
+  readonly search: ConversationSearch;
   readonly checkpoint: Checkpoint;
   /** Gives the signals of what is durable now. */
-  readonly announce: (effects: Effects) => void;
+  readonly announce: (effects: Effects | null) => void;
 }
 
 /**
@@ -35,7 +36,7 @@ export interface DeliverDependencies {
  * nothing twice, it is sent again, or else an agent is told.
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, channels, checkpoint, announce } = dependencies;
+  const { store, clock, channels, search, checkpoint, announce } = dependencies;
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await store.read
     .selectFrom("deliveries")
@@ -120,27 +121,28 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   }
 
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
-    const told = await store.write(async (tx) => {
+    const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
       await tx
         .updateTable("deliveries")
         .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
         .where("id", "=", deliveryId)
         .execute();
-      return note === null || delivery === undefined ? [] : giveUp(tx, delivery, state, note, clock.now());
+      return note === null || delivery === undefined ? null : giveUp(tx, search, delivery, state, note, clock.now());
     });
-    announce({ wake: [], threads: [], workspaces: told });
+    announce(effects);
   }
 }
 
 /** A part that is given up takes the rest of its message with it: half a message would mislead. */
 async function giveUp(
   tx: Tx,
+  search: ConversationSearch,
   delivery: Pick<DeliveriesTable, "message_id" | "conversation_id">,
   state: DeliveryState,
   note: string,
   now: number,
-): Promise<Effects["workspaces"]> {
+): Promise<Effects> {
   if (state === "failed") {
     const rest = await tx
       .selectFrom("deliveries")
@@ -152,19 +154,22 @@ async function giveUp(
       await tx.updateTable("deliveries").set({ state, error: note, settled_at: now }).where("id", "=", id).execute();
     }
   }
-  return noteFailure(tx, delivery.conversation_id, note, now);
+  const changes = createChanges(now, search);
+  await noteFailure(tx, changes, delivery, note);
+  return changes.flush(tx);
 }
 
 /** What is stored when a send was tried as often as it may be. */
 export async function abandonDelivery(
   tx: Tx,
+  search: ConversationSearch,
   row: OutboxRow,
   reason: string,
   now: number,
-): Promise<Effects["workspaces"]> {
+): Promise<Effects | null> {
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
-  if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return [];
+  if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return null;
   const state = delivery.state === "sending" ? "unknown" : "failed";
   const note = `This message could not be delivered, and is not tried any more: ${reason}`;
   await tx
@@ -172,5 +177,5 @@ export async function abandonDelivery(
     .set({ state, error: note, settled_at: now })
     .where("id", "=", deliveryId)
     .execute();
-  return giveUp(tx, delivery, state, note, now);
+  return giveUp(tx, search, delivery, state, note, now);
 }

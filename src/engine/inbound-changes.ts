@@ -1,9 +1,8 @@
 import type { InboundEvent } from "#channel/contract.ts";
-import { newId } from "#domain/ids.ts";
-import { systemActor } from "#domain/message.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
-import type { Changes, Draft, Effects } from "./changes.ts";
+import type { Changes, Draft } from "./changes.ts";
 import { indexLane } from "./changes.ts";
+import { noteFailure } from "./failures.ts";
 import type { Tx } from "./ports.ts";
 
 export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
@@ -87,55 +86,7 @@ export async function applyDelivery(
       .where("id", "=", delivery.id)
       .execute();
     if (event.state === "failed") {
-      const reason = event.error ?? "the platform reported a failure";
-      changes.tellAgents(await noteFailure(tx, delivery.conversation_id, reason, changes.now));
+      await noteFailure(tx, changes, delivery, event.error ?? "the platform reported a failure");
     }
   }
-}
-
-/**
- * Notes in the conversation that something did not reach the customer. The result is what the agents have to be told of
- * once that is durable.
- */
-export async function noteFailure(
-  tx: Tx,
-  conversationId: string,
-  reason: string,
-  now: number,
-): Promise<Effects["workspaces"]> {
-  const conversation = await tx
-    .selectFrom("conversations")
-    .select("workspace_id")
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  if (conversation === undefined) return [];
-  const actor = systemActor("delivery");
-  const id = newId("note", now);
-  await tx
-    .insertInto("notes")
-    .values({
-      id,
-      conversation_id: conversationId,
-      content: reason,
-      author: "system",
-      created_at: now,
-    })
-    .execute();
-  await tx
-    .insertInto("audit")
-    .values({
-      id: newId("aud", now),
-      workspace_id: conversation.workspace_id,
-      conversation_id: conversationId,
-      action: "note_added",
-      actor_type: actor.type,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      from_value: null,
-      to_value: null,
-      detail: id,
-      created_at: now,
-    })
-    .execute();
-  return [{ workspaceId: conversation.workspace_id, conversationId }];
 }

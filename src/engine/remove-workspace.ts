@@ -6,6 +6,7 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
+import { deleteEventsOfWorkspace } from "#store/webhooks.ts";
 import { removeConversation } from "./update.ts";
 
 const actor = systemActor("workspace delete");
@@ -127,6 +128,8 @@ export async function emptyWorkspace(
   for (const table of ["contacts", "audit", "webhooks"] as const) {
     await removeRows(store, table, workspaceId, signal);
   }
+  // Of documents and tests; those of conversations went with them.
+  while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
   for (const table of ["identities", "contact_merges"] as const) {
     await store.write((tx) => tx.deleteFrom(table).where("workspace_id", "=", workspaceId).execute());
   }
@@ -183,18 +186,26 @@ async function removeRows(
 
 /** A document's bytes are large: a few parts in each transaction. */
 async function removeDocument(store: Store, id: string): Promise<void> {
+  // First, so that no page of a website is stored any more.
+  await store.write(async (tx) => {
+    await tx.deleteFrom("crawls").where("document_id", "=", id).execute();
+    await tx.deleteFrom("crawl_pages").where("document_id", "=", id).execute();
+    await tx.deleteFrom("outbox").where("lane", "=", `recrawl:${id}`).execute();
+  });
   for (;;) {
     const parts = await store.read
-      .selectFrom("document_bodies")
-      .select("part")
+      .selectFrom("document_body_parts")
+      .innerJoin("document_bodies", "document_bodies.id", "body_id")
+      .select(["body_id", "part"])
       .where("document_id", "=", id)
       .limit(partsAtOnce)
       .execute();
     if (parts.length === 0) break;
-    const numbers = parts.map(({ part }) => part);
-    await store.write((tx) =>
-      tx.deleteFrom("document_bodies").where("document_id", "=", id).where("part", "in", numbers).execute(),
-    );
+    await store.write(async (tx) => {
+      for (const { body_id: bodyId, part } of parts) {
+        await tx.deleteFrom("document_body_parts").where("body_id", "=", bodyId).where("part", "=", part).execute();
+      }
+    });
   }
   for (;;) {
     const found = await store.read
@@ -210,6 +221,7 @@ async function removeDocument(store: Store, id: string): Promise<void> {
   }
   await store.write(async (tx) => {
     await tx.deleteFrom("outbox").where("lane", "=", `ingest:${id}`).execute();
+    await tx.deleteFrom("document_bodies").where("document_id", "=", id).execute();
     await tx.deleteFrom("documents").where("id", "=", id).execute();
   });
 }

@@ -4,6 +4,7 @@ import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
+import { deleteEventsOf } from "#store/webhooks.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, sendLane, thinkLane, timerLane } from "./changes.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
@@ -118,6 +119,7 @@ function assign(draft: Draft, email: string, actor: Actor): void {
   if (row.assigned_to === email) return;
   draft.audit("assigned", actor, { from: row.assigned_to, to: email });
   row.assigned_to = email;
+  draft.tell("conversation.assigned", actor);
   draft.touch();
 }
 
@@ -205,6 +207,8 @@ export async function removeConversation(
     .where("contact_id", "=", row.contact_id)
     .where("previous_conversation_id", "=", row.id)
     .execute();
+  // What was not sent yet is not sent any more, and what was sent cannot be replayed.
+  await deleteEventsOf(tx, row.id);
   await tx.deleteFrom("conversations").where("id", "=", row.id).execute();
   const effects = await changes.flush(tx);
   return {

@@ -1,6 +1,6 @@
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import { settingsOf } from "#domain/workspace.ts";
-import type { Clock, Reader, Store } from "./ports.ts";
+import type { Clock, Reader, Store, Tx } from "./ports.ts";
 
 export interface Workspace {
   readonly id: string;
@@ -43,4 +43,14 @@ async function load(db: Reader, id: string): Promise<Workspace | undefined> {
     .executeTakeFirst();
   if (row === undefined) return undefined;
   return { ...row, settings: settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>) };
+}
+
+/** The settings as this transaction sees them. */
+export async function settingsIn(tx: Tx, workspaceId: string): Promise<WorkspaceSettings> {
+  const { settings } = await tx
+    .selectFrom("workspaces")
+    .select("settings")
+    .where("id", "=", workspaceId)
+    .executeTakeFirstOrThrow();
+  return settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>);
 }

@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import type { CompiledQuery } from "kysely";
 import { isApiKey } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Actor } from "#domain/message.ts";
@@ -34,24 +35,7 @@ export async function authenticate(db: Reader, header: string | undefined, now: 
     );
   }
   const digest = hash("sha256", key, "hex");
-  const row = await db
-    .selectFrom("api_keys")
-    .innerJoin("workspaces", "workspaces.id", "api_keys.workspace_id")
-    .select([
-      "api_keys.id as keyId",
-      "api_keys.name as keyName",
-      "api_keys.hash as hash",
-      "api_keys.workspace_id as workspaceId",
-      "api_keys.limit_minute as limitMinute",
-      "api_keys.limit_day as limitDay",
-      "api_keys.expires_at as expiresAt",
-      "api_keys.revoked_at as revokedAt",
-      "workspaces.plan as plan",
-      "workspaces.settings as settings",
-      "workspaces.deleted_at as deletedAt",
-    ])
-    .where("api_keys.hash", "=", digest)
-    .executeTakeFirst();
+  const row = await keyRow(db, digest);
   if (row === undefined || row.revokedAt !== null || !sameText(row.hash, digest)) {
     throw new Problem("invalid_key", "This API key was revoked or never existed.");
   }
@@ -68,6 +52,38 @@ export async function authenticate(db: Reader, header: string | undefined, now: 
     limitMinute: row.limitMinute,
     limitDay: row.limitDay,
   };
+}
+
+const prepared = new WeakMap<Reader, CompiledQuery<KeyRow>>();
+
+/** Asked by every request: what builds the statement is done once, the question to the database each time. */
+async function keyRow(db: Reader, digest: string): Promise<KeyRow | undefined> {
+  let query = prepared.get(db);
+  if (query === undefined) prepared.set(db, (query = keyQuery(db, digest).compile()));
+  const { rows } = await db.executeQuery<KeyRow>({ ...query, parameters: [digest] });
+  return rows[0];
+}
+
+type KeyRow = Awaited<ReturnType<ReturnType<typeof keyQuery>["executeTakeFirstOrThrow"]>>;
+
+function keyQuery(db: Reader, digest: string) {
+  return db
+    .selectFrom("api_keys")
+    .innerJoin("workspaces", "workspaces.id", "api_keys.workspace_id")
+    .select([
+      "api_keys.id as keyId",
+      "api_keys.name as keyName",
+      "api_keys.hash as hash",
+      "api_keys.workspace_id as workspaceId",
+      "api_keys.limit_minute as limitMinute",
+      "api_keys.limit_day as limitDay",
+      "api_keys.expires_at as expiresAt",
+      "api_keys.revoked_at as revokedAt",
+      "workspaces.plan as plan",
+      "workspaces.settings as settings",
+      "workspaces.deleted_at as deletedAt",
+    ])
+    .where("api_keys.hash", "=", digest);
 }
 
 export function keyActor(caller: Caller): Actor {

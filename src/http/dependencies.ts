@@ -37,16 +37,37 @@ export interface HttpDependencies {
   readonly options: HttpOptions;
 }
 
+/** Bytes on the shelf that belong to no document yet. */
+export interface StoredBytes {
+  readonly id: string;
+  readonly hash: string;
+}
+
 /** The part of the documents that the API writes; reading goes to the database. */
 export interface DocumentShelf {
-  /** Stores a file and the work of indexing it. Throws Problem `unsupported_media_type`. */
+  /** Throws Problem `unsupported_media_type` for what cannot be added. */
+  checkType(fileName: string, mediaType: string): void;
+  /** Stores bytes as they arrive. Throws Problem `payload_too_large`. */
+  receive(bytes: AsyncIterable<Uint8Array>): Promise<StoredBytes>;
+  /** Removes bytes of which no document was made. */
+  discard(body: StoredBytes): Promise<void>;
+  /** Makes a document of what was received, with the work of indexing it. */
   add(document: {
     readonly workspaceId: string;
     readonly fileName: string;
     readonly mediaType?: string;
-    readonly bytes: Uint8Array;
+    readonly body: StoredBytes;
     readonly audience?: readonly string[];
   }): Promise<{ readonly id: string }>;
+  crawl(site: {
+    readonly workspaceId: string;
+    readonly url: string;
+    readonly maxPages?: number;
+    readonly sitemap?: string;
+    readonly audience?: readonly string[];
+  }): Promise<{ readonly id: string }>;
+  /** Undefined when there is no such document. Throws Problem `not_a_website`. */
+  recrawl(workspaceId: string, documentId: string): Promise<{ readonly id: string } | undefined>;
   /** False when there is no such document in this workspace. */
   remove(workspaceId: string, documentId: string): Promise<boolean>;
 }

@@ -5,6 +5,7 @@ import { settingsOf } from "#domain/workspace.ts";
 import type { Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
+import { createCounting } from "#store/counting.ts";
 import type { Caller } from "./auth.ts";
 
 const concurrentMax = 50;
@@ -75,6 +76,7 @@ export function createLimits(
   planLimits: (plan: Caller["plan"]) => PlanLimits,
 ): Limits {
   const inFlight = new Map<string, number>();
+  const counting = createCounting(store);
 
   async function take(caller: Caller): Promise<TakenSlot> {
     const at = now();
@@ -109,19 +111,9 @@ export function createLimits(
   }
 
   async function tryTake(counters: readonly Counter[], limits: readonly [number, number]) {
-    try {
-      const [day = 0, minute = 0] = await store.write(async (tx) => {
-        const values = await countUp(tx, counters);
-        // Thrown, so that what was counted is undone.
-        if (values.some((value, i) => value > (limits[i] ?? 0))) throw new Full(values);
-        return values;
-      });
-      return { taken: true, day, minute };
-    } catch (error) {
-      if (!(error instanceof Full)) throw error;
-      const [day = 0, minute = 0] = error.values;
-      return { taken: false, day, minute };
-    }
+    const { taken, values } = await counting.take(counters, limits);
+    const [day = 0, minute = 0] = values;
+    return { taken, day, minute };
   }
 
   async function takeUser(caller: Caller, userId: string | undefined): Promise<Slot | null> {

@@ -38,6 +38,7 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   provider_down: "No language model provider can be reached.",
   not_found: "There is nothing at this path.",
   method_not_allowed: "The path exists, but not with this method; `Allow` names those that it has.",
+  not_a_website: "The document is an uploaded file, which cannot be crawled again.",
   invalid_transition: "The conversation's lifecycle has no such change of status.",
   invalid_parameter: "A value is of the wrong type or out of range; `detail` names the field and what is allowed.",
   invalid_cursor: "The cursor was not issued by us, or for other filters.",

@@ -9,8 +9,8 @@ export type Block =
       readonly depth: number;
       readonly text: string;
     }
-  /** Cells as "Column: value" where the table names its columns. */
-  | { readonly kind: "row"; readonly cells: readonly string[] }
+  /** Cells as "Column: value" where the table names its columns. `alone`: a passage by itself, as the rows of a list of things are. */
+  | { readonly kind: "row"; readonly cells: readonly string[]; readonly alone?: boolean }
   /** Lines as they stand. */
   | { readonly kind: "code"; readonly text: string };
 
@@ -32,6 +32,24 @@ export const documentBytesMax = 25 * 1024 * 1024;
 /** A document of more blocks than this is data, not something to read. */
 const blocksMax = 200_000;
 export const titleCharactersMax = 300;
+/** The parser's time grows with the square of the depth. */
+const elementDepthMax = 5_000;
+
+/** Counts open elements; refuses a page that nests deeper than any that a person wrote. */
+export function createDepthGuard(): { open(): void; close(): void } {
+  let depth = 0;
+  return {
+    open() {
+      depth += 1;
+      if (depth > elementDepthMax) {
+        throw new UnreadableDocument(`The HTML is nested more than ${elementDepthMax} levels deep.`);
+      }
+    },
+    close() {
+      depth -= 1;
+    },
+  };
+}
 
 /** Collects blocks within the limits; drops what is empty. */
 export interface BlockList {

@@ -26,6 +26,8 @@ interface Section {
   readonly path: readonly string[];
   readonly units: readonly Unit[];
   readonly words: number;
+  /** Never joined with another. */
+  readonly alone?: boolean;
 }
 
 /** Cuts a document into passages: at ends of sentences, within a section, the last sentence repeated in the next. */
@@ -44,14 +46,14 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
   let units: Unit[] = [];
   let group = 0;
   let last: Block["kind"] | null = null;
-  const close = (): void => {
+  const close = (alone = false): void => {
     // A section that only names other pages would be found for what it does not tell.
     const elsewhere =
       furtherReading.test(path.at(-1)?.text ?? "") || units.every((unit) => unit.text.startsWith(linkMark));
     if (units.length > 0 && !elsewhere) {
       // The document's own title as its first heading would say the same twice.
       const headings = path.map((each) => each.text).filter((text) => !sameWords(text, title));
-      sections.push({ path: headings, units, words: wordsIn(units) });
+      sections.push({ path: headings, units, words: wordsIn(units), alone });
     }
     units = [];
     last = null;
@@ -62,9 +64,12 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
       path = [...path.filter((each) => each.depth < block.depth), { depth: block.depth, text: block.text }];
       continue;
     }
+    const alone = block.kind === "row" && block.alone === true;
+    if (alone) close();
     if (block.kind === "paragraph" || block.kind !== last) group += 1;
     last = block.kind;
     for (const unit of unitsOf(block, group)) units.push(unit);
+    if (alone) close(true);
   }
   close();
   return sections;
@@ -156,7 +161,8 @@ function mergeTiny(sections: readonly Section[]): Section[] {
       section.words < tinyWords &&
       before.words + section.words <= chunkWordsMax;
     // A question and its answer stay by themselves, however short: each is somebody's whole question.
-    if (!joins || isQuestion(section) || isQuestion(before)) {
+    const alone = section.alone === true || before?.alone === true;
+    if (!joins || alone || isQuestion(section) || isQuestion(before)) {
       merged.push(section);
       continue;
     }

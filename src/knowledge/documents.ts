@@ -1,121 +1,134 @@
-import { createHash } from "node:crypto";
+import { audienceTags } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Clock, Log, Store, Tx, Wake } from "#engine/ports.ts";
-import { dialectOf } from "#store/dialect.ts";
-import { insertWork } from "#store/outbox.ts";
+import { finishWork, insertWork } from "#store/outbox.ts";
+import type { OutboxRow } from "#store/outbox.ts";
 import type { DocumentsTable } from "#store/schema.ts";
+import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
 import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
+import type { StoredBody } from "./bodies.ts";
+import { adoptBody, createBodies, deleteBody } from "./bodies.ts";
+import type { CrawlWork, NewCrawl } from "./crawl/crawls.ts";
+import { checkCrawl, crawlLane, enqueueRun, putCrawl, recrawlWhenDue, removeCrawl, startRun } from "./crawl/crawls.ts";
+import { createCrawler } from "./crawl/run.ts";
+import type { CrawlProgress } from "./crawl/progress.ts";
+import { crawlProgress } from "./crawl/progress.ts";
+import { createSites } from "./crawl/site.ts";
+import type { DocumentFilter, DocumentPage } from "./document-list.ts";
+import { listDocuments } from "./document-list.ts";
+import type { Document, Fresh } from "./document-rows.ts";
+import {
+  documentOfOrigin,
+  insertDocument,
+  raiseKnowledgeVersion,
+  replaceChunks,
+  sha256,
+  toDocument,
+} from "./document-rows.ts";
+import type { ReadableType } from "./file-types.ts";
+import { readableEndings, readableType } from "./file-types.ts";
 import type { ReadDocument } from "./parse-apart.ts";
 import { parseApart } from "./parse-apart.ts";
-import { readableType, titleFromFileName } from "./parse.ts";
-import type { ReadableType } from "./parse.ts";
+import { titleFromFileName } from "./parse.ts";
 
-export type DocumentStatus = DocumentsTable["status"];
+export type { CrawlProgress } from "./crawl/progress.ts";
+export type { Document } from "./document-rows.ts";
 
-/** As the API shows it; times are epoch milliseconds. */
-export interface Document {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly source: "crawl" | "upload";
-  readonly title: string;
-  readonly url: string | null;
-  readonly status: DocumentStatus;
-  /** Why it failed, for whoever added it. */
-  readonly error: string | null;
-  readonly chunks: number;
-  readonly pages: number;
-  readonly audience: readonly string[];
-  readonly createdAt: number;
-  readonly indexedAt: number | null;
-}
-
-export interface NewDocument {
+export type NewDocument = {
   readonly workspaceId: string;
   readonly fileName: string;
   readonly mediaType?: string;
-  readonly bytes: Uint8Array;
   /** Only for askers with one of these tags; empty: for everyone. */
   readonly audience?: readonly string[];
   /** Where readers of an answer find it. */
   readonly url?: string | null;
-}
-
-export interface DocumentPage {
-  readonly documents: readonly Document[];
-  /** Pass it on for what follows; after the last page it yields an empty one. */
-  readonly nextCursor: string;
-  readonly hasMore: boolean;
-}
-
-export interface DocumentFilter {
-  readonly status?: DocumentStatus;
-  /** 1 to 100, default 20. */
-  readonly limit?: number;
-  readonly cursor?: string;
-}
+} & ({ readonly bytes: Uint8Array } | { readonly body: StoredBody });
 
 export interface Documents {
+  /** Throws `Problem` unsupported_media_type for a file that cannot be read. */
+  checkType(fileName: string, mediaType?: string): void;
+  /** Stores bytes as they arrive, for {@link add}. Throws `Problem` payload_too_large. */
+  receive(bytes: AsyncIterable<Uint8Array>): Promise<StoredBody>;
+  /** Removes bytes that no document is made of. */
+  discard(body: StoredBody): Promise<void>;
   /**
-   * Stores a file and the work of indexing it. The same name again replaces the document, whose old version answers
-   * until the new one is ready; content that did not change is not indexed again. A file that turns out unreadable
+   * Makes a document of a file, with the work of indexing it. The same name again replaces the document, whose old version
+   * answers until the new one is ready; content that did not change is not indexed again. A file that turns out unreadable
    * ends as `failed`. Throws `Problem` unsupported_media_type and payload_too_large.
    */
   add(document: NewDocument): Promise<Document>;
-  /** Indexes what was added; does nothing where that was done. Called by the worker for outbox rows of kind `ingest`. */
+  /** Adds a website, or goes through it again. Throws `Problem` invalid_parameter. */
+  crawl(site: NewCrawl): Promise<Document>;
+  /** Goes through a website again. Undefined when there is no such document; throws `Problem` not_a_website for a file. */
+  recrawl(workspaceId: string, documentId: string): Promise<Document | undefined>;
+  /** How far the newest run through a website is; undefined for what is none. */
+  progress(documentId: string): Promise<CrawlProgress | undefined>;
+  /** Indexes what was added; does nothing where that was done. */
   process(documentId: string): Promise<void>;
+  /** What the worker does for rows of each kind; it ends them. */
+  readonly work: Readonly<Record<WorkKind, (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>>>;
+  /** Ends a document as failed whose work was given up. */
+  abandoned(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  /** The lane of the work that a document waits for. */
+  laneOf(document: Document): string;
   /** Gives work to documents that have none although they are not ready; how many there were. */
   resumePending(): Promise<number>;
+  /** Removes what uploads that broke off have left; how many. */
+  removeOrphans(): Promise<number>;
   list(workspaceId: string, filter?: DocumentFilter): Promise<DocumentPage>;
   get(workspaceId: string, documentId: string): Promise<Document | undefined>;
   /** False when there is no such document. Its passages are gone from the next search on. */
   remove(workspaceId: string, documentId: string): Promise<boolean>;
 }
 
+export type WorkKind = "ingest" | "crawl" | "recrawl";
+
 export interface DocumentsOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** For pages of websites. */
+  readonly fetch: GuardedFetch;
   readonly wake?: Wake;
   /** Called in the transaction that ends the indexing of a document, for the events that tell of it. */
   readonly onSettled?: (tx: Tx, document: Document) => Promise<void>;
 }
 
-const insertedRowsMax = 100;
+export function createDocuments({ store, clock, log, fetch, wake, onSettled }: DocumentsOptions): Documents {
+  const bodies = createBodies(store, clock);
+  const sites = createSites(fetch, clock);
+  const crawlSlice = createCrawler({ store, clock, log, sites, ...(onSettled === undefined ? {} : { onSettled }) });
 
-export function createDocuments({ store, clock, log, wake, onSettled }: DocumentsOptions): Documents {
   async function add(input: NewDocument): Promise<Document> {
-    const type = readableType(input.fileName, input.mediaType);
-    if (type === undefined) {
-      throw new Problem(
-        "unsupported_media_type",
-        "Only Markdown (.md), HTML (.html) and plain text (.txt) files can be added.",
-      );
-    }
-    if (input.bytes.byteLength > documentBytesMax)
+    const type = typeOf(input.fileName, input.mediaType);
+    const audience = JSON.stringify(audienceTags(input.audience ?? []));
+    if ("bytes" in input && input.bytes.byteLength > documentBytesMax) {
       throw new Problem("payload_too_large", "A document can be 25 MB at most.");
+    }
+    const body = "body" in input ? input.body : await bodies.store(once(input.bytes));
     const now = clock.now();
-    const fresh = {
+    const fresh: Fresh = {
+      source: "upload",
       origin_key: sha256(`upload\n${input.fileName}`),
-      content_hash: sha256(input.bytes),
+      content_hash: body.hash,
       media_type: type,
       url: input.url ?? null,
-      audience: JSON.stringify([...new Set(input.audience ?? [])].toSorted()),
+      audience,
       title: titleFromFileName(input.fileName),
+      body_id: body.id,
+      parent_id: null,
     };
-    // Copied, since the caller's buffer may be used again before the transaction runs.
-    const body = Uint8Array.from(input.bytes);
     const { row, queued } = await store.write(async (tx) => {
       const id = newId("doc", now);
-      const inserted = await insertNew(tx, { id, workspaceId: input.workspaceId, now, ...fresh });
-      if (inserted !== undefined) {
-        await insertBody(tx, id, body);
-        await enqueue(tx, id, now);
-        return { row: inserted, queued: true };
-      }
-      return replace(tx, input.workspaceId, fresh, body, now);
+      const inserted = await insertDocument(tx, { id, workspaceId: input.workspaceId, now, ...fresh });
+      if (inserted === undefined) return replace(tx, input.workspaceId, fresh, body, now);
+      await giveBody(tx, body, id);
+      await enqueueIngest(tx, id, now);
+      return { row: inserted, queued: true };
     });
-    if (queued) wake?.notify([laneOf(row.id)], now);
+    if (queued) wake?.notify([ingestLane(row.id)], now);
+    else await bodies.remove(body.id);
     return toDocument(row);
   }
 
@@ -123,51 +136,37 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
     tx: Tx,
     workspaceId: string,
     fresh: Fresh,
-    body: Uint8Array,
+    body: StoredBody,
     now: number,
   ): Promise<{ row: DocumentsTable; queued: boolean }> {
-    const found = await tx
-      .selectFrom("documents")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("origin_key", "=", fresh.origin_key)
-      .executeTakeFirst();
-    if (found === undefined) throw new Error("a document of this origin was there and is gone within one transaction");
+    const found = await documentOfOrigin(tx, workspaceId, fresh.origin_key);
     const sameContent =
       found.content_hash === fresh.content_hash && found.url === fresh.url && found.status !== "failed";
     // Only what is new is written: the indexing may be changing the rest of the row at this moment.
-    const { audience, content_hash, media_type, url } = fresh;
+    const { audience, content_hash, media_type, url, body_id } = fresh;
     const change = sameContent
       ? { audience }
-      : { audience, content_hash, media_type, url, status: "pending" as const, error: null };
+      : { audience, content_hash, media_type, url, body_id, status: "pending" as const, error: null };
     await tx.updateTable("documents").set(change).where("id", "=", found.id).execute();
     const row: DocumentsTable = { ...found, ...change };
     // Who may see it holds at once, for the old version too.
     if (found.audience !== fresh.audience) await raiseKnowledgeVersion(tx, workspaceId);
     if (sameContent) return { row, queued: false };
-    await tx.deleteFrom("document_bodies").where("document_id", "=", found.id).execute();
-    await insertBody(tx, found.id, body);
-    await enqueue(tx, found.id, now);
+    if (found.body_id !== null) await deleteBody(tx, found.body_id);
+    await giveBody(tx, body, found.id);
+    await enqueueIngest(tx, found.id, now);
     return { row, queued: true };
   }
 
   async function process(documentId: string): Promise<void> {
     const row = await start(documentId);
-    if (row === undefined) return;
-    const parts = await store.read
-      .selectFrom("document_bodies")
-      .select("body")
-      .where("document_id", "=", documentId)
-      .orderBy("part")
-      .execute();
-    if (parts.length === 0) {
-      // Removed, or replaced, between the two reads: the row of the newer content follows in the same lane.
-      return;
-    }
+    if (row === undefined || row.body_id === null) return;
+    const bytes = await bodies.read(row.body_id);
+    // Removed, or replaced, between the two reads: the row of the newer content follows in the same lane.
+    if (bytes === undefined) return;
     let read: ReadDocument;
     try {
       // The name of the file stands until the content has named itself.
-      const bytes = Buffer.concat(parts.map(({ body }) => body));
       read = await parseApart({ bytes, type: readable(row.media_type), title: row.title });
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
@@ -182,7 +181,12 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
   /** Takes the document up; undefined when there is nothing to do. */
   async function start(documentId: string): Promise<DocumentsTable | undefined> {
     return store.write(async (tx) => {
-      const row = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
+      const row = await tx
+        .selectFrom("documents")
+        .selectAll()
+        .where("id", "=", documentId)
+        .where("source", "=", "upload")
+        .executeTakeFirst();
       if (row === undefined || row.status === "indexed" || row.status === "failed") return undefined;
       await tx.updateTable("documents").set({ status: "processing" }).where("id", "=", documentId).execute();
       return { ...row, status: "processing" };
@@ -225,44 +229,104 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
       indexed_at: now,
     } as const;
     return settle(row, end, async (tx) => {
-      await tx.deleteFrom("chunks").where("document_id", "=", row.id).execute();
-      for (let first = 0; first < chunks.length; first += insertedRowsMax) {
-        const rows = chunks.slice(first, first + insertedRowsMax).map((chunk, index) => ({
-          id: newId("chk", now),
-          workspace_id: row.workspace_id,
-          document_id: row.id,
-          version,
-          position: first + index,
-          title: chunk.title,
-          text: chunk.text,
-          url: row.url,
-        }));
-        await tx.insertInto("chunks").values(rows).execute();
-      }
+      await replaceChunks(tx, row, version, chunks, now);
       await raiseKnowledgeVersion(tx, row.workspace_id);
     });
+  }
+
+  async function recrawl(workspaceId: string, documentId: string): Promise<Document | undefined> {
+    const now = clock.now();
+    const url = await store.write(async (tx) => {
+      const row = await findRow(tx, workspaceId, documentId);
+      if (row === undefined) return undefined;
+      if (row.source !== "crawl" || row.url === null) {
+        throw new Problem(
+          "not_a_website",
+          "This document is a file, which is not crawled. Upload the file again to update it.",
+        );
+      }
+      await startRun(tx, row.id, row.url, now);
+      return row.url;
+    });
+    if (url === undefined) return undefined;
+    wake?.notify([crawlLane(url)], now);
+    return get(workspaceId, documentId);
+  }
+
+  async function workIngest(rows: readonly OutboxRow[]): Promise<void> {
+    const { documentId } = payloadOf(rows);
+    await process(documentId);
+    await store.write((tx) => finishWork(tx, rows));
+  }
+
+  async function workCrawl(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void> {
+    const { documentId, run } = payloadOf(rows);
+    const { dueAt } = await crawlSlice({ documentId, run }, signal);
+    await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      if (dueAt === null) return;
+      const row = await tx.selectFrom("documents").select("url").where("id", "=", documentId).executeTakeFirst();
+      if (row !== undefined && row.url !== null) await enqueueRun(tx, documentId, row.url, run, dueAt, clock.now());
+    });
+  }
+
+  async function workRecrawl(rows: readonly OutboxRow[]): Promise<void> {
+    const { documentId } = payloadOf(rows);
+    const now = clock.now();
+    const lane = await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      return recrawlWhenDue(tx, documentId, now);
+    });
+    if (lane !== undefined) wake?.notify([lane], now);
+  }
+
+  async function abandoned(tx: Tx, row: OutboxRow, reason: string): Promise<() => void> {
+    const { documentId, run } = payloadOf([row]);
+    const error = `It could not be indexed because of a failure in the program: ${reason}`.slice(0, 500);
+    if (row.kind === "crawl") {
+      await tx
+        .updateTable("crawls")
+        .set({ state: "done", finished_at: clock.now() })
+        .where("document_id", "=", documentId)
+        .where("run", "=", run)
+        .execute();
+    }
+    if (row.kind !== "recrawl") {
+      const { numUpdatedRows } = await tx
+        .updateTable("documents")
+        .set({ status: "failed", error })
+        .where("id", "=", documentId)
+        .where("status", "in", ["pending", "processing"])
+        .executeTakeFirst();
+      if (numUpdatedRows === 1n) {
+        const settled = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
+        if (settled !== undefined) await onSettled?.(tx, toDocument(settled));
+      }
+    }
+    return () => undefined;
   }
 
   async function resumePending(): Promise<number> {
     const waiting = await store.read
       .selectFrom("documents")
-      .select("id")
+      .leftJoin("crawls", "crawls.document_id", "documents.id")
+      .select(["id", "source", "url", "run"])
       .where("status", "in", ["pending", "processing"])
+      .where("parent_id", "is", null)
       .execute();
-    if (waiting.length === 0) return 0;
     const now = clock.now();
     const lanes: string[] = [];
-    for (const { id } of waiting) {
-      const lane = laneOf(id);
+    for (const { id, source, url, run } of waiting) {
+      const site = source === "crawl" && url !== null && run !== null ? { url, run } : undefined;
+      const lane = site === undefined ? ingestLane(id) : crawlLane(site.url);
       const queued = await store.write(async (tx) => {
-        const row = await tx
-          .selectFrom("outbox")
-          .select("id")
-          .where("lane", "=", lane)
-          .where("dead_at", "is", null)
-          .executeTakeFirst();
-        if (row === undefined) await enqueue(tx, id, now);
-        return row === undefined;
+        let rows = tx.selectFrom("outbox").select("id").where("lane", "=", lane).where("dead_at", "is", null);
+        // Several sites can share a lane.
+        if (site !== undefined) rows = rows.where("payload", "=", JSON.stringify({ documentId: id, run: site.run }));
+        if ((await rows.limit(1).executeTakeFirst()) !== undefined) return false;
+        if (site === undefined) await enqueueIngest(tx, id, now);
+        else await enqueueRun(tx, id, site.url, site.run, now, now);
+        return true;
       });
       if (queued) lanes.push(lane);
     }
@@ -270,162 +334,93 @@ export function createDocuments({ store, clock, log, wake, onSettled }: Document
     return lanes.length;
   }
 
-  async function list(workspaceId: string, filter: DocumentFilter = {}): Promise<DocumentPage> {
-    const limit = Math.min(100, Math.max(1, Math.trunc(filter.limit ?? 20)));
-    const after = filter.cursor === undefined ? undefined : readCursor(filter.cursor, workspaceId, filter.status);
-    let query = store.read.selectFrom("documents").selectAll().where("workspace_id", "=", workspaceId);
-    if (filter.status !== undefined) query = query.where("status", "=", filter.status);
-    if (after !== undefined) {
-      query = query.where((eb) =>
-        eb.or([eb("created_at", "<", after.at), eb.and([eb("created_at", "=", after.at), eb("id", "<", after.id)])]),
-      );
-    }
-    const rows = await query
-      .orderBy("created_at", "desc")
-      .orderBy("id", "desc")
-      .limit(limit + 1)
-      .execute();
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
-    const end = last === undefined ? (after ?? { at: 0, id: "" }) : { at: last.created_at, id: last.id };
-    return {
-      documents: shown.map(toDocument),
-      nextCursor: writeCursor(end, workspaceId, filter.status),
-      hasMore: rows.length > limit,
-    };
-  }
-
   async function get(workspaceId: string, documentId: string): Promise<Document | undefined> {
-    const row = await store.read
-      .selectFrom("documents")
-      .selectAll()
-      .where("id", "=", documentId)
-      .where("workspace_id", "=", workspaceId)
-      .executeTakeFirst();
+    const row = await findRow(store.read, workspaceId, documentId);
     return row === undefined ? undefined : toDocument(row);
   }
 
   async function remove(workspaceId: string, documentId: string): Promise<boolean> {
     return store.write(async (tx) => {
-      const { numDeletedRows } = await tx
-        .deleteFrom("documents")
-        .where("id", "=", documentId)
-        .where("workspace_id", "=", workspaceId)
-        .executeTakeFirst();
+      const row = await findRow(tx, workspaceId, documentId);
+      if (row === undefined) return false;
+      if (row.source === "crawl") await removeCrawl(tx, documentId);
+      const { numDeletedRows } = await tx.deleteFrom("documents").where("id", "=", documentId).executeTakeFirst();
       if (numDeletedRows !== 1n) return false;
       await tx.deleteFrom("chunks").where("document_id", "=", documentId).execute();
-      await tx.deleteFrom("document_bodies").where("document_id", "=", documentId).execute();
+      const held = await tx.selectFrom("document_bodies").select("id").where("document_id", "=", documentId).execute();
+      for (const { id } of held) await deleteBody(tx, id);
       await raiseKnowledgeVersion(tx, workspaceId);
       return true;
     });
   }
 
-  return { add, process, resumePending, list, get, remove };
-}
-
-type Fresh = Pick<DocumentsTable, "origin_key" | "content_hash" | "media_type" | "url" | "audience" | "title">;
-
-/** The new row, or undefined when a document of this origin is there already. */
-async function insertNew(
-  tx: Tx,
-  fresh: Fresh & { readonly id: string; readonly workspaceId: string; readonly now: number },
-): Promise<DocumentsTable | undefined> {
-  const { id, workspaceId, now, ...given } = fresh;
-  const row: DocumentsTable = {
-    id,
-    workspace_id: workspaceId,
-    source: "upload",
-    ...given,
-    status: "pending",
-    error: null,
-    chunks: 0,
-    pages: 0,
-    indexed_version: 0,
-    created_at: now,
-    indexed_at: null,
+  return {
+    checkType: typeOf,
+    receive: (bytes) => bodies.store(bytes),
+    discard: (body) => bodies.remove(body.id),
+    add,
+    async crawl(site) {
+      const checked = checkCrawl(site);
+      const now = clock.now();
+      const { row, queued } = await store.write((tx) => putCrawl(tx, checked, now));
+      if (queued) wake?.notify([crawlLane(checked.url)], now);
+      return toDocument(row);
+    },
+    recrawl,
+    progress: (documentId) => crawlProgress(store.read, documentId),
+    process,
+    work: { ingest: workIngest, crawl: workCrawl, recrawl: workRecrawl },
+    abandoned,
+    laneOf: ({ id, source, url }) => (source === "crawl" && url !== null ? crawlLane(url) : ingestLane(id)),
+    resumePending,
+    removeOrphans: () => bodies.removeOrphans(),
+    list: (workspaceId, filter = {}) => listDocuments(store.read, workspaceId, filter),
+    get,
+    remove,
   };
-  const insert = tx.insertInto("documents").values(row);
-  // The unique index decides between two that come together; the loser sees the winner's row.
-  const unlessThere =
-    dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing());
-  const { numInsertedOrUpdatedRows } = await unlessThere.executeTakeFirst();
-  return numInsertedOrUpdatedRows === 1n ? row : undefined;
 }
 
-/** MariaDB refuses a statement of more than 16 MB unless it is told otherwise, and ends the connection. */
-const bodyPartBytes = 1_048_576;
-
-async function insertBody(tx: Tx, documentId: string, body: Uint8Array): Promise<void> {
-  // At least one part, also of an empty file.
-  for (let part = 0; part === 0 || part * bodyPartBytes < body.byteLength; part += 1) {
-    const piece = body.subarray(part * bodyPartBytes, (part + 1) * bodyPartBytes);
-    await tx.insertInto("document_bodies").values({ document_id: documentId, part, body: piece }).execute();
-  }
+/** A document that is shown: the pages of a website are not. */
+function findRow(
+  db: Pick<Tx, "selectFrom">,
+  workspaceId: string,
+  documentId: string,
+): Promise<DocumentsTable | undefined> {
+  return db
+    .selectFrom("documents")
+    .selectAll()
+    .where("id", "=", documentId)
+    .where("workspace_id", "=", workspaceId)
+    .where("parent_id", "is", null)
+    .executeTakeFirst();
 }
 
-const laneOf = (documentId: string): string => `ingest:${documentId}`;
-
-async function enqueue(tx: Tx, documentId: string, now: number): Promise<void> {
-  await insertWork(tx, [{ lane: laneOf(documentId), kind: "ingest", payload: { documentId }, dueAt: now }], now);
+async function giveBody(tx: Tx, body: StoredBody, documentId: string): Promise<void> {
+  if (!(await adoptBody(tx, body.id, documentId))) throw new Error("the bytes of an upload are gone before its end");
 }
 
-async function raiseKnowledgeVersion(tx: Tx, workspaceId: string): Promise<void> {
-  await tx
-    .updateTable("workspaces")
-    .set((eb) => ({ knowledge_version: eb("knowledge_version", "+", 1) }))
-    .where("id", "=", workspaceId)
-    .execute();
+function typeOf(fileName: string, mediaType?: string): ReadableType {
+  const type = readableType(fileName, mediaType);
+  if (type !== undefined) return type;
+  throw new Problem("unsupported_media_type", `Files of this type cannot be added; ${readableEndings} can.`);
 }
 
-function sha256(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+const ingestLane = (documentId: string): string => `ingest:${documentId}`;
+
+async function enqueueIngest(tx: Tx, documentId: string, now: number): Promise<void> {
+  await insertWork(tx, [{ lane: ingestLane(documentId), kind: "ingest", payload: { documentId }, dueAt: now }], now);
+}
+
+function payloadOf(rows: readonly OutboxRow[]): CrawlWork {
+  return JSON.parse(rows[0]?.payload ?? "{}") as CrawlWork;
 }
 
 function readable(mediaType: string): ReadableType {
   const type = readableType("", mediaType);
   if (type === undefined) throw new UnreadableDocument(`Files of the type ${mediaType} cannot be read.`);
   return type;
-}
-
-function toDocument(row: DocumentsTable): Document {
-  const audience: unknown = JSON.parse(row.audience);
-  return {
-    id: row.id,
-    workspaceId: row.workspace_id,
-    source: row.source,
-    title: row.title,
-    url: row.url,
-    status: row.status,
-    error: row.error,
-    chunks: row.chunks,
-    pages: row.pages,
-    audience: Array.isArray(audience) ? audience.filter((tag) => typeof tag === "string") : [],
-    createdAt: row.created_at,
-    indexedAt: row.indexed_at,
-  };
-}
-
-interface Place {
-  readonly at: number;
-  readonly id: string;
-}
-
-/** Names the list it was issued for, so that it is refused for another. */
-function writeCursor({ at, id }: Place, workspaceId: string, status: DocumentStatus | undefined): string {
-  return `cur_${Buffer.from(JSON.stringify(["documents", workspaceId, status ?? "", at, id])).toString("base64url")}`;
-}
-
-function readCursor(cursor: string, workspaceId: string, status: DocumentStatus | undefined): Place {
-  const invalid = new Problem("invalid_cursor", "The cursor was not issued for this list with these filters.");
-  let data: unknown;
-  try {
-    data = JSON.parse(Buffer.from(cursor.replace(/^cur_/, ""), "base64url").toString("utf8"));
-  } catch (cause) {
-    throw new Problem("invalid_cursor", invalid.message, { cause });
-  }
-  if (!Array.isArray(data) || data.length !== 5) throw invalid;
-  const [kind, workspace, filter, at, id] = data as unknown[];
-  if (kind !== "documents" || workspace !== workspaceId || filter !== (status ?? "")) throw invalid;
-  if (typeof at !== "number" || !Number.isSafeInteger(at) || typeof id !== "string") throw invalid;
-  return { at, id };
 }

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { UnreadableDocument } from "./blocks.ts";
-import { readDocument } from "./parse-apart.ts";
-import type { ParseReply, ParseTask } from "./parse-apart.ts";
+import { runInPlace } from "./parse-apart.ts";
+import type { Job, ParseReply } from "./parse-apart.ts";
 
-// Entry of the thread that parse-apart.ts starts: parses one document and ends.
+// Entry of the thread that parse-apart.ts starts: does one job and ends.
 
-function run(task: ParseTask): ParseReply {
+async function run(job: Job): Promise<ParseReply> {
   try {
-    return { kind: "parsed", document: readDocument(task) };
+    return { kind: "done", result: await runInPlace(job) };
   } catch (error) {
     // A thrown error loses its class on the way between threads, so what the user may read travels as data.
     if (error instanceof UnreadableDocument) return { kind: "unreadable", reason: error.message };
@@ -15,4 +15,5 @@ function run(task: ParseTask): ParseReply {
   }
 }
 
-if (parentPort !== null) parentPort.postMessage(run(workerData as ParseTask));
+parentPort?.postMessage({ kind: "begun" } satisfies ParseReply);
+parentPort?.postMessage(await run(workerData as Job));

@@ -331,12 +331,19 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
   )) {
     for (const document of documents) {
       yield line("document", document);
+      const crawls = await db
+        .selectFrom("crawls")
+        .select(["document_id", "max_pages", "sitemap", "started_at", "finished_at"])
+        .where("document_id", "=", document.id)
+        .execute();
+      for (const crawl of crawls) yield line("crawl", crawl);
+      if (document.body_id === null) continue;
       // A part at a time: a document can be larger than what a line should be.
       for (let part = 0; ; part += 1) {
         const row = await db
-          .selectFrom("document_bodies")
+          .selectFrom("document_body_parts")
           .select("body")
-          .where("document_id", "=", document.id)
+          .where("body_id", "=", document.body_id)
           .where("part", "=", part)
           .executeTakeFirst();
         if (row === undefined) break;

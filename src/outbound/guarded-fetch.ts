@@ -65,7 +65,7 @@ const headerBytesMax = 32_768;
  */
 export function openGuardedFetch({ allowPrivate, resolve }: GuardOptions): GuardedFetch {
   const isAllowed = createAddressCheck(allowPrivate);
-  const resolveAll = resolve ?? ((host: string) => systemLookup(host, { all: true, verbatim: true }));
+  const resolveAll = resolve ?? ((host: string) => systemLookup(host, { all: true, order: "verbatim" }));
 
   const lookup: LookupFunction = (host, { all }, callback) => {
     resolveAll(host).then(

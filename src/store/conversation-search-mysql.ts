@@ -1,7 +1,7 @@
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { Problem } from "#domain/problem.ts";
-import type { ConversationFilter, ConversationSearch, ListPosition, Reader, Tx } from "#engine/ports.ts";
+import type { ConversationFilter, ListPosition, Reader, Tx } from "#engine/ports.ts";
 import type { PageRow } from "./conversation-list-plan.ts";
 import {
   newestFirst,
@@ -15,6 +15,7 @@ import {
 } from "./conversation-list-plan.ts";
 import { searchText } from "./conversation-search-text.ts";
 import type { Phrase } from "./conversation-search-words.ts";
+import type { DatabaseSearch } from "./conversation-search.ts";
 import { phrasesOf } from "./conversation-search-words.ts";
 import { isOverTime, listMsMax, withinTime } from "./mysql-time-limit.ts";
 
@@ -27,7 +28,7 @@ const probeRows = 256;
 /** More are not read in search of a page. */
 const scanRowsMax = 4_096;
 
-export function createMysqlSearch(read: Reader, msMax: number = listMsMax): ConversationSearch {
+export function createMysqlSearch(read: Reader, msMax: number = listMsMax): DatabaseSearch {
   return {
     index,
     // The filters are in the conversation's row, where the search reads them.
@@ -51,6 +52,12 @@ export function createMysqlSearch(read: Reader, msMax: number = listMsMax): Conv
           },
         );
       }
+    },
+    async confirm(filter, text, before, conversationIds) {
+      const phrases = phrasesOf(filter.workspaceId, text);
+      if (phrases.length === 0 || conversationIds.length === 0) return [];
+      const { rows } = await confirmQuery(filter, phrases, before, conversationIds).execute(read);
+      return rows.map((row) => ({ id: row.id, startedAt: row.started_at }));
     },
   };
 }
@@ -155,6 +162,23 @@ function fullTextQuery(
     ${tagJoins("mysql", filter.tags ?? [], sql.ref("c.id"))}
     where ${sql.join(conditions, sql` and `)}
     order by c.started_at desc, c.id desc limit ${sql.lit(limit)}`;
+}
+
+function confirmQuery(
+  filter: ConversationFilter,
+  phrases: readonly Phrase[],
+  before: ListPosition | undefined,
+  conversationIds: readonly string[],
+): RawBuilder<PageRow> {
+  const conditions = [
+    sql`c.id in (${sql.join(conversationIds)})`,
+    ...rowConditions("mysql", filter, before),
+    contains(phrases),
+  ];
+  return sql`select c.id, c.started_at from conversations as c force index (primary)
+    ${thenJoin("mysql")} conversation_text as t on t.conversation_id = c.id
+    ${tagJoins("mysql", filter.tags ?? [], sql.ref("c.id"))}
+    where ${sql.join(conditions, sql` and `)}`;
 }
 
 /** The text is tokens with a space around each, so that a word is found as a piece of text. */

@@ -1,10 +1,11 @@
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
-import type { ConversationFilter, ConversationSearch, ListPosition, Reader, Tx } from "#engine/ports.ts";
+import type { ConversationFilter, ListPosition, Reader, Tx } from "#engine/ports.ts";
 import type { PageRow } from "./conversation-list-plan.ts";
 import { newestFirst, rowConditions, tagJoins, tagsMax } from "./conversation-list-plan.ts";
 import { searchText } from "./conversation-search-text.ts";
 import { facetTokens, phrasesOf } from "./conversation-search-words.ts";
+import type { DatabaseSearch } from "./conversation-search.ts";
 
 // One FTS5 row a conversation. Rows are numbered by the conversation's start, so that FTS5 gives them in the list's
 // order and stops when the page is full; and they hold what lists filter by as further tokens, so that "refund, open,
@@ -14,7 +15,7 @@ import { facetTokens, phrasesOf } from "./conversation-search-words.ts";
 const positionsPerMs = 1n << 20n;
 const positionMax = (1n << 63n) - 1n;
 
-export function createSqliteSearch(read: Reader): ConversationSearch {
+export function createSqliteSearch(read: Reader): DatabaseSearch {
   return {
     index,
     // The filter's tokens are in the row with the text, which FTS5 can only write as a whole.
@@ -26,6 +27,13 @@ export function createSqliteSearch(read: Reader): ConversationSearch {
       if (phrases.length === 0 || (filter.tags ?? []).length > tagsMax) return [];
       const wanted = [...phrases.map((phrase) => phrase.join(" ")), ...facetTokens(filter)];
       return collect(read, wanted, filter, before, limit);
+    },
+    async confirm(filter, text, before, conversationIds) {
+      const phrases = phrasesOf(filter.workspaceId, text);
+      if (phrases.length === 0 || conversationIds.length === 0) return [];
+      const words = phrases.map((phrase) => phrase.join(" "));
+      const { rows } = await confirmQuery(words, filter, before, conversationIds).execute(read);
+      return rows.map((row) => ({ id: row.id, startedAt: row.started_at }));
     },
     findTagged: (filter, before, limit) => collect(read, facetTokens(filter), filter, before, limit),
   };
@@ -131,7 +139,7 @@ function matches(
   top: bigint,
   limit: number,
 ): RawBuilder<PageRow> {
-  const query = wanted.map((words) => `"${words}"`).join(" AND ");
+  const query = allOf(wanted);
   // What the tokens have narrowed is compared with the rows once more: they are the truth.
   const conditions = rowConditions("sqlite", filter, before);
   return sql`select c.id, c.started_at from conversation_fts
@@ -143,6 +151,23 @@ function matches(
     and ${sql.join(conditions, sql` and `)}
     order by conversation_fts.rowid desc limit ${sql.lit(limit)}`;
 }
+
+function confirmQuery(
+  words: readonly string[],
+  filter: ConversationFilter,
+  before: ListPosition | undefined,
+  conversationIds: readonly string[],
+): RawBuilder<PageRow> {
+  const conditions = rowConditions("sqlite", filter, before);
+  return sql`select c.id, c.started_at from conversations as c
+    cross join conversation_text as t on t.conversation_id = c.id
+    cross join conversation_fts on conversation_fts.rowid = t.position
+    ${tagJoins("sqlite", filter.tags ?? [], sql.ref("c.id"))}
+    where c.id in (${sql.join(conversationIds)}) and conversation_fts match ${allOf(words)}
+    and ${sql.join(conditions, sql` and `)}`;
+}
+
+const allOf = (wanted: readonly string[]): string => wanted.map((words) => `"${words}"`).join(" AND ");
 
 /** The smallest number of a conversation that starts in this millisecond. */
 function firstOf(ms: number): bigint {

@@ -1,4 +1,4 @@
-import type { Tx } from "#engine/ports.ts";
+import type { Reader, Tx } from "#engine/ports.ts";
 import { documentOf } from "./conversation-search-words.ts";
 
 // Of a very long thread the newest messages can be searched: as many as fit both limits.
@@ -6,7 +6,7 @@ const charactersMax = 200_000;
 const messagesMax = 1_000;
 
 /** The text that a conversation is found by. */
-export async function searchText(tx: Tx, workspaceId: string, conversationId: string): Promise<string> {
+export async function searchText(tx: Reader | Tx, workspaceId: string, conversationId: string): Promise<string> {
   const newestFirst = await tx
     .selectFrom("messages")
     .select("content")

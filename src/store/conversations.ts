@@ -35,6 +35,7 @@ const changing = [
   "customer_email_key",
   "customer_phone",
   "customer_verified",
+  "event_seq",
   "previous_conversation_id",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];

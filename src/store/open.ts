@@ -12,16 +12,22 @@ import { createGroupCommit } from "./group-commit.ts";
 import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
+import { webhooks } from "./migrations/0003-webhooks.ts";
+import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
+import { search } from "./migrations/0007-search.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
   "0002-document-parts": documentParts,
+  "0003-webhooks": webhooks,
+  "0004-documents": documents,
   "0005-people": people,
   "0006-limits": limits,
+  "0007-search": search,
 };
 
 export interface OpenStore extends Store {

@@ -109,10 +109,10 @@ export async function claimLanes(
 const claimMax = 400;
 
 /**
- * Kinds that do the same whatever came before them. One row that a clock gone wrong has put far ahead must not hold up
- * all that shares its lane.
+ * Kinds that do the same whatever came before them. One row that is due later, by a retry or a clock gone wrong, must not
+ * hold up all that shares its lane.
  */
-const unordered: ReadonlySet<string> = new Set(["index", "relink", "retime"]);
+const unordered: ReadonlySet<string> = new Set(["index", "relink", "retime", "tell"]);
 
 /** Lanes whose first free row is due, oldest first, without those of the kinds `except`. */
 export async function dueLanes(

@@ -1,4 +1,5 @@
 import type { Generated } from "kysely";
+import type { EventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { AuditAction, Channel, Confidence, Role } from "#domain/message.ts";
 import type { Priority, SlaState } from "#domain/sla.ts";
@@ -155,6 +156,8 @@ export interface ConversationsTable {
   customer_phone: string | null;
   customer_verified: Flag;
   previous_conversation_id: string | null;
+  /** The sequence number of the newest event that was stored; numbers start at 1 and have no gaps. */
+  event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
   /** Raised by every change of this row: compare and set. */
@@ -241,17 +244,66 @@ export interface DocumentsTable {
   indexed_version: number;
   created_at: number;
   indexed_at: number | null;
+  /** Of an upload: its bytes. */
+  body_id: string | null;
+  /** Of a page: the document of its website. Such documents are not listed. */
+  parent_id: string | null;
 }
 
-/**
- * The uploaded bytes of a document until they are indexed, and after, so that it can be indexed anew. In parts, since a
- * database takes statements of a few megabytes at most.
- */
+/** Bytes of an upload, which arrive before their document is made of them. */
 export interface DocumentBodiesTable {
-  document_id: string;
+  id: string;
+  /** Null while they arrive; what stays so belonged to an upload that broke off. */
+  document_id: string | null;
+  created_at: number;
+}
+
+/** In parts, since a database takes statements of a few megabytes at most. Kept, so that it can be indexed anew. */
+export interface DocumentBodyPartsTable {
+  body_id: string;
   /** From 0, in order. */
   part: number;
   body: Uint8Array;
+}
+
+/** A website as a document; its pages are documents of their own, below it. */
+export interface CrawlsTable {
+  document_id: string;
+  max_pages: number;
+  /** Where its sitemap is, when that was given. */
+  sitemap: string | null;
+  /** Counts the times that it was gone through. */
+  run: number;
+  state: "new" | "running" | "done";
+  /** Requests, bytes and addresses of this run, which are bounded. */
+  fetches: number;
+  bytes: number;
+  discovered: number;
+  /** The site's robots.txt as of this run; null until it was read. */
+  robots: string | null;
+  started_at: number;
+  finished_at: number | null;
+}
+
+export interface CrawlPagesTable {
+  document_id: string;
+  /** SHA-256 of the address. */
+  url_hash: string;
+  url: string;
+  /** Order in which they were found. */
+  position: number;
+  /** The document below the crawl's that holds the page. */
+  page_id: string | null;
+  state: "queued" | "kept" | "skipped" | "failed" | "gone";
+  /** Why it is not kept, for people. */
+  reason: string | null;
+  attempts: number;
+  etag: string | null;
+  last_modified: string | null;
+  /** SHA-256 of the bytes that it was made of. */
+  fetched_hash: string | null;
+  /** The address that the page says is its own. */
+  canonical_hash: string | null;
 }
 
 export interface ChunksTable {
@@ -329,11 +381,63 @@ export interface WebhooksTable {
   url: string;
   /** Sealed. */
   secret: string;
-  /** JSON array of event names. */
+  /** JSON array of event types. */
   events: string;
   disabled_at: number | null;
   disabled_reason: string | null;
+  /** `file`: the configuration file says what it is. */
+  managed_by: Generated<"operator" | "file">;
+  /** Sealed. Signs beside `secret` until `previous_until`. */
+  previous_secret: string | null;
+  previous_until: number | null;
+  /** The first and the newest failure since the last success; null after a success. */
+  failing_since: number | null;
+  failed_at: number | null;
   created_at: number;
+}
+
+/** What happened, as it is told: never changed, deleted with its conversation and at the end of its time. */
+export interface EventsTable {
+  position: Generated<number>;
+  id: string;
+  workspace_id: string;
+  type: EventType;
+  /** The conversation or document that it tells of; of a test, the endpoint. */
+  subject_id: string;
+  /** Within the conversation; null where the event is not about one. */
+  sequence: number | null;
+  /** The body that is sent, byte for byte. */
+  payload: string;
+  created_at: number;
+}
+
+/** What is still to be sent. The events of one subject go to one endpoint in the order of these ids. */
+export interface WebhookQueueTable {
+  id: Generated<number>;
+  endpoint_id: string;
+  subject_id: string;
+  event_id: string;
+  due_at: number;
+  attempts: number;
+  created_at: number;
+}
+
+export type AttemptOutcome = "delivered" | "retry" | "given_up" | "disabled";
+
+/** One try at sending an event. */
+export interface WebhookAttemptsTable {
+  id: Generated<number>;
+  endpoint_id: string;
+  event_id: string;
+  attempt: number;
+  outcome: AttemptOutcome;
+  at: number;
+  duration_ms: number;
+  status: number | null;
+  error: string | null;
+  /** The beginning of the answer's body. */
+  response: string | null;
+  next_at: number | null;
 }
 
 export interface IdempotencyTable {
@@ -372,6 +476,22 @@ export interface ConversationTextTable {
   indexed_seq: number;
 }
 
+/**
+ * The collections of a search engine outside, a row a workspace, while one is in use: without a row, its conversations
+ * have to be written to it anew.
+ */
+export interface SearchCollectionsTable {
+  workspace_id: string;
+  /** The one that is searched; null until the first is full. */
+  live: string | null;
+  /** The version of the schema that it was made by. */
+  live_version: number;
+  /** The one that is being filled. */
+  building: string | null;
+  /** Conversations that the building has come to. */
+  built: number;
+}
+
 /** Which process runs the connection of an account: one at a time. */
 export interface ConnectionLeasesTable {
   account_id: string;
@@ -405,15 +525,22 @@ export interface Database {
   audit: AuditTable;
   documents: DocumentsTable;
   document_bodies: DocumentBodiesTable;
+  document_body_parts: DocumentBodyPartsTable;
+  crawls: CrawlsTable;
+  crawl_pages: CrawlPagesTable;
   chunks: ChunksTable;
   inbound_events: InboundEventsTable;
   outbox: OutboxTable;
   deliveries: DeliveriesTable;
   receipts: ReceiptsTable;
   webhooks: WebhooksTable;
+  events: EventsTable;
+  webhook_queue: WebhookQueueTable;
+  webhook_attempts: WebhookAttemptsTable;
   idempotency: IdempotencyTable;
   counters: CountersTable;
   conversation_text: ConversationTextTable;
+  search_collections: SearchCollectionsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

@@ -74,7 +74,9 @@ it("describes every operation of the API", () => {
     "POST /v1/conversations/bulk",
     "POST /v1/conversations/{conversation_id}/messages",
     "POST /v1/conversations/{conversation_id}/notes",
+    "POST /v1/documents/crawl",
     "POST /v1/documents/upload",
+    "POST /v1/documents/{document_id}/recrawl",
     "POST /v1/query",
     "POST /v1/query/stream",
   ]);

@@ -75,6 +75,6 @@ eachContract("4.6 DELETE", (at) => {
   it("4.6 lets one of many at once succeed", async () => {
     const id = await at.client.begin();
     const answers = await Promise.all(Array.from({ length: 6 }, () => at.client.remove(id)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 404, 404, 404, 404, 404]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404, 404, 404, 404]);
   });
 });

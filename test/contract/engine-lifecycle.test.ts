@@ -138,7 +138,7 @@ eachDatabase("the lifecycle", (open) => {
     it(`a snooze from ${from} until the customer replies outlasts any time`, async () => {
       const id = await conversationIn(from);
       await change(id, { status: "snoozed", snooze: { kind: "until_reply" } });
-      await bench.advance(400 * dayMs);
+      await bench.pass(400 * dayMs);
       expect(await statusOf(id)).toBe("snoozed");
       await bench.say((await bench.row(id)).context_key, "Hello again");
       expect(await statusOf(id)).toBe(from);
@@ -236,7 +236,7 @@ eachDatabase("the lifecycle", (open) => {
   for (const status of ["claimed", "escalated"] as const) {
     it(`never resolves what is ${status} by itself`, async () => {
       const id = await conversationIn(status);
-      await bench.advance(100 * dayMs);
+      await bench.pass(100 * dayMs);
       expect(await statusOf(id)).toBe(status);
     });
   }

@@ -142,6 +142,29 @@ eachDatabase("the command line", (open) => {
     expect(ran.stderr).toContain("there is no workspace wt_aaaaaa_bbbbbbbbbbbb");
   });
 
+  it("is told by doctor that searches fail while the search engine is away, and that all else works", async () => {
+    const away = { ...env, TYPESENSE_URL: "http://127.0.0.1:1", TYPESENSE_API_KEY: "a-secret-key" };
+    const checked = await parley(["doctor", "--json"], away);
+    expect(checked.status).toBe(0);
+    const { checks } = JSON.parse(checked.stdout) as { readonly checks: readonly { readonly name: string }[] };
+    expect(checks.find(({ name }) => name === "search engine")).toMatchObject({
+      ok: false,
+      degraded: true,
+      detail: expect.stringContaining("Check TYPESENSE_URL"),
+    });
+    expect(checked.stdout).not.toContain("a-secret-key");
+  });
+
+  it("rebuilds the search engine's collections only where there is one", async () => {
+    const refused = await parley(["search", "rebuild"], env);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("TYPESENSE_URL is not set");
+    const beside = { ...env, TYPESENSE_URL: "http://127.0.0.1:1", TYPESENSE_API_KEY: "a-secret-key" };
+    const queued = await parley(["search", "rebuild", "--json"], beside);
+    expect(queued.status).toBe(0);
+    expect((JSON.parse(queued.stdout) as { readonly queued: readonly string[] }).queued.length).toBeGreaterThan(0);
+  });
+
   it("is told by doctor that all is well", async () => {
     expect(await json(["doctor"])).toMatchObject({ ok: true });
   });
@@ -184,7 +207,8 @@ eachDatabase("the command line", (open) => {
     [{ PARLEY_ROLE: "web" }, "set REDIS_URL"],
     [{ PARLEY_CONFIG: "nowhere.yaml" }, "there is no such file"],
     [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
-    [{ TYPESENSE_URL: "http://localhost:8108" }, "this version cannot use it"],
+    [{ TYPESENSE_URL: "http://localhost:8108" }, "set TYPESENSE_API_KEY"],
+    [{ TYPESENSE_URL: "localhost:8108", TYPESENSE_API_KEY: "k" }, "use http://host:8108"],
   ])("does not start with %o, and says what is allowed", async (setting, reason) => {
     const ran = await parley(["start"], { ...env, ...setting });
     expect(ran.status).toBe(1);

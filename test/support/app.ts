@@ -7,7 +7,9 @@ import type { Engine } from "#engine/engine.ts";
 import type { Answerer } from "#engine/ports.ts";
 import type { App, AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
-import type { ModelConfig } from "#src/config.ts";
+import type { FileConfig } from "#src/config-file.ts";
+import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
+import type { Config, ModelConfig } from "#src/config.ts";
 import { logOptions } from "#src/log.ts";
 import type { NewKey } from "#src/operator/keys.ts";
 import { createKey } from "#src/operator/keys.ts";
@@ -90,6 +92,8 @@ export interface TestApp {
 export const testStart = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export interface StartOptions {
+  /** The configuration file, as it is read. */
+  readonly file?: FileConfig;
   readonly model?: ModelConfig;
   readonly trustedProxies?: readonly string[];
   /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
@@ -101,8 +105,11 @@ export interface StartOptions {
   readonly databaseUrl?: string;
   readonly clock?: HandMovedClock;
   readonly dataDir?: string;
+  readonly typesense?: Config["typesense"];
   readonly publicUrl?: string;
   readonly metricsToken?: string;
+  /** For pages to crawl; otherwise public addresses alone. */
+  readonly outbound?: GuardedFetch;
 }
 
 /** The whole program on a database of its own and a free port, with one workspace on the business plan. */
@@ -122,11 +129,12 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       secret: "a secret for tests, of more than thirty-two characters",
       databaseUrl: options.databaseUrl ?? database?.url ?? "",
       redisUrl: undefined,
+      ...(options.typesense === undefined ? {} : { typesense: options.typesense }),
       role: "all",
       logLevel: "debug",
       trustedProxies: options.trustedProxies ?? [],
+      file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
-      file: { workspaces: [] },
       killAt: undefined,
     },
     {
@@ -134,6 +142,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       log,
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
       ...(options.http === undefined ? {} : { http: options.http }),
+      ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
     },
   );
   const url = await app.listen();

@@ -158,4 +158,5 @@ export const idPattern = (prefix: string): RegExp => new RegExp(`^${prefix}_[0-9
 export const shownNow = (app: TestApp): string => new Date(app.clock.now()).toISOString();
 
 /** What the program does by itself soon, also on a machine that has much else to do. */
+// oxlint-disable-next-line vitest/require-awaited-expect-poll -- who calls it awaits it.
 export const eventually = <T>(read: () => Promise<T> | T) => expect.poll(read, { timeout: 15_000 });

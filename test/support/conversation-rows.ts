@@ -3,7 +3,8 @@ import type { Status } from "#domain/lifecycle.ts";
 import type { Channel } from "#domain/message.ts";
 import type { SlaState } from "#domain/sla.ts";
 import type { Store } from "#engine/ports.ts";
-import type { ConversationsTable, ConversationTagsTable, MessagesTable } from "#store/schema.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { ConversationTagsTable, MessagesTable } from "#store/schema.ts";
 
 export interface ConversationSeed {
   readonly id?: string;
@@ -19,7 +20,7 @@ export interface ConversationSeed {
 }
 
 export interface SeedRows {
-  readonly conversation: ConversationsTable;
+  readonly conversation: ConversationRow;
   readonly tags: readonly ConversationTagsTable[];
   readonly messages: readonly MessagesTable[];
 }
@@ -66,6 +67,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       customer_phone: null,
       customer_verified: 0,
       previous_conversation_id: null,
+      event_seq: 0,
       own_contact_id: null,
       version: 1,
     },

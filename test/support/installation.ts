@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { openCore } from "#src/app.ts";
+import { openCore } from "#src/core.ts";
 import { systemClock } from "#src/clock.ts";
 import { loadConfig } from "#src/config.ts";
 import { createAgent } from "#src/operator/agents.ts";

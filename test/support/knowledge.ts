@@ -2,12 +2,19 @@ import { newWorkspaceId } from "#domain/ids.ts";
 import type { Clock, Log, Store } from "#engine/ports.ts";
 import type { Documents, NewDocument } from "#knowledge/documents.ts";
 import { createDocuments } from "#knowledge/documents.ts";
+import type { GuardedFetch } from "#src/outbound/guarded-fetch.ts";
 
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
+};
+
+/** For documents that come from nowhere else. */
+export const noFetch: GuardedFetch = {
+  fetch: () => Promise.reject(new Error("nothing is fetched here")),
+  close: async () => undefined,
 };
 
 export function steppingClock(start = Date.UTC(2026, 0, 1)): Clock & { advance(ms: number): void } {
@@ -48,7 +55,7 @@ export interface TestKnowledge {
 }
 
 export function testKnowledge(store: Store, clock: Clock = steppingClock()): TestKnowledge {
-  const documents = createDocuments({ store, clock, log: silentLog });
+  const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
   return {
     documents,
     async add(workspaceId, fileName, text, more = {}) {

@@ -26,7 +26,7 @@ afterAll(() => {
   victim.close();
 });
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((guard) => guard.close()));
+  await Promise.all(open.splice(0).map((opened) => opened.close()));
   connections = 0;
   answer = (_request, response) => void response.setHeader("connection", "close").end("secret");
 });

@@ -4,11 +4,11 @@ import { wordCount } from "#answering/terms.ts";
 import type { Unit } from "#knowledge/chunk-text.ts";
 import { readUnits, writeUnits } from "#knowledge/chunk-text.ts";
 import { chunkDocument } from "#knowledge/chunk.ts";
-import { parseDocument } from "#knowledge/parse.ts";
+import { parseTextDocument } from "#knowledge/parse.ts";
 import { splitSentences } from "#knowledge/sentences.ts";
 
 const chunksOf = (markdown: string, title = "Guide") =>
-  chunkDocument(parseDocument(Buffer.from(markdown), "text/markdown"), title);
+  chunkDocument(parseTextDocument(Buffer.from(markdown), "text/markdown"), title);
 const sentence = (n: number) => `Sentence number ${n} has exactly eight words here.`;
 const sentences = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => sentence(from + index)).join(" ");

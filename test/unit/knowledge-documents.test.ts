@@ -4,7 +4,7 @@ import type { Document, Documents } from "#knowledge/documents.ts";
 import { documentBytesMax } from "#knowledge/blocks.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
-import { newWorkspace, silentLog, steppingClock } from "../support/knowledge.ts";
+import { newWorkspace, noFetch, silentLog, steppingClock } from "../support/knowledge.ts";
 
 eachDatabase("documents", (open) => {
   let store: OpenStore;
@@ -25,6 +25,7 @@ eachDatabase("documents", (open) => {
       store,
       clock,
       log: silentLog,
+      fetch: noFetch,
       onSettled: async (_tx, document) => {
         settled.push(document);
       },
@@ -182,7 +183,8 @@ eachDatabase("documents", (open) => {
     const bytes = Buffer.from(sentence.repeat(Math.floor(documentBytesMax / sentence.length)));
     const large = await documents.add({ workspaceId, fileName: "large.txt", bytes });
     const stored = await store.read
-      .selectFrom("document_bodies")
+      .selectFrom("document_body_parts")
+      .innerJoin("document_bodies", "document_bodies.id", "body_id")
       .select("body")
       .where("document_id", "=", large.id)
       .orderBy("part")

@@ -18,7 +18,7 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["How does Parley decide when to hand over to a human?", "How does Parley decide when to hand over to a human?"],
   ["When does a person take over?", "When does a person take over?"],
   ["Which file types can I upload?", "Which file types can I upload?"],
-  ["Can I upload PDF files?", "Can I upload PDF or Word files, or crawl a website?"],
+  ["Can I upload PDF files?", "Which file types can I upload?"],
   ["How do I add documents?", "How do I add documents?"],
   ["How do I create an API key?", "How do I create an API key?"],
   ["How do I revoke an API key?", "How do I replace or revoke an API key?"],

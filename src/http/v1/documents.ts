@@ -1,4 +1,3 @@
-import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { Problem } from "#domain/problem.ts";
 import { createCursors, listPosition } from "../cursor.ts";
@@ -7,20 +6,10 @@ import type { DocumentRow } from "./representation.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf } from "./resources.ts";
 import * as schemas from "./schemas.ts";
+import { receiveUpload } from "./upload.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
-const fileBytesMax = 25 * 1_048_576;
-
-export const formLimits = {
-  fileSize: fileBytesMax,
-  files: 1,
-  fields: 60,
-  fieldSize: 4_096,
-  fieldNameSize: 100,
-  parts: 61,
-};
-
-/** Each holds its file in memory until it is stored. */
+/** Each holds a part of its file in memory, and the database busy. */
 const uploadsMax = 8;
 
 /** The knowledge base's documents. */
@@ -58,16 +47,88 @@ export function documentRoutes(app: App, resources: Resources): void {
       }
       uploads += 1;
       try {
-        const { file, workspaceIds, audience } = await readForm(request);
-        for (const named of [...workspaceIds, (request.query as Readonly<Record<string, unknown>>)["workspace_id"]]) {
-          await checkWorkspaceId(store.read, named, caller.workspaceId, "optional");
-        }
+        const workspace = (named: unknown): Promise<void> =>
+          checkWorkspaceId(store.read, named, caller.workspaceId, "optional");
+        await workspace((request.query as Readonly<Record<string, unknown>>)["workspace_id"]);
+        const { file, audience } = await receiveUpload(request, documents, { workspace });
         if (file === undefined) throw new Problem("missing_field", "file is required: a part with a file name.");
-        const { id } = await documents.add({ workspaceId: caller.workspaceId, ...file, audience });
+        const { id } = await addOrDiscard({ workspaceId: caller.workspaceId, ...file, audience });
         return await reply.code(202).send({ document: representation.document(await find(caller.workspaceId, id)) });
       } finally {
         uploads -= 1;
       }
+    },
+  );
+
+  const crawlBody = Type.Object({
+    url: Type.String({ minLength: 1, maxLength: 2_000, description: "Where the website begins" }),
+    max_pages: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Pages that are kept, at most" }),
+    ),
+    audience: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, allowed: "an array of audience tags" }),
+    ),
+    sitemap: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2_000,
+        description: "Address of the website's sitemap; absent: as robots.txt says, else /sitemap.xml",
+      }),
+    ),
+    workspace_id: Type.Optional(Type.String()),
+  });
+
+  app.post<{ Body: Type.Static<typeof crawlBody> }>(
+    "/documents/crawl",
+    {
+      config: { workspaceId: "optional" },
+      schema: {
+        tags: ["Documents"],
+        summary: "Add a website to the knowledge base",
+        description:
+          "The pages of one site are read in the background, as its robots.txt allows; sources of answers name the page. A website that is there already is gone through again.",
+        body: crawlBody,
+        response: schemas.responses({ 202: single }, [
+          ...schemas.withBody,
+          ...schemas.withWorkspaceId,
+          "invalid_audience",
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request);
+      const { url, max_pages: maxPages, audience, sitemap } = request.body;
+      const { id } = await documents.crawl({
+        workspaceId,
+        url,
+        ...(maxPages === undefined ? {} : { maxPages }),
+        ...(audience === undefined ? {} : { audience }),
+        ...(sitemap === undefined ? {} : { sitemap }),
+      });
+      return reply.code(202).send({ document: representation.document(await find(workspaceId, id)) });
+    },
+  );
+
+  app.post<{ Params: { document_id: string } }>(
+    "/documents/:document_id/recrawl",
+    {
+      config: { workspaceId: "optional" },
+      schema: {
+        tags: ["Documents"],
+        summary: "Go through a website again",
+        description: "Its pages go on answering meanwhile. While it is being gone through, nothing new begins.",
+        response: schemas.responses({ 202: single }, [
+          ...schemas.withWorkspaceId,
+          "document_not_found",
+          "not_a_website",
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request);
+      const recrawled = await documents.recrawl(workspaceId, request.params.document_id);
+      if (recrawled === undefined) throw documentNotFound();
+      return reply.code(202).send({ document: representation.document(await find(workspaceId, recrawled.id)) });
     },
   );
 
@@ -100,7 +161,12 @@ export function documentRoutes(app: App, resources: Resources): void {
       if (position !== undefined && "end" in position) {
         return { documents: [], pagination: { next_cursor: cursor, has_more: false } };
       }
-      let query = store.read.selectFrom("documents").selectAll().where("workspace_id", "=", workspaceId);
+      let query = store.read
+        .selectFrom("documents")
+        .selectAll()
+        .where("workspace_id", "=", workspaceId)
+        // The website is listed, not its pages.
+        .where("parent_id", "is", null);
       if (status !== undefined) query = query.where("status", "=", status);
       if (position !== undefined) {
         query = query.where((eb) =>
@@ -157,12 +223,22 @@ export function documentRoutes(app: App, resources: Resources): void {
     },
   );
 
+  async function addOrDiscard(document: Parameters<typeof documents.add>[0]): Promise<{ readonly id: string }> {
+    try {
+      return await documents.add(document);
+    } catch (error) {
+      await documents.discard(document.body);
+      throw error;
+    }
+  }
+
   async function find(workspaceId: string, id: string): Promise<DocumentRow> {
     const row = await store.read
       .selectFrom("documents")
       .selectAll()
       .where("id", "=", id)
       .where("workspace_id", "=", workspaceId)
+      .where("parent_id", "is", null)
       .executeTakeFirst();
     if (row === undefined) throw documentNotFound();
     return row;
@@ -171,50 +247,4 @@ export function documentRoutes(app: App, resources: Resources): void {
 
 export function documentNotFound(): Problem {
   return new Problem("document_not_found", "There is no document with this id.");
-}
-
-interface Form {
-  readonly file: { readonly fileName: string; readonly mediaType: string; readonly bytes: Uint8Array } | undefined;
-  readonly workspaceIds: readonly string[];
-  readonly audience: readonly string[];
-}
-
-/** Reads the form as it arrives; of what is too large, no more than the limit is ever held. */
-async function readForm(request: FastifyRequest): Promise<Form> {
-  let file: Form["file"];
-  const workspaceIds: string[] = [];
-  const audience: string[] = [];
-  try {
-    for await (const part of request.parts()) {
-      if (part.type === "file") {
-        const bytes = await part.toBuffer();
-        if (part.fieldname !== "file")
-          throw new Problem("invalid_parameter", "The file must be in the part named file.");
-        file = { fileName: baseName(part.filename), mediaType: part.mimetype, bytes };
-      } else if (part.fieldname === "workspace_id") {
-        workspaceIds.push(String(part.value));
-      } else if (part.fieldname === "audience") {
-        audience.push(...String(part.value).split(","));
-      }
-    }
-  } catch (error) {
-    // What the form's parser throws has no code of its own: the form broke off, or is none.
-    if (error instanceof Error && !(error instanceof Problem) && !("code" in error)) {
-      throw new Problem("invalid_parameter", "The multipart body is broken or incomplete.", { cause: error });
-    }
-    throw error;
-  }
-  const tags = [...new Set(audience.map((tag) => tag.trim()).filter((tag) => tag !== ""))];
-  if (tags.length > 50 || tags.some((tag) => tag.length > 64)) {
-    throw new Problem("invalid_parameter", "audience may have at most 50 tags of at most 64 characters.");
-  }
-  return { file, workspaceIds, audience: tags };
-}
-
-/** Some browsers send a path; and a name is shown to people, so it holds no control characters. */
-function baseName(name: string): string {
-  const base = name.split(/[/\\]/).at(-1) ?? "";
-  // oxlint-disable-next-line no-control-regex
-  const clean = base.replaceAll(/[\u0000-\u001f\u007f]/g, "").trim();
-  return clean.length <= 180 ? clean : `${clean.slice(0, 100)}…${clean.slice(-60)}`;
 }

@@ -19,7 +19,3 @@ export function parseInstant(text: string): number | undefined {
   const offsetMinutes = (offset?.[1] === "-" ? -1 : 1) * (offsetHours * 60 + offsetRest);
   return date + Math.floor(Number(`0.${fraction}`) * 1_000) - offsetMinutes * 60_000;
 }
-
-export function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
-}

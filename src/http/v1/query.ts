@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { messageCodePointsMax, queryCodePointsMax } from "#domain/message.ts";
+import { audienceTags } from "#domain/audience.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Attributes } from "#domain/audience.ts";
 import { settingsOf, strictnesses } from "#domain/workspace.ts";
@@ -289,8 +290,10 @@ export function queryRoutes(app: App, resources: Resources): void {
         "user.attributes needs a verified user: send user.hash or verification_token as well.",
       );
     }
-    if (body.document_ids !== undefined) await checkDocuments(caller.workspaceId, body.document_ids);
-    if (body.audience !== undefined) await checkAudience(caller, body.audience);
+    const documentIds =
+      body.document_ids === undefined ? undefined : await findDocuments(caller.workspaceId, body.document_ids);
+    const audience = body.audience === undefined ? undefined : audienceTags(body.audience);
+    if (audience !== undefined) await checkAudience(caller, audience);
     return {
       workspaceId: caller.workspaceId,
       text,
@@ -310,17 +313,19 @@ export function queryRoutes(app: App, resources: Resources): void {
       ...(body.strictness === undefined ? {} : { strictness: body.strictness }),
       ...(body.top_k === undefined ? {} : { topK: body.top_k }),
       ...(body.temperature === undefined ? {} : { temperature: body.temperature }),
-      ...(body.document_ids === undefined ? {} : { documentIds: body.document_ids }),
-      ...(body.audience === undefined ? {} : { audience: body.audience }),
+      ...(documentIds === undefined ? {} : { documentIds }),
+      ...(audience === undefined ? {} : { audience }),
     };
   }
 
-  async function checkDocuments(workspaceId: string, ids: readonly string[]): Promise<void> {
+  /** The documents that hold the passages: a website's pages are documents below its own. */
+  async function findDocuments(workspaceId: string, ids: readonly string[]): Promise<readonly string[]> {
     const wanted = new Set(ids);
     const rows = await store.read
       .selectFrom("documents")
-      .select("id")
+      .select(["id", "source"])
       .where("workspace_id", "=", workspaceId)
+      .where("parent_id", "is", null)
       .where("id", "in", [...wanted])
       .execute();
     for (const { id } of rows) wanted.delete(id);
@@ -328,12 +333,17 @@ export function queryRoutes(app: App, resources: Resources): void {
     if (missing !== undefined) {
       throw new Problem("document_not_found", `There is no document ${JSON.stringify(missing)} in this workspace.`);
     }
+    const sites = rows.filter(({ source }) => source === "crawl").map(({ id }) => id);
+    if (sites.length === 0) return ids;
+    const pages = await store.read.selectFrom("documents").select("id").where("parent_id", "in", sites).execute();
+    return [...ids, ...pages.map(({ id }) => id)];
   }
 
   /** The tags that a workspace has are those of its rules and those that its documents carry. */
   async function checkAudience({ workspaceId, settings }: Caller, tags: readonly string[]): Promise<void> {
     const { audiences } = settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>);
-    const foreign = tags.filter((tag) => !Object.hasOwn(audiences, tag));
+    const ruled = new Set(Object.keys(audiences).map((tag) => tag.trim().toLowerCase()));
+    const foreign = tags.filter((tag) => !ruled.has(tag));
     if (foreign.length === 0) return;
     const rows = await store.read
       .selectFrom("documents")

@@ -1,15 +1,13 @@
 import type { Selectable } from "kysely";
-import { slaState } from "#domain/sla.ts";
-import type { Source } from "#domain/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { settingsOf } from "#domain/workspace.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { Note } from "#engine/engine.ts";
+import { conversationItem, documentItem, messageItem, timestamp } from "#engine/representation.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { AuditTable, DocumentsTable, MessagesTable } from "#store/schema.ts";
 import type { Caller } from "../auth.ts";
 import { conversationNotFound } from "./resources.ts";
-import { timestamp } from "./instant.ts";
 
 export type MessageRow = Selectable<MessagesTable>;
 export type DocumentRow = Selectable<DocumentsTable>;
@@ -29,7 +27,7 @@ export function createRepresentation(db: Reader, now: () => number): Representat
     async conversationItems(caller, rows) {
       const tags = await tagsOf(rows.map(({ id }) => id));
       const settings = callerSettings(caller);
-      return rows.map((row) => item(row, tags.get(row.id) ?? [], settings));
+      return rows.map((row) => conversationItem(row, tags.get(row.id) ?? [], settings, now()));
     },
 
     async conversation(caller, id) {
@@ -48,12 +46,12 @@ export function createRepresentation(db: Reader, now: () => number): Representat
       ]);
       const closed = row.status === "resolved" || row.status === "archived";
       return {
-        ...item(row, tags.get(id) ?? [], callerSettings(caller)),
+        ...conversationItem(row, tags.get(id) ?? [], callerSettings(caller), now()),
         ...(closed && row.resolved_at !== null ? { resolved_at: timestamp(row.resolved_at) } : {}),
         ...(row.status === "snoozed"
           ? { snoozed_until: row.snoozed_until === null ? null : timestamp(row.snoozed_until) }
           : {}),
-        messages: messages.map(message),
+        messages: messages.map(messageItem),
         internal_notes: notes.map((each) =>
           note({ ...each, conversationId: each.conversation_id, createdAt: each.created_at }),
         ),
@@ -61,8 +59,8 @@ export function createRepresentation(db: Reader, now: () => number): Representat
       };
     },
 
-    message,
-    document,
+    message: messageItem,
+    document: documentItem,
     note,
   };
 
@@ -78,56 +76,6 @@ export function createRepresentation(db: Reader, now: () => number): Representat
     for (const { conversation_id, tag } of rows) byId.set(conversation_id, [...(byId.get(conversation_id) ?? []), tag]);
     return byId;
   }
-
-  function item(row: ConversationRow, tags: readonly string[], settings: WorkspaceSettings): object {
-    return {
-      id: row.id,
-      workspace_id: row.workspace_id,
-      channel: row.channel,
-      status: row.status,
-      started_at: timestamp(row.started_at),
-      last_message_at: timestamp(row.last_message_at),
-      message_count: row.message_count,
-      customer: { email: row.customer_email, name: row.customer_name, phone: row.customer_phone },
-      tags,
-      sla_state: currentSlaState(row, settings),
-      assigned_to: row.assigned_to,
-      priority: row.priority,
-      contact_id: row.contact_id,
-      previous_conversation_id: row.previous_conversation_id,
-    };
-  }
-
-  /** The stored state is as old as the row's last change; while the clock runs, what it shows now counts. */
-  function currentSlaState(row: ConversationRow, settings: WorkspaceSettings): string {
-    if (row.sla_running_since === null) return row.sla_state;
-    const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
-    return slaState(clock, settings.slaTargets[row.priority], now());
-  }
-}
-
-function message(row: MessageRow): object {
-  return {
-    id: row.id,
-    role: row.role,
-    // What the customer took back on their platform is not shown again here.
-    content: row.deleted_at === null ? row.content : "",
-    created_at: timestamp(row.created_at),
-    ...(row.metadata === null || row.role !== "user"
-      ? {}
-      : { metadata: JSON.parse(row.metadata) as Readonly<Record<string, unknown>> }),
-    ...(row.role === "agent" ? { author: row.author_id, author_name: row.author_name } : {}),
-    ...(row.role === "assistant"
-      ? {
-          sources: row.sources === null ? [] : (JSON.parse(row.sources) as readonly Source[]),
-          tokens_used: row.tokens_used ?? 0,
-          confidence: row.confidence,
-          skills_fired: row.skills === null ? [] : (JSON.parse(row.skills) as readonly string[]),
-        }
-      : {}),
-    ...(row.edited_at === null ? {} : { edited_at: timestamp(row.edited_at) }),
-    ...(row.deleted_at === null ? {} : { deleted_at: timestamp(row.deleted_at) }),
-  };
 }
 
 function note({ id, conversationId, content, author, createdAt }: Note): object {
@@ -143,23 +91,6 @@ function auditEntry(row: Selectable<AuditTable>): object {
     to: row.to_value,
     detail: row.detail,
     created_at: timestamp(row.created_at),
-  };
-}
-
-function document(row: DocumentRow): object {
-  return {
-    id: row.id,
-    workspace_id: row.workspace_id,
-    source: row.source,
-    title: row.title,
-    url: row.url,
-    status: row.status,
-    error: row.error,
-    chunks: row.chunks,
-    pages: row.pages,
-    audience: JSON.parse(row.audience) as readonly string[],
-    created_at: timestamp(row.created_at),
-    indexed_at: row.indexed_at === null ? null : timestamp(row.indexed_at),
   };
 }
 

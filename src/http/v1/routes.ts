@@ -11,11 +11,12 @@ import type { App } from "../server.ts";
 import "../request-state.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { conversationRoutes } from "./conversations.ts";
-import { documentNotFound, documentRoutes, formLimits } from "./documents.ts";
+import { documentNotFound, documentRoutes } from "./documents.ts";
 import { messageRoutes } from "./messages.ts";
 import { queryRoutes } from "./query.ts";
 import { createRepresentation } from "./representation.ts";
 import { conversationNotFound } from "./resources.ts";
+import { formLimits } from "./upload.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
 /** Everything below /v1: who asks, how often they may, and then the resources. */
@@ -113,7 +114,7 @@ export async function v1(
 
   app.setErrorHandler((error, request, reply) => handleError(error, request, reply));
   app.setNotFoundHandler((request, reply) => handleError(unknownPath(request), request, reply));
-  await app.register(multipart, { limits: formLimits, throwFileSizeLimit: true });
+  await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
 
   const representation = createRepresentation(store.read, () => clock.now());
   const idempotency = createIdempotency(store, () => clock.now(), dependencies.processId);

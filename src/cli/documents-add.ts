@@ -1,0 +1,152 @@
+import { createReadStream } from "node:fs";
+import { basename } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Core } from "../core.ts";
+import { requireWorkspace } from "../operator/keys.ts";
+import { UsageError, readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { withCore } from "./open.ts";
+import type { Output } from "./output.ts";
+import { bar, dim, green, red } from "./output.ts";
+
+type Document = NonNullable<Awaited<ReturnType<Core["documents"]["get"]>>>;
+
+interface Outcome {
+  readonly source: string;
+  readonly id: string | null;
+  readonly status: string;
+  readonly pages: number;
+  readonly chunks: number;
+  readonly error: string | null;
+  /** Pages of a website that are not used, and why. */
+  readonly left_out?: readonly { readonly url: string; readonly reason: string }[];
+}
+
+const pollMs = 250;
+
+/** Adds files and websites, and waits until each is indexed or has failed. */
+export const documentsAdd: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "audience", "max-pages", "sitemap"]);
+  const workspaceId = given.required("workspace");
+  const audience = (given.optional("audience") ?? "").split(",");
+  const maxPages = given.number("max-pages");
+  const sitemap = given.optional("sitemap");
+  if (given.words.length === 0) throw new UsageError("use: parley documents add --workspace W FILE-or-URL…");
+  return withCore(config, async (core) => {
+    const workspace = await requireWorkspace(core.store, workspaceId);
+    return addAll(core, output, given.words, async (source) => {
+      if (/^https?:\/\//i.test(source)) {
+        return core.documents.crawl({
+          workspaceId: workspace.id,
+          url: source,
+          audience,
+          ...(maxPages === undefined ? {} : { maxPages }),
+          ...(sitemap === undefined ? {} : { sitemap }),
+        });
+      }
+      const fileName = basename(source);
+      core.documents.checkType(fileName);
+      const body = await core.documents.receive(bytesOf(source));
+      try {
+        return await core.documents.add({ workspaceId: workspace.id, fileName, body, audience });
+      } catch (error) {
+        await core.documents.discard(body);
+        throw error;
+      }
+    });
+  });
+};
+
+/** Goes through websites again. */
+export const documentsRecrawl: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace"]);
+  const workspaceId = given.required("workspace");
+  if (given.words.length === 0) throw new UsageError("use: parley documents recrawl --workspace W ID…");
+  return withCore(config, async (core) => {
+    const workspace = await requireWorkspace(core.store, workspaceId);
+    return addAll(core, output, given.words, async (id) => {
+      const document = await core.documents.recrawl(workspace.id, id);
+      if (document === undefined) throw new Error("there is no such document in this workspace");
+      return document;
+    });
+  });
+};
+
+async function addAll(
+  core: Core,
+  output: Output,
+  sources: readonly string[],
+  begin: (source: string) => Promise<Document>,
+): Promise<number> {
+  const outcomes: Outcome[] = [];
+  for (const [i, source] of sources.entries()) {
+    const outcome = await addOne(source);
+    outcomes.push(outcome);
+    const done = outcome.status === "indexed";
+    const pages = outcome.pages === 1 ? "" : `${outcome.pages} pages, `;
+    const what = done ? `${pages}${outcome.chunks} passages` : outcome.error;
+    output.progress(`[${i + 1}/${sources.length}] ${done ? green("✓") : red("✗")} ${source}: ${what}`);
+    for (const { url, reason } of outcome.left_out ?? []) output.progress(dim(`      left out ${url}: ${reason}`));
+  }
+  const indexed = outcomes.filter(({ status }) => status === "indexed").length;
+  output.result(outcomes, [`${indexed} of ${sources.length} indexed.`]);
+  return indexed === sources.length ? 0 : 1;
+
+  async function addOne(source: string): Promise<Outcome> {
+    try {
+      const document = await begin(source);
+      const done = await finish(core, document, output);
+      const progress = done.source === "crawl" ? await core.documents.progress(done.id) : undefined;
+      return {
+        source,
+        id: done.id,
+        status: done.status,
+        pages: done.pages,
+        chunks: done.chunks,
+        error: done.error,
+        ...(progress === undefined ? {} : { left_out: progress.left }),
+      };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "unknown failure";
+      return { source, id: null, status: "failed", pages: 0, chunks: 0, error: reason };
+    }
+  }
+}
+
+/** Opens the file when it is read, so that what is wrong with it is heard. */
+async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
+  for await (const piece of createReadStream(path)) yield piece as Buffer;
+}
+
+/** Works on the document until it is done, or waits while a running server does. */
+async function finish(core: Core, document: Document, output: Output): Promise<Document> {
+  const lane = core.documents.laneOf(document);
+  let ended = false;
+  const showing = (async () => {
+    while (!ended) {
+      await show(core, document, output);
+      await delay(pollMs);
+    }
+    output.status("");
+  })();
+  // Heard of when it is awaited; until then it is nobody's.
+  showing.catch(() => undefined);
+  try {
+    for (;;) {
+      const now = await core.documents.get(document.workspaceId, document.id);
+      if (now === undefined) throw new Error("the document was removed meanwhile");
+      if (now.status === "indexed" || now.status === "failed") return now;
+      if (!(await core.runLane(lane))) await delay(pollMs);
+    }
+  } finally {
+    ended = true;
+    await showing;
+  }
+}
+
+async function show(core: Core, document: Document, output: Output): Promise<void> {
+  const progress = document.source === "crawl" ? await core.documents.progress(document.id) : undefined;
+  if (progress === undefined) return;
+  const { found, visited, kept } = progress;
+  output.status(`${bar(visited, found)} ${found} found, ${visited} looked at, ${kept} indexed`);
+}

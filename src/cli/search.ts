@@ -1,0 +1,21 @@
+import { rebuildSearch, searchDoesNotGoOutside } from "../operator/search.ts";
+import { requireWorkspace } from "../operator/keys.ts";
+import { systemClock } from "../clock.ts";
+import { readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { withCore } from "./open.ts";
+
+/** Queues the work; the server that runs on this database, or the next one that starts, does it. */
+export const searchRebuild: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace"]);
+  const workspaceId = given.optional("workspace");
+  if (config.typesense === undefined) throw searchDoesNotGoOutside();
+  return withCore(config, async ({ store }) => {
+    const only = workspaceId === undefined ? undefined : (await requireWorkspace(store, workspaceId)).id;
+    const queued = await rebuildSearch(store, systemClock, only);
+    output.result({ queued }, [
+      `Queued for ${queued.length} ${queued.length === 1 ? "workspace" : "workspaces"}. The running server does it, and searches go on meanwhile; "parley doctor" tells how far it is.`,
+    ]);
+    return 0;
+  });
+};

@@ -1,0 +1,199 @@
+import { systemClock as clock } from "../clock.ts";
+import { replayEvent, replayRange, testWebhook } from "../operator/webhook-replay.ts";
+import {
+  addWebhook,
+  disableWebhook,
+  enableWebhook,
+  listWebhooks,
+  removeWebhook,
+  rotateWebhook,
+  webhookDeliveries,
+} from "../operator/webhooks.ts";
+import { UsageError, readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { withCore } from "./open.ts";
+import { bold, green, red, table } from "./output.ts";
+
+/** The one word that a command takes: an endpoint's id. */
+function idOf(argv: readonly string[], command: string): string {
+  const [id, ...more] = readArguments(argv, []).words;
+  if (id === undefined || more.length > 0) throw new UsageError(`use: parley webhook ${command} ID`);
+  return id;
+}
+
+function listOf(given: string | undefined): readonly string[] | undefined {
+  return given
+    ?.split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
+}
+
+export const webhookAdd: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "url", "events"]);
+  const webhook = {
+    workspaceId: given.required("workspace"),
+    url: given.required("url"),
+    events: listOf(given.optional("events")),
+  };
+  return withCore(config, async ({ store, secrets }) => {
+    const allowPrivate = config.file.allowPrivate ?? false;
+    const added = await addWebhook({ store, clock, secrets, allowPrivate }, webhook);
+    output.result(added, [
+      `Added ${bold(added.id)}: ${added.events.join(", ")}`,
+      `Secret: ${added.secret}`,
+      "This is the only time the secret is shown; by it your server tells our requests from others.",
+      `Next: parley webhook test ${added.id}`,
+    ]);
+    return 0;
+  });
+};
+
+export const webhookList: Command = ({ argv, output, config }) => {
+  const workspaceId = readArguments(argv, ["workspace"]).optional("workspace");
+  return withCore(config, async ({ store }) => {
+    const rows = await listWebhooks(store, workspaceId);
+    output.result(
+      rows,
+      table(
+        ["id", "url", "events", "state", "waiting", "why"],
+        rows.map((row) => [
+          row.id,
+          row.url,
+          row.events.length,
+          row.state,
+          row.waiting,
+          row.disabled_reason ?? (row.failing_since === null ? "" : `fails since ${row.failing_since}`),
+        ]),
+      ),
+    );
+    return 0;
+  });
+};
+
+export const webhookRemove: Command = ({ argv, output, config }) => {
+  const id = idOf(argv, "remove");
+  return withCore(config, async ({ store }) => {
+    await removeWebhook(store, id);
+    output.result({ id, removed: true }, [`Removed ${id}: nothing is sent to it from now on.`]);
+    return 0;
+  });
+};
+
+export const webhookDisable: Command = ({ argv, output, config }) => {
+  const id = idOf(argv, "disable");
+  return withCore(config, async ({ store }) => {
+    await disableWebhook(store, clock, id);
+    output.result({ id, state: "disabled" }, [
+      `Disabled ${id}. Events are kept for 30 days; after "webhook enable" they can be replayed.`,
+    ]);
+    return 0;
+  });
+};
+
+export const webhookEnable: Command = ({ argv, output, config }) => {
+  const id = idOf(argv, "enable");
+  return withCore(config, async ({ store }) => {
+    await enableWebhook(store, id);
+    output.result({ id, state: "enabled" }, [
+      `Enabled ${id}.`,
+      `To send what it has missed: parley webhook replay ${id} --failed`,
+    ]);
+    return 0;
+  });
+};
+
+export const webhookRotate: Command = ({ argv, output, config }) => {
+  const id = idOf(argv, "rotate");
+  return withCore(config, async ({ store, secrets }) => {
+    const { secret, previousUntil } = await rotateWebhook({ store, clock, secrets }, id);
+    output.result({ id, secret, previous_until: previousUntil }, [
+      `New secret: ${secret}`,
+      `It is shown once. Until ${previousUntil} requests carry the signature of the one before as well.`,
+    ]);
+    return 0;
+  });
+};
+
+export const webhookTest: Command = ({ argv, output, config }) => {
+  const id = idOf(argv, "test");
+  return withCore(config, async ({ store, secrets, guardedFetch }) => {
+    const open = (sealed: string): string => secrets.open(sealed);
+    const { eventId, delivered, status, error, durationMs, response } = await testWebhook(
+      { store, clock, guardedFetch, open },
+      id,
+    );
+    output.result({ id, event_id: eventId, delivered, status, error, duration_ms: durationMs, response }, [
+      delivered
+        ? `${green("✓")} the endpoint answered ${status} in ${durationMs} ms`
+        : `${red("✗")} ${error ?? "not delivered"}`,
+    ]);
+    return delivered ? 0 : 1;
+  });
+};
+
+export const webhookDeliveriesList: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "event", "limit"], ["failed"]);
+  const [endpointId, ...more] = given.words;
+  if (more.length > 0) throw new UsageError("use: parley webhook deliveries [ID]");
+  const limit = given.number("limit") ?? 50;
+  if (limit < 1 || limit > 10_000) throw new UsageError("--limit is 1 to 10000");
+  const filter = {
+    endpointId,
+    workspaceId: given.optional("workspace"),
+    eventId: given.optional("event"),
+    failed: given.flag("failed"),
+    limit,
+  };
+  return withCore(config, async ({ store }) => {
+    const rows = await webhookDeliveries(store, filter);
+    output.result(
+      rows,
+      table(
+        ["at", "event", "type", "try", "outcome", "answer", "ms", "next try"],
+        rows.map((row) => [
+          row.at,
+          row.event_id,
+          row.type,
+          row.attempt,
+          row.outcome,
+          row.error ?? row.status,
+          row.duration_ms,
+          row.next_at,
+        ]),
+      ),
+    );
+    return 0;
+  });
+};
+
+function timeOf(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const at = Date.parse(given);
+  if (Number.isNaN(at)) throw new UsageError(`--${name} takes a time such as 2027-01-31T00:00:00Z`);
+  return at;
+}
+
+export const webhookReplay: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["event", "since", "until"], ["failed"]);
+  // Ids tell by themselves what they are of.
+  const eventId = given.optional("event") ?? given.words.find((word) => word.startsWith("evt_"));
+  const endpointId = given.words.find((word) => !word.startsWith("evt_"));
+  const since = timeOf("since", given.optional("since"));
+  const until = timeOf("until", given.optional("until"));
+  const failed = given.flag("failed");
+  return withCore(config, async ({ store }) => {
+    if (eventId !== undefined) {
+      const endpoints = await replayEvent(store, clock, eventId, endpointId);
+      output.result({ queued: 1, event_id: eventId, endpoints }, [`Sending ${eventId} to ${endpoints.join(", ")}.`]);
+      return 0;
+    }
+    if (endpointId === undefined || (since === undefined && !failed)) {
+      throw new UsageError(
+        "use: parley webhook replay EVENT_ID [ID], or parley webhook replay ID --failed or --since TIME [--until TIME]",
+      );
+    }
+    const queued = await replayRange(store, clock, endpointId, { since, until, failed });
+    output.result({ queued, endpoints: [endpointId] }, [`Sending ${queued} events to ${endpointId}.`]);
+    return 0;
+  });
+};

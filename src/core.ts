@@ -1,0 +1,179 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
+import { createModelComposer } from "#answering/model/model-composer.ts";
+import { tellOfDocument } from "#engine/events.ts";
+import { createPeople } from "#engine/people.ts";
+import type { People } from "#engine/people.ts";
+import type { Answerer, Clock, ConversationSearch } from "#engine/ports.ts";
+import { createWorkspaces } from "#engine/workspaces.ts";
+import type { OpenWake } from "#jobs/in-process.ts";
+import { createInProcessFanout } from "#jobs/in-process.ts";
+import { runLane } from "#jobs/run-lane.ts";
+import { createDocuments } from "#knowledge/documents.ts";
+import type { Documents } from "#knowledge/documents.ts";
+import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { createConversationSearch } from "#store/conversation-search.ts";
+import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
+import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
+import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
+import { createTypesense } from "#store/typesense-client.ts";
+import { createChannels, loadAdapter } from "./channels.ts";
+import type { Config } from "./config.ts";
+import { createMeasures } from "./measures.ts";
+import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
+import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
+import { createSecrets, loadSecret } from "./secrets.ts";
+import type { Secrets } from "./secrets.ts";
+import { createModelCounts } from "./model/counts.ts";
+
+export interface CoreOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For requests to addresses that a user has given; another than the one that reaches public addresses only. */
+  readonly outbound?: GuardedFetch;
+}
+
+/** What commands need without serving anything: the database, the secret, the documents. */
+export interface Core {
+  readonly store: OpenStore;
+  readonly secrets: Secrets;
+  readonly documents: Documents;
+  /** Does what is due in a lane of documents' work; false when nothing is, or another process does it. */
+  runLane(lane: string): Promise<boolean>;
+  readonly search: ConversationSearch;
+  /** The same, where an engine beside the database searches. */
+  readonly outside: OutsideSearch | undefined;
+  /** Reaches addresses that somebody else has chosen. */
+  readonly guardedFetch: GuardedFetch;
+  readonly answerer: Answerer;
+  /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
+  modelTrouble(): string | null | undefined;
+  readonly people: People;
+  /** Drops what the search index holds of a deleted workspace. */
+  dropKnowledge(workspaceId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const version = (
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
+).version;
+
+/** Opens the parts that every command uses. The schema must be up to date. */
+export async function openCore(
+  config: Config,
+  { clock, log, outbound: given }: CoreOptions,
+  wake?: OpenWake,
+  metrics?: Registry,
+): Promise<Core> {
+  mkdirSync(config.dataDir, { recursive: true });
+  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
+  const store = await openStore(config.databaseUrl);
+  const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
+  const documents = createDocuments({
+    store,
+    clock,
+    log,
+    fetch: guardedFetch,
+    onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
+    ...(wake === undefined ? {} : { wake }),
+  });
+  const base = createConversationSearch(store);
+  const outside =
+    config.typesense === undefined
+      ? undefined
+      : createTypesenseSearch({
+          store,
+          base,
+          typesense: createTypesense(config.typesense),
+          clock,
+          log,
+          // A command tells nobody: the server looks for work every second.
+          wake: wake ?? { notify: () => undefined },
+        });
+  const search = outside ?? base;
+  // Its packages are large, and needed only where there is a model.
+  const model =
+    config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
+  // Counted from the start, so that a figure of nothing is there to be read.
+  const counts = createModelCounts(metrics);
+  const composer =
+    model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
+  return {
+    store,
+    secrets,
+    documents,
+    answerer: createAnswerer({ index, composer }),
+    modelTrouble: () => model?.trouble(),
+    guardedFetch,
+    runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
+    search,
+    outside,
+    people: createPeople({ store, clock, search }),
+    dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
+    async close() {
+      await guardedFetch.close();
+      await index.close();
+      await store.close();
+    },
+  };
+}
+
+export interface ChannelCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What the account is called on its platform, or what is wrong and the mend. */
+  readonly detail: string;
+}
+
+const channelCheckMs = 10_000;
+
+/** Asks the platform of every account whether it works. The schema must be up to date. */
+export async function checkChannels(config: Config, { clock, log }: CoreOptions): Promise<readonly ChannelCheck[]> {
+  const core = await openCore(config, { clock, log });
+  const { store, secrets } = core;
+  const fanout = createInProcessFanout(log);
+  const channels = createChannels({
+    store,
+    clock,
+    log,
+    fanout,
+    secrets,
+    workspaces: createWorkspaces(store, clock),
+    engine: () => {
+      throw new Error("nothing is received while the channels are checked");
+    },
+    load: loadAdapter,
+    measures: createMeasures(version, clock),
+    publicUrl: config.publicUrl,
+  });
+  try {
+    const accounts = await store.read
+      .selectFrom("accounts")
+      .select(["id", "name", "channel"])
+      .where("enabled", "=", 1)
+      .where("managed_by", "!=", "builtin")
+      .orderBy("name")
+      .execute();
+    return await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
+        try {
+          const opened = await channels.open(id);
+          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
+          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
+        } catch (error) {
+          const detail = error instanceof Error ? error.message : "unknown failure";
+          return { name: `channel ${name}`, ok: false, detail };
+        }
+      }),
+    );
+  } finally {
+    await channels.close();
+    await fanout.close();
+    await core.close();
+  }
+}

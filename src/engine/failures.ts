@@ -1,0 +1,37 @@
+import { systemActor } from "#domain/message.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { DeliveriesTable } from "#store/schema.ts";
+import type { Changes, Draft } from "./changes.ts";
+import type { Tx } from "./ports.ts";
+import { insertNote } from "./update.ts";
+import { settingsIn } from "./workspaces.ts";
+
+/** Notes in the conversation that something did not reach the customer, and tells those who want to hear of it. */
+export async function noteFailure(
+  tx: Tx,
+  changes: Changes,
+  delivery: Pick<DeliveriesTable, "conversation_id" | "message_id">,
+  reason: string,
+): Promise<void> {
+  const found = await tx
+    .selectFrom("conversations")
+    .select("workspace_id")
+    .where("id", "=", delivery.conversation_id)
+    .executeTakeFirst();
+  if (found === undefined) return;
+  const row = await lockConversation(tx, found.workspace_id, delivery.conversation_id);
+  if (row === undefined) return;
+  const draft = changes.track(row, await settingsIn(tx, row.workspace_id), false);
+  await noteProblem(tx, draft, reason, changes.now);
+  const message = await tx
+    .selectFrom("messages")
+    .selectAll()
+    .where("id", "=", delivery.message_id)
+    .executeTakeFirstOrThrow();
+  draft.tell("message.delivery_failed", systemActor("delivery"), { message, error: reason });
+}
+
+/** Notes in the conversation, for its agents, what stands between them and the customer. */
+export async function noteProblem(tx: Tx, draft: Draft, reason: string, now: number): Promise<void> {
+  await insertNote(tx, draft, { content: reason, authorEmail: "system" }, systemActor("delivery"), now);
+}

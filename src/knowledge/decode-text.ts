@@ -1,0 +1,101 @@
+import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
+import type { ReadableType } from "./file-types.ts";
+import { readableTypes, wordType } from "./file-types.ts";
+
+interface Signature {
+  readonly name: string;
+  readonly bytes: readonly number[];
+  /** The types that begin so. */
+  readonly types: readonly ReadableType[];
+  readonly advice: string;
+}
+
+const ascii = (text: string): number[] => [...Buffer.from(text, "latin1")];
+
+const signatures: readonly Signature[] = [
+  {
+    name: "a PDF file",
+    bytes: ascii("%PDF-"),
+    types: ["application/pdf"],
+    advice: "Give it a name that ends in .pdf and add it again.",
+  },
+  {
+    name: "a Word file or another ZIP archive",
+    bytes: [0x50, 0x4b, 0x03, 0x04],
+    types: [wordType],
+    advice: "If it is a Word file, give it a name that ends in .docx and add it again.",
+  },
+  {
+    name: "an older Office file, or one that is protected by a password",
+    bytes: [0xd0, 0xcf, 0x11, 0xe0],
+    types: [],
+    advice: "Save it as .docx without a password and add it again.",
+  },
+  { name: "an RTF file", bytes: ascii("{\\rtf"), types: [], advice: "Save it as .docx and add it again." },
+  { name: "a picture", bytes: [0x89, 0x50, 0x4e, 0x47], types: [], advice: "Only files with text can be read." },
+  { name: "a picture", bytes: [0xff, 0xd8, 0xff], types: [], advice: "Only files with text can be read." },
+  { name: "a compressed file", bytes: [0x1f, 0x8b], types: [], advice: "Add the file that is in it." },
+];
+
+/** A file has to be what its name says. Throws {@link UnreadableDocument} that tells what it is instead. */
+export function checkContent(bytes: Uint8Array, type: ReadableType): void {
+  if (bytes.byteLength === 0) throw new UnreadableDocument("The file is empty.");
+  if (bytes.byteLength > documentBytesMax) throw new UnreadableDocument("The file is larger than 25 MB.");
+  const found = signatures.find((each) => each.bytes.every((byte, index) => bytes[index] === byte));
+  if (found?.types.includes(type) === true) return;
+  const ending = readableTypes[type][0];
+  if (found !== undefined) {
+    throw new UnreadableDocument(`The file is ${found.name}, not a ${ending} file. ${found.advice}`);
+  }
+  if (type === wordType) throw new UnreadableDocument("The file is not a Word file, though it is named like one.");
+  // Some programs write a few bytes before the mark.
+  if (type === "application/pdf" && !Buffer.from(bytes.subarray(0, 1_024)).includes("%PDF-")) {
+    throw new UnreadableDocument("The file is not a PDF, though it is named like one.");
+  }
+}
+
+/**
+ * Text in UTF-8, or in UTF-16 with a byte order mark; otherwise in the encoding that was declared, and where none was,
+ * in the one of Western Europe. Refuses what is not text.
+ */
+export function decodeText(bytes: Uint8Array, declared?: string): string {
+  const text = decode(bytes, declared);
+  let controls = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === 0) throw new UnreadableDocument("The file is not text: it holds binary data.");
+    if (code < 32 && code !== 9 && code !== 10 && code !== 12 && code !== 13) controls += 1;
+    // What Windows-1252 does not use: a sign that the bytes are of something else.
+    if (code >= 0x80 && code < 0xa0) controls += 1;
+  }
+  if (controls * 100 > text.length) throw new UnreadableDocument("The file is not text: it holds binary data.");
+  return text;
+}
+
+function decode(bytes: Uint8Array, declared: string | undefined): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    // Whatever is declared, what is UTF-8 from end to end is UTF-8; this is not.
+  }
+  return decoderFor(declared).decode(bytes);
+}
+
+function decoderFor(label: string | undefined): TextDecoder {
+  // A file that says UTF-8 and is not was most likely put together from two encodings, or never changed.
+  if (label === undefined || /^utf-?8$/i.test(label)) return new TextDecoder("windows-1252");
+  try {
+    return new TextDecoder(label);
+  } catch {
+    // Not the name of an encoding.
+    return new TextDecoder("windows-1252");
+  }
+}
+
+/** The encoding that a page names in its head. */
+export function charsetOfHtml(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 2_048)).toString("latin1");
+  return /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1];
+}

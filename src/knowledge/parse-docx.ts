@@ -1,0 +1,68 @@
+import mammoth from "mammoth";
+import { fromBufferPromise } from "yauzl";
+import { UnreadableDocument } from "./blocks.ts";
+import type { ParsedDocument } from "./blocks.ts";
+import { parseHtml } from "./parse-html.ts";
+
+const inflatedBytesMax = 50 * 1_048_576;
+const ratioMax = 100;
+const entriesMax = 2_000;
+
+/** A Word file as the web page that it would be, read like one. */
+export async function parseDocx(bytes: Uint8Array): Promise<ParsedDocument> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  await checkArchive(buffer);
+  let html: string;
+  try {
+    const converted = await mammoth.convertToHtml(
+      { buffer },
+      {
+        styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh"],
+        // Pictures would be carried along as text.
+        convertImage: mammoth.images.imgElement(async () => ({ src: "" })),
+      },
+    );
+    html = converted.value;
+  } catch (cause) {
+    if (cause instanceof RangeError) throw cause;
+    throw new UnreadableDocument("The Word file is damaged. Open it in Word, save it anew and add it again.", {
+      cause,
+    });
+  }
+  return parseHtml(html);
+}
+
+/** Inflates everything once, counting, so that nothing larger is ever inflated to be read. */
+async function checkArchive(buffer: Buffer): Promise<void> {
+  const names = new Set<string>();
+  let inflated = 0;
+  const allowed = Math.min(inflatedBytesMax, ratioMax * Math.max(buffer.byteLength, 10_240));
+  try {
+    const zip = await fromBufferPromise(buffer, { lazyEntries: true, validateEntrySizes: true });
+    if (zip.entryCount > entriesMax) throw new UnreadableDocument(`The Word file has more than ${entriesMax} parts.`);
+    for await (const entry of zip.eachEntry()) {
+      names.add(entry.fileName);
+      if (entry.isEncrypted()) {
+        throw new UnreadableDocument("The file is protected by a password. Save it without one and add it again.");
+      }
+      if (entry.fileName.endsWith("/")) continue;
+      for await (const piece of await zip.openReadStreamPromise(entry)) {
+        inflated += (piece as Buffer).byteLength;
+        if (inflated > allowed) {
+          throw new UnreadableDocument(
+            "The Word file unpacks to far more than a document is. Split it into smaller files.",
+          );
+        }
+      }
+    }
+  } catch (cause) {
+    throw cause instanceof UnreadableDocument ? cause : damaged(cause);
+  }
+  if (!names.has("word/document.xml") && !names.has("[Content_Types].xml")) {
+    throw new UnreadableDocument("The file is a ZIP archive, not a Word file. Add the files that are in it.");
+  }
+}
+
+function damaged(cause: unknown): UnreadableDocument {
+  return new UnreadableDocument("The Word file is damaged, or was not transferred completely.", { cause });
+}

@@ -1,0 +1,101 @@
+import { createBlockList, oneLine, UnreadableDocument } from "./blocks.ts";
+import type { BlockList, ParsedDocument } from "./blocks.ts";
+import { parseText } from "./parse-text.ts";
+import { questionFields } from "./question-fields.ts";
+
+const depthMax = 60;
+const longCharacters = 200;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Values under their keys, as a person would write them down: objects in a list become passages, questions with answers
+ * sections, and what is nested gets a heading of its own.
+ */
+export function parseJson(source: string): ParsedDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(source.replace(/^\ufeff/, ""));
+  } catch (cause) {
+    const reason = cause instanceof Error ? oneLine(cause.message).slice(0, 200) : "";
+    throw new UnreadableDocument(`The file is not valid JSON: ${reason}`, { cause });
+  }
+  const list = createBlockList();
+  write(list, value, null, 0);
+  const title = isFields(value) ? (value["title"] ?? value["name"]) : undefined;
+  return { title: typeof title === "string" && oneLine(title) !== "" ? oneLine(title) : null, blocks: list.blocks };
+}
+
+function write(list: BlockList, value: unknown, name: string | null, depth: number): void {
+  if (depth > depthMax) {
+    throw new UnreadableDocument(`The JSON is nested more than ${depthMax} levels deep, which nobody would read.`);
+  }
+  if (Array.isArray(value)) writeArray(list, value, name, depth);
+  else if (isFields(value)) writeFields(list, value, name, depth, false);
+  else writeText(list, name, textOf(value));
+}
+
+function writeArray(list: BlockList, values: readonly unknown[], name: string | null, depth: number): void {
+  addHeading(list, name, depth);
+  for (const value of values) {
+    if (isFields(value)) writeFields(list, value, null, depth + 1, true);
+    else if (Array.isArray(value)) write(list, value, null, depth + 1);
+    else list.add({ kind: "item", number: null, depth: 0, text: oneLine(textOf(value)) });
+  }
+}
+
+function writeFields(list: BlockList, fields: Fields, name: string | null, depth: number, alone: boolean): void {
+  const keys = Object.keys(fields);
+  const found = questionFields(keys);
+  const question = found === undefined ? undefined : fields[keys[found.question] ?? ""];
+  const answer = found === undefined ? undefined : fields[keys[found.answer] ?? ""];
+  const asked = typeof question === "string" && typeof answer === "string";
+  addHeading(list, name, depth);
+  if (asked) {
+    addHeading(list, question, depth + 1);
+    writeText(list, null, answer);
+  }
+  const below = asked ? depth + 2 : depth + 1;
+  const rest = Object.entries(fields).filter(([, value]) => !asked || (value !== question && value !== answer));
+  const short = rest.filter(([, value]) => !isNested(value) && textOf(value).length <= longCharacters);
+  const cells = short.map(([key, value]) => (textOf(value) === "" ? "" : `${words(key)}: ${oneLine(textOf(value))}`));
+  list.add(
+    asked || !alone ? { kind: "row", cells } : { kind: "row", cells: cells.filter((cell) => cell !== ""), alone: true },
+  );
+  for (const [key, value] of rest) {
+    if (isNested(value)) write(list, value, key, below);
+    else if (textOf(value).length > longCharacters) writeText(list, key, textOf(value));
+  }
+}
+
+/** Text of any length: its own paragraphs and lists stay what they are. */
+function writeText(list: BlockList, name: string | null, text: string): void {
+  if (text.length <= longCharacters && !text.includes("\n")) {
+    list.add({ kind: "paragraph", text: oneLine(name === null ? text : `${words(name)}: ${text}`) });
+    return;
+  }
+  if (name !== null) list.add({ kind: "paragraph", text: `${words(name)}:` });
+  for (const block of parseText(text).blocks) {
+    list.add(block.kind === "heading" ? { kind: "paragraph", text: block.text } : block);
+  }
+}
+
+function addHeading(list: BlockList, name: string | null, depth: number): void {
+  if (name !== null) list.add({ kind: "heading", depth: Math.min(6, depth + 1), text: oneLine(words(name)) });
+}
+
+/** "shippingCost" and "shipping_cost" as "shipping cost". */
+function words(key: string): string {
+  return key
+    .slice(0, 300)
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll(/[_-]+/g, " ");
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isNested = (value: unknown): boolean => typeof value === "object" && value !== null;
+/** Of what JSON holds besides lists and objects. */
+function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}

@@ -1,0 +1,61 @@
+import { gunzipSync } from "node:zlib";
+import { Parser } from "htmlparser2";
+import { decodeText } from "./decode-text.ts";
+import { UnreadableDocument } from "./blocks.ts";
+
+/** Addresses as the file gives them. */
+export interface Sitemap {
+  readonly pages: readonly string[];
+  /** Of further sitemaps. */
+  readonly sitemaps: readonly string[];
+}
+
+const inflatedBytesMax = 20 * 1_048_576;
+const addressesMax = 20_000;
+
+/** sitemap.xml or an index of such, compressed or not; also a text file with an address a line. */
+export function readSitemap(bytes: Uint8Array): Sitemap {
+  const source = decodeText(inflate(bytes));
+  if (!/<(?:\w+:)?(?:urlset|sitemapindex)[\s>]/.test(source.slice(0, 10_000))) {
+    const lines = source
+      .slice(0, 1_000_000)
+      .split(/\s+/)
+      .filter((line) => /^https?:\/\//.test(line));
+    return { pages: lines.slice(0, addressesMax), sitemaps: [] };
+  }
+  const pages: string[] = [];
+  const sitemaps: string[] = [];
+  let within: "url" | "sitemap" | null = null;
+  let address: string | null = null;
+  const parser = new Parser(
+    {
+      onopentag(name) {
+        const local = name.replace(/^\w+:/, "");
+        if (local === "url" || local === "sitemap") within = local;
+        // Of a picture or a film of the page.
+        else if (local === "loc" && !/^(?:image|video):/.test(name)) address = "";
+      },
+      ontext(data) {
+        if (address !== null && address.length < 4_000) address += data;
+      },
+      onclosetag(name) {
+        if (!name.endsWith("loc") || address === null) return;
+        const list = within === "sitemap" ? sitemaps : pages;
+        if (address.trim() !== "" && list.length < addressesMax) list.push(address.trim());
+        address = null;
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(source);
+  return { pages, sitemaps };
+}
+
+function inflate(bytes: Uint8Array): Uint8Array {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: inflatedBytesMax });
+  } catch (cause) {
+    throw new UnreadableDocument("The sitemap cannot be unpacked, or is far too large.", { cause });
+  }
+}

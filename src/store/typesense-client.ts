@@ -1,0 +1,115 @@
+// Plain HTTP and not the client package: that one sets no time limit on an import, so that a server that hangs would
+// hold the work for ever; its errors carry the request's body, which is what customers wrote; and it writes to the
+// console by itself.
+
+export interface TypesenseOptions {
+  /** One server, or all nodes of a cluster. */
+  readonly urls: readonly string[];
+  readonly apiKey: string;
+}
+
+/** No server answers, or none can now: to be tried again. */
+export class TypesenseAway extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "TypesenseAway";
+  }
+}
+
+export interface TypesenseAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface Typesense {
+  /** Any answer below 500 is the caller's to judge. Throws {@link TypesenseAway}. */
+  request(method: "GET" | "POST" | "PUT" | "DELETE", path: string, options?: RequestOptions): Promise<TypesenseAnswer>;
+}
+
+interface RequestOptions {
+  /** JSON lines as text, everything else as JSON. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const answerBytesMax = 16_000_000;
+const defaultTimeoutMs = 3_000;
+
+export function createTypesense({ urls, apiKey }: TypesenseOptions): Typesense {
+  /** The node that answered last is asked first. */
+  let preferred = 0;
+
+  async function ask(url: string, method: string, path: string, options: RequestOptions): Promise<TypesenseAnswer> {
+    const { body, timeoutMs = defaultTimeoutMs, signal } = options;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        "x-typesense-api-key": apiKey,
+        ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "text/plain" : "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      // The key goes to the servers that were named, and to no other.
+      redirect: "error",
+    });
+    const text = await textOf(response);
+    if (response.status >= 500) throw new TypesenseAway(`it answered ${response.status}${reasonOf(text)}`);
+    return { status: response.status, text };
+  }
+
+  return {
+    async request(method, path, options = {}) {
+      // A single server is asked twice: a connection that was kept may have ended with the server's last restart.
+      const attempts = Math.max(2, urls.length);
+      let failure: unknown;
+      for (let attempt = 0; attempt < attempts; attempt += 1) {
+        const node = (preferred + attempt) % urls.length;
+        try {
+          const answer = await ask(urls[node] ?? "", method, path, options);
+          preferred = node;
+          return answer;
+        } catch (error) {
+          if (options.signal?.aborted === true) throw error;
+          failure = error;
+          // One that has just hung would hang again.
+          if (urls.length === 1 && isTimeout(error)) break;
+        }
+      }
+      throw new TypesenseAway(`Typesense does not answer: ${messageOf(failure)}`, { cause: failure });
+    },
+  };
+}
+
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > answerBytesMax) throw new Error("it answered with more than can be its answer");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
+
+/** Why a connection failed is in the cause of what `fetch` throws. */
+function messageOf(error: unknown): string {
+  if (isTimeout(error)) return "no answer in time";
+  if (!(error instanceof Error)) return "unknown failure";
+  const { cause } = error;
+  const code = (cause as { readonly code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : error.message;
+}
+
+/** The server's own words, in short. */
+export function reasonOf(text: string): string {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return typeof message === "string" ? ` (${message.slice(0, 200)})` : "";
+  } catch {
+    return "";
+  }
+}

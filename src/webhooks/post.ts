@@ -1,0 +1,102 @@
+import type { Selectable } from "kysely";
+import type { Clock } from "#engine/ports.ts";
+import type { WebhooksTable } from "#store/schema.ts";
+import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
+import { OutboundFailure, RefusedAddress } from "../outbound/guarded-fetch.ts";
+import { retryAfterMs } from "./retry.ts";
+import { signedHeaders } from "./signature.ts";
+
+export type Endpoint = Selectable<WebhooksTable>;
+
+export interface PostDependencies {
+  readonly clock: Clock;
+  readonly guardedFetch: GuardedFetch;
+  /** The secret of a sealed one. */
+  readonly open: (sealed: string) => string;
+}
+
+/** What came of one try. */
+export interface Posted {
+  readonly delivered: boolean;
+  readonly at: number;
+  readonly durationMs: number;
+  /** Null where there was no answer. */
+  readonly status: number | null;
+  /** Why it does not count as delivered. */
+  readonly error: string | null;
+  /** The beginning of the answer's body. */
+  readonly response: string | null;
+  readonly retryAfterMs: number | null;
+}
+
+const timeoutMs = 15_000;
+/** The clock ends a try; should it stand still, this does. */
+const timeoutLastMs = timeoutMs + 5_000;
+const responseBytesMax = 1_024;
+
+/** Sends an event once. Rejects only when `signal` says so, or where the secret cannot be read. */
+export async function post(
+  { clock, guardedFetch, open }: PostDependencies,
+  endpoint: Endpoint,
+  event: { readonly id: string; readonly payload: string },
+  signal: AbortSignal,
+): Promise<Posted> {
+  const at = clock.now();
+  const sealed = [endpoint.secret];
+  if (endpoint.previous_secret !== null && (endpoint.previous_until ?? 0) > at) sealed.push(endpoint.previous_secret);
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "Parley",
+    ...signedHeaders(sealed.map(open), { id: event.id, at, body: event.payload }),
+  };
+  const late = new AbortController();
+  const stop = clock.timer(timeoutMs, () =>
+    late.abort(new OutboundFailure("timeout", `there was no answer within ${timeoutMs / 1_000} s`)),
+  );
+  const result = (found: Partial<Posted>): Posted => ({
+    delivered: false,
+    at,
+    durationMs: clock.now() - at,
+    status: null,
+    error: null,
+    response: null,
+    retryAfterMs: null,
+    ...found,
+  });
+  try {
+    const answer = await guardedFetch.fetch(endpoint.url, {
+      method: "POST",
+      headers,
+      body: event.payload,
+      timeoutMs: timeoutLastMs,
+      bytesMax: responseBytesMax,
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    const { status } = answer;
+    const delivered = status >= 200 && status < 300;
+    return result({
+      delivered,
+      status,
+      error: delivered ? null : refusalOf(status),
+      response: printable(answer.body),
+      retryAfterMs: retryAfterMs(status, answer.headers.get("retry-after"), clock.now()),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof RefusedAddress) && !(error instanceof OutboundFailure)) throw error;
+    return result({ error: error.message });
+  } finally {
+    stop();
+  }
+}
+
+function refusalOf(status: number): string {
+  if (status >= 300 && status < 400) return `the endpoint answered ${status}: redirects are not followed`;
+  return `the endpoint answered ${status}`;
+}
+
+/** Stored as text, which cannot hold everything that a server may send. */
+function printable(body: Uint8Array): string {
+  // oxlint-disable-next-line no-control-regex -- the zero character is what a database may refuse.
+  return new TextDecoder().decode(body).replaceAll("\u0000", "\uFFFD");
+}

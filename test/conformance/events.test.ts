@@ -1,0 +1,165 @@
+import { createHmac } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { IncomingHttpHeaders, Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { agent, eventually, idPattern, timestampPattern } from "../support/contract.ts";
+import type { TestDatabase } from "../support/databases.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { Gateway } from "../support/program.ts";
+import { parley, startGateway } from "../support/program.ts";
+
+interface Delivered {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: {
+    readonly type: string;
+    readonly timestamp: string;
+    readonly data: Readonly<Record<string, unknown>> & {
+      readonly conversation: Readonly<Record<string, unknown>>;
+    };
+  };
+}
+
+/** Over the program as people run it: webhooks are set by a command, and arrive at a server. */
+eachDatabase("6 events", (open) => {
+  let database: TestDatabase;
+  let folder: string;
+  let gateway: Gateway;
+  let receiver: Server;
+  let workspaceId: string;
+  let key: string;
+  let secret: string;
+  const delivered: Delivered[] = [];
+
+  beforeAll(async () => {
+    database = await open();
+    folder = await mkdtemp(join(tmpdir(), "parley-events-"));
+    receiver = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on("data", (part: Buffer) => parts.push(part));
+      request.on("end", () => {
+        const text = Buffer.concat(parts).toString();
+        delivered.push({ headers: request.headers, text, body: JSON.parse(text) as Delivered["body"] });
+        response.writeHead(204).end();
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const address = receiver.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const file = join(folder, "parley.yaml");
+    await writeFile(file, "outbound:\n  allow_private: [127.0.0.1]\n");
+    const env = { PARLEY_DATA_DIR: folder, PARLEY_CONFIG: file, DATABASE_URL: database.url };
+    const json = async (...args: readonly string[]): Promise<Readonly<Record<string, string>>> => {
+      const { status, stdout, stderr } = await parley([...args, "--json"], env);
+      if (status !== 0) throw new Error(`${args.join(" ")} failed: ${stderr}`);
+      return JSON.parse(stdout) as Readonly<Record<string, string>>;
+    };
+    workspaceId = (await json("workspace", "create", "--name", "Acme"))["id"] ?? "";
+    key = (await json("key", "create", "--workspace", workspaceId, "--name", "Events"))["key"] ?? "";
+    const url = `http://127.0.0.1:${port}/hook`;
+    secret = (await json("webhook", "add", "--workspace", workspaceId, "--url", url))["secret"] ?? "";
+    gateway = await startGateway(env);
+  }, 120_000);
+  afterAll(async () => {
+    await gateway?.stop();
+    receiver?.closeAllConnections();
+    receiver?.close();
+    await database?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const call = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${gateway.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const ask = async (body: object = {}) =>
+    String(
+      (await call("POST", "/v1/query", { workspace_id: workspaceId, query: "Hello", ...body }))["conversation_id"],
+    );
+  const patch = (id: string, body: object) => call("PATCH", `/v1/conversations/${id}`, body);
+  const of = (id: string) => delivered.filter(({ body }) => body.data.conversation["id"] === id);
+  const types = (id: string) => of(id).map(({ body }) => body.type);
+
+  it("6 tells of the beginning, of claiming, snoozing, resolving, archiving and reopening, in their order", async () => {
+    const id = await ask();
+    await patch(id, { status: "claimed", assigned_to: agent });
+    await patch(id, { status: "snoozed" });
+    await patch(id, { status: "resolved" });
+    await patch(id, { status: "archived" });
+    await patch(id, { status: "open" });
+    await patch(id, { status: "resolved" });
+    await ask({ conversation_id: id });
+    await eventually(() => types(id)).toEqual([
+      "conversation.started",
+      "conversation.claimed",
+      "conversation.snoozed",
+      "conversation.resolved",
+      "conversation.archived",
+      "conversation.reopened",
+      "conversation.resolved",
+      "conversation.reopened",
+    ]);
+  });
+
+  it("6 tells of an escalation after the beginning of the same conversation", async () => {
+    const id = await ask({ query: "I want to talk to a human" });
+    await eventually(() => types(id)).toEqual(["conversation.started", "conversation.escalated"]);
+  });
+
+  it("6 tells of nothing where nothing changed its state", async () => {
+    const id = await ask();
+    await patch(id, { status: "open", tags: ["x"], priority: "high", internal_notes: [{ content: "A note" }] });
+    const marker = await ask();
+    await eventually(() => types(marker)).toEqual(["conversation.started"]);
+    expect(types(id)).toEqual(["conversation.started"]);
+  });
+
+  it("6 sends type, timestamp and data: the event, the workspace, the conversation, the state before, and who did it", async () => {
+    const id = await ask();
+    await patch(id, { status: "claimed", assigned_to: agent });
+    await eventually(() => of(id).length).toBe(2);
+    const [, claimed] = of(id);
+    expect(claimed?.body).toMatchObject({
+      type: "conversation.claimed",
+      timestamp: expect.stringMatching(timestampPattern),
+      data: {
+        event_id: expect.stringMatching(idPattern("evt")),
+        workspace_id: workspaceId,
+        conversation: { id, status: "claimed", channel: "api", assigned_to: agent },
+        previous_status: "open",
+        actor: { type: "api_key", name: "Events" },
+      },
+    });
+  });
+
+  it("6 signs each delivery as the Standard Webhooks specification has it", async () => {
+    const id = await ask();
+    await eventually(() => of(id).length).toBe(1);
+    const [first] = of(id);
+    const headers: IncomingHttpHeaders = first?.headers ?? {};
+    const text = first?.text ?? "";
+    expect(secret).toMatch(/^whsec_/);
+    const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${text}`;
+    const mac = createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"))
+      .update(signed)
+      .digest("base64");
+    expect(String(headers["webhook-signature"]).split(" ")).toContain(`v1,${mac}`);
+    expect(Math.abs(Number(headers["webhook-timestamp"]) - Date.now() / 1_000)).toBeLessThan(120);
+    expect(headers["content-type"]).toMatch(/^application\/json/);
+  });
+
+  it("6 delivers without counting it against the key's requests", async () => {
+    const before = await fetch(`${gateway.url}/v1/documents`, { headers: { authorization: `Bearer ${key}` } });
+    const after = await fetch(`${gateway.url}/v1/documents`, { headers: { authorization: `Bearer ${key}` } });
+    const left = (response: Response) => Number(response.headers.get("x-ratelimit-remaining-day"));
+    expect(left(before) - left(after)).toBe(1);
+  });
+});

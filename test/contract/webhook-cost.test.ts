@@ -1,0 +1,150 @@
+import type { KyselyPlugin, RootOperationNode } from "kysely";
+import { CompiledQuery, createQueryId } from "kysely";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { pino } from "pino";
+import { newId } from "#domain/ids.ts";
+import { eventTypes } from "#domain/events.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+import { acceptAll } from "#engine/accept.ts";
+import type { Store } from "#engine/ports.ts";
+import { addWebhook } from "#src/operator/webhooks.ts";
+import { createSecrets } from "#src/secrets.ts";
+import { tellEndpoint } from "#src/webhooks/dispatch.ts";
+import { claimLanes } from "#store/outbox.ts";
+import { createConversationSearch } from "#store/conversation-search.ts";
+import { tellLane } from "#store/webhooks.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { EngineBench } from "../support/engine-bench.ts";
+import { openBench } from "../support/engine-bench.ts";
+
+const secrets = createSecrets("a secret for tests, of more than thirty-two characters");
+
+eachDatabase("what webhooks cost", (open) => {
+  let bench: EngineBench;
+  beforeAll(async () => {
+    bench = await openBench(open);
+  });
+  afterAll(() => bench.close());
+
+  /** The store, and every statement that goes through it. */
+  function recorded(): { readonly store: Store; readonly taken: () => readonly CompiledQuery[] } {
+    const nodes: RootOperationNode[] = [];
+    const recorder: KyselyPlugin = {
+      transformQuery({ node }) {
+        nodes.push(node);
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    const { store } = bench;
+    return {
+      store: {
+        ...store,
+        read: store.read.withPlugin(recorder),
+        write: (work) => store.write((tx) => work(tx.withPlugin(recorder))),
+      },
+      taken: () =>
+        nodes
+          .filter(({ kind }) => kind !== "RawNode")
+          .map((node) => store.read.getExecutor().compileQuery(node, createQueryId())),
+    };
+  }
+
+  async function accept(count: number): Promise<readonly string[]> {
+    const { store, taken } = recorded();
+    const workspace = { id: bench.workspaceId, name: "Test", plan: "business", settings: defaultSettings } as const;
+    const now = bench.clock.now();
+    const arrivals = Array.from({ length: count }, (_, i) => ({
+      account: { id: bench.accountId, channel: "telegram" as const },
+      workspace,
+      event: {
+        kind: "message" as const,
+        externalId: newId("evt", now),
+        thread: newId("ses", now),
+        sender: { key: newId("con", now) },
+        sentAt: now,
+        text: `Hello ${i}`,
+      },
+    }));
+    await store.write((tx) => acceptAll(tx, createConversationSearch(bench.store), arrivals, now));
+    return taken().map(({ sql }) => sql);
+  }
+
+  it("costs a workspace without endpoints one indexed read, for however many messages are stored together", async () => {
+    for (const count of [1, 50]) {
+      const all = await accept(count);
+      const own = all.filter((sql) => /webhook|["`]events["`]/.test(sql));
+      expect(own).toHaveLength(1);
+      expect(own[0]).toMatch(/^select .* from .webhooks. where .workspace_id. in \(\?\)$/);
+    }
+  });
+
+  it("takes no more statements for fifty messages than for one when an endpoint wants them all", async () => {
+    await addWebhook(
+      { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
+      { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
+    );
+    const one = await accept(1);
+    const fifty = await accept(50);
+    // 100 events are two statements, since a statement has a bound.
+    expect(fifty.length - one.length).toBeLessThanOrEqual(2);
+  });
+
+  it("sends without reading a conversation, and finds what is due by indexes alone", async () => {
+    const { id } = await addWebhook(
+      { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
+      { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
+    );
+    // Nobody wakes the worker for these, and the clock stands: they are left to be sent here.
+    await accept(20);
+    const { store, taken } = recorded();
+    const now = bench.clock.now();
+    const lease = { id: "ses_test", until: now + 60_000 };
+    const rows = await store.write((tx) => claimLanes(tx, [tellLane(id)], lease, now));
+    expect(rows).not.toEqual([]);
+    const before = taken().length;
+    let sent = 0;
+    await tellEndpoint(
+      {
+        store,
+        clock: bench.clock,
+        log: pino({ level: "silent" }),
+        wake: { notify: () => undefined },
+        open: (sealed) => secrets.open(sealed),
+        count: () => undefined,
+        guardedFetch: {
+          async fetch() {
+            sent += 1;
+            return {
+              status: sent % 2 === 0 ? 200 : 500,
+              headers: new Headers(),
+              body: new Uint8Array(),
+              complete: true,
+            };
+          },
+          close: async () => undefined,
+        },
+      },
+      rows,
+      new AbortController().signal,
+    );
+    expect(sent).toBeGreaterThan(20);
+    const statements = new Map(
+      taken()
+        .slice(before)
+        .map((query) => [query.sql, query]),
+    );
+    expect(statements.size).toBeGreaterThan(8);
+    for (const [sql, query] of statements) {
+      expect(sql).not.toMatch(/["`]conversations["`]|["`]messages["`]/);
+      if (bench.store.dialect !== "sqlite" || sql.startsWith("insert")) continue;
+      const { rows: plan } = await bench.store.read.executeQuery<{ readonly detail: string }>(
+        CompiledQuery.raw(`explain query plan ${sql}`, [...query.parameters]),
+      );
+      expect(
+        plan.map(({ detail }) => detail).filter((detail) => detail.startsWith("SCAN")),
+        sql,
+      ).toEqual([]);
+    }
+  });
+});
