@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -59,6 +59,10 @@ export interface Core {
   close(): Promise<void>;
 }
 
+export const version = (
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
+).version;
+
 /** Opens the parts that every command uses. The schema must be up to date. */
 export async function openCore(
   config: Config,
@@ -96,10 +100,10 @@ export async function openCore(
   // Its packages are large, and needed only where there is a model.
   const model =
     config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
+  // Counted from the start, so that a figure of nothing is there to be read.
+  const counts = createModelCounts(metrics);
   const composer =
-    model === undefined
-      ? extractiveComposer
-      : createModelComposer({ model, instead: extractiveComposer, log, counts: createModelCounts(metrics) });
+    model === undefined ? extractiveComposer : createModelComposer({ model, instead: extractiveComposer, log, counts });
   return {
     store,
     secrets,

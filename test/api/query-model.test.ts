@@ -65,6 +65,7 @@ afterAll(() => server.close());
 
 function start(open: Parameters<typeof startApp>[0], more: Partial<{ baseUrl: string }> = {}): Promise<TestApp> {
   return startApp(open, {
+    publicUrl: "http://127.0.0.1:8080",
     model: { provider: "openai-compatible", baseUrl: server.url, name: "test-model", apiKey: key, ...more },
   });
 }
