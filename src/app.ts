@@ -36,7 +36,7 @@ import { demoPage } from "./web/demo.ts";
 import { tellEndpoint } from "./webhooks/dispatch.ts";
 import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 import type { CoreOptions, Core } from "./core.ts";
-import { openCore, version } from "./core.ts";
+import { openCore } from "./core.ts";
 
 export interface AppOptions extends CoreOptions {
   readonly checkpoint?: Checkpoint;

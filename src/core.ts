@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -58,10 +58,6 @@ export interface Core {
   dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
 }
-
-export const version = (
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
-).version;
 
 /** Opens the parts that every command uses. The schema must be up to date. */
 export async function openCore(
