@@ -189,11 +189,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
   let worker: Worker | undefined;
+  let housekeeping: ReturnType<typeof openHousekeeping> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
     await scheduleRetention({ store, clock });
-    const housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
-    opened.push(() => housekeeping.close());
+    housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
+    opened.push(() => housekeeping?.close() ?? Promise.resolve());
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
@@ -270,7 +271,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
     const served = server.close();
     // At the same time: one after the other they could take longer than there is.
-    await Promise.all([connections?.close(), worker?.close(6_000)]);
+    await Promise.all([connections?.close(), worker?.close(6_000), housekeeping?.close()]);
     await channels.close();
     await served;
     await process.close();

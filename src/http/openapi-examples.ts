@@ -105,6 +105,17 @@ const document = {
   indexed_at: at,
 };
 
+const website = {
+  ...document,
+  source: "crawl",
+  title: "shop.example",
+  url: "https://shop.example/help/",
+  status: "pending",
+  chunks: 0,
+  pages: 0,
+  indexed_at: null,
+};
+
 const query = {
   workspace_id,
   query: "Do you deliver to Portugal?",
@@ -176,6 +187,11 @@ export const examples: Readonly<Record<string, Example>> = {
     form: { file: "@shipping.md", audience: "" },
     response: { document: { ...document, status: "pending", chunks: 0, pages: 0, indexed_at: null } },
   },
+  "POST /v1/documents/crawl": {
+    body: { url: "https://shop.example/help/", max_pages: 20 },
+    response: { document: website },
+  },
+  "POST /v1/documents/{document_id}/recrawl": { parameters: { document_id }, response: { document: website } },
   "GET /v1/documents": {
     parameters: { status: "indexed", limit: 20 },
     response: { documents: [document], pagination },

@@ -67,6 +67,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       stop();
       await store.write(async (tx) => {
         // Of what was cut off, so that the client's next try need not wait.
+        await releaseLeases(tx, [id]);
         await releaseRequests(tx, [id]);
         await tx.deleteFrom("processes").where("id", "=", id).execute();
       });

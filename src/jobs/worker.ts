@@ -290,7 +290,8 @@ export function openWorker(options: WorkerOptions): Worker {
       );
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
       cancelGrace();
-      await store.write((tx) => releaseLeases(tx, [processId]));
+      // Of what runs still. Questions that are answered for a client have leases of this process too, and go on.
+      await store.write((tx) => releaseLeases(tx, [processId], [...running]));
     },
   };
 }

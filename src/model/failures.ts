@@ -92,7 +92,7 @@ function reasonOf(body: string | undefined, { apiKey }: ModelConfig): string {
     const name = [error?.code, error?.type].find(
       (each) => typeof each === "string" && reasonName.test(each) && each.length <= 60,
     );
-    return typeof name === "string" && name !== apiKey ? ` (${name})` : "";
+    return typeof name === "string" && (apiKey === undefined || !name.includes(apiKey)) ? ` (${name})` : "";
   } catch {
     // Not JSON: it says nothing that could be named.
     return "";

@@ -94,14 +94,14 @@ it("lists for each operation the codes that it can fail with, and together all c
       }
     }
   }
-  // Plans are changed on the command line; the code is kept for clients that know the table.
-  expect([...listed, "plan_downgrade_blocked"].toSorted()).toEqual(Object.keys(problemStatus).toSorted());
+  // Plans, and what they hold, are changed on the command line; the codes are kept for clients that know the table.
+  expect([...listed, "feature_not_in_plan", "plan_downgrade_blocked"].toSorted()).toEqual(Object.keys(problemStatus).toSorted());
 });
 
 it("names the headers of every response", () => {
   for (const { name, responses, parameters = [] } of operations()) {
     const keyed = parameters.some((each) => each.in === "header" && each.name === "Idempotency-Key");
-    expect([name, keyed]).toEqual([name, /^POST (?!\/v1\/documents)/.test(name)]);
+    expect([name, keyed]).toEqual([name, /^(?:POST|PATCH) (?!\/v1\/documents)/.test(name)]);
     for (const [status, { headers = {} }] of Object.entries(responses)) {
       expect(Object.keys(headers)).toEqual([
         "X-Request-Id",

@@ -114,7 +114,8 @@ eachDatabase("uploads", (open) => {
     const answered = await pour(16_384, fileHead("endless.txt"));
     expect(answered.status).toBe(413);
     expect(JSON.parse(answered.body)).toMatchObject({ code: "payload_too_large" });
-    expect(answered.sent).toBeLessThan(60 * mb);
+    // Out of 16 GB, with what the sockets between us held.
+    expect(answered.sent).toBeLessThan(256 * mb);
     expect((await bodies()).heads).toEqual(heads);
   });
 

@@ -348,7 +348,7 @@ describe("the code", () => {
   const secretName = /(^|[._])(signature|hmac|mac|secret|token|password|proof|digest|csrf|apiKey|hash)$|[a-z](Signature|Hmac|Mac|Secret|Token|Password|Proof|Digest|Csrf|Key)$/;
   const harmless = /^(undefined|null|true|false|"[^"]*"|'[^']*'|`[^`]*`|-?\d[\d_]*)$/;
   /** Of names that look like secrets, and are none. */
-  const none = /\.(body|content)_hash\b/;
+  const none = /\.(body|content|fetched)_hash\b/;
 
   function comparisons(text: string): readonly string[] {
     const operand = String.raw`[\w.?\[\]"]+(?:\(\))?`;

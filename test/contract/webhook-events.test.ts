@@ -67,7 +67,7 @@ eachDatabase("what endpoints are told of", (open) => {
       const events = (await eventsOf(id)).slice(before);
       const extra = to === "claimed" ? ["conversation.assigned"] : [];
       // What is handed over is told to the customer.
-      const first = from === "open" && to === "escalated" ? ["message.created"] : [];
+      const first = (from === "open" || from === "snoozed") && to === "escalated" ? ["message.created"] : [];
       expect(events.map(({ type }) => type)).toEqual([...first, event, ...extra]);
       const found = events.find(({ type }) => type === event);
       const row = await bench.row(id);
@@ -291,9 +291,9 @@ eachDatabase("what endpoints are told of", (open) => {
   it("has the event and the change, or neither: a change that cannot be stored leaves no event", async () => {
     const id = await conversationIn("open");
     const before = (await eventsOf(id)).length;
-    // No column takes a tag of this kind; it fails after the status was changed.
-    const broken = Symbol("no text") as unknown as string;
-    await expect(update(id, { status: "resolved", addTags: [broken] })).rejects.toThrow(/./);
+    // The column takes no note of this kind; it fails after the status was changed.
+    const broken = { content: null as unknown as string, authorEmail: null };
+    await expect(update(id, { status: "resolved", notes: [broken] })).rejects.toThrow(/./);
     expect((await bench.row(id)).status).toBe("open");
     expect(await told(id, before)).toEqual([]);
     expect((await bench.row(id)).event_seq).toBe(before);
