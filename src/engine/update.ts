@@ -1,5 +1,6 @@
 import type { Actor } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
+import { wakeTarget } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -87,16 +88,9 @@ function changeStatus(
   }
 }
 
-/** Waking what was escalated before tells the customer nothing new. What an agent holds is not taken from them so. */
-function isNewEscalation({ status, snoozed_from, assigned_to }: ConversationRow): boolean {
-  if (status !== "snoozed") return status === "open";
-  if (snoozed_from === "claimed") {
-    throw new Problem(
-      "invalid_transition",
-      `the conversation is claimed, by ${assigned_to ?? "somebody"}, and cannot become escalated; release it first`,
-    );
-  }
-  return snoozed_from !== "escalated";
+/** Waking what people had before tells the customer nothing new. */
+function isNewEscalation({ status, snoozed_from }: ConversationRow): boolean {
+  return status === "open" || (status === "snoozed" && wakeTarget(snoozed_from) === "open");
 }
 
 /** One winner: who comes second is told who was first. The winner again changes nothing. */

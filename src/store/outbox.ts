@@ -82,7 +82,7 @@ export async function claimLanes(
     for (const row of lane) {
       if (taken.length >= claimMax) break;
       if (row.due_at <= now) taken.push(row);
-      else if (!unordered.has(row.kind)) break;
+      else if (!unorderedKinds.has(row.kind)) break;
     }
   }
   if (taken.length === 0) return [];
@@ -112,7 +112,7 @@ const claimMax = 400;
  * Kinds that do the same whatever came before them. One row that is due later, by a retry or a clock gone wrong, must not
  * hold up all that shares its lane.
  */
-const unordered: ReadonlySet<string> = new Set(["index", "relink", "retime", "tell"]);
+export const unorderedKinds: ReadonlySet<string> = new Set(["index", "relink", "retime", "tell"]);
 
 /** Lanes whose first free row is due, oldest first, without those of the kinds `except`. */
 export async function dueLanes(

@@ -158,6 +158,11 @@ class Model {
     if (mood === "person" || this.lowInARow >= 2) this.handOver();
   }
 
+  /** Waking what people had before is none. */
+  isNewEscalation(): boolean {
+    return this.status === "open" || (this.status === "snoozed" && this.wakesIn === "open");
+  }
+
   handOver(): void {
     this.go("escalated");
     this.lowInARow = 0;
@@ -231,7 +236,7 @@ eachDatabase("a conversation", (open) => {
         return true;
       case "set":
         if (!model.mayGo(given.status)) return false;
-        if (given.status === "escalated" && model.status === "open") model.handOver();
+        if (given.status === "escalated" && model.isNewEscalation()) model.handOver();
         else model.go(given.status);
         return true;
       case "claim":

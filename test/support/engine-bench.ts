@@ -26,6 +26,7 @@ import type { ModelConfig } from "#src/config.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { OpenStore } from "#store/open.ts";
+import { unorderedKinds } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { TestDatabase } from "./databases.ts";
 import type { HandMovedClock } from "./hand-moved-clock.ts";
@@ -254,14 +255,13 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
         // A lane is worked off in order: what is due behind something that is not has to wait.
         const rows = await store.read
           .selectFrom("outbox")
-          .select(["lane", "due_at"])
+          .select(["lane", "kind", "due_at"])
           .where("dead_at", "is", null)
           .orderBy("id")
           .execute();
         const first = new Map(rows.toReversed().map(({ lane, due_at }) => [lane, due_at]));
-        // An endpoint's lane is not in order: its rows only say when to look.
-        const bells = rows.filter(({ lane }) => lane.startsWith("tell:")).map(({ due_at }) => due_at);
-        return ![...first.values(), ...bells].some((dueAt) => dueAt <= clock.now());
+        const anyTime = rows.filter(({ kind }) => unorderedKinds.has(kind)).map(({ due_at }) => due_at);
+        return ![...first.values(), ...anyTime].some((dueAt) => dueAt <= clock.now());
       }),
     async advance(ms) {
       const end = clock.now() + ms;
