@@ -3,7 +3,8 @@ import type { Source } from "#domain/message.ts";
 import { slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import type { DocumentsTable, MessagesTable } from "#store/schema.ts";
+import type { MessagesTable } from "#store/schema.ts";
+import type { DocumentsTable } from "#store/schema-knowledge.ts";
 
 // Rows as the API shows them, and as events tell of them: a client reads both with the same code.
 

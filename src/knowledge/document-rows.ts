@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { newId } from "#domain/ids.ts";
 import type { Tx } from "#engine/ports.ts";
 import { dialectOf } from "#store/dialect.ts";
-import type { DocumentsTable } from "#store/schema.ts";
+import type { DocumentsTable } from "#store/schema-knowledge.ts";
 import type { Chunk } from "./chunk.ts";
 
 export type DocumentStatus = DocumentsTable["status"];

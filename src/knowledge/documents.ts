@@ -4,7 +4,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Clock, Log, Store, Tx, Wake } from "#engine/ports.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import type { DocumentsTable } from "#store/schema.ts";
+import type { DocumentsTable } from "#store/schema-knowledge.ts";
 import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
 import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
 import type { StoredBody } from "./bodies.ts";

@@ -3,7 +3,7 @@ import type { EventType } from "#domain/events.ts";
 import { defaultEventTypes, eventTypes } from "#domain/events.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Clock, Store, Tx } from "#engine/ports.ts";
-import type { WebhooksTable } from "#store/schema.ts";
+import type { WebhooksTable } from "#store/schema-webhooks.ts";
 import { emptyQueue, typesOf, withdrawTells } from "#store/webhooks.ts";
 import type { Selectable } from "kysely";
 import type { AllowPrivate } from "../outbound/addresses.ts";

@@ -164,6 +164,9 @@ function failureOf(error: unknown, host: string, timedOut: boolean, timeoutMs: n
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof RefusedAddress) return cause;
   }
+  // Ports of other protocols, which the client refuses by itself.
+  if (error instanceof Error && error.cause instanceof Error && error.cause.message === "bad port")
+    return new RefusedAddress("this port is not one of the web's");
   const options = { cause: error };
   if (timedOut) return new OutboundFailure("timeout", `${host} gave no answer within ${timeoutMs / 1000} s`, options);
   const code = codeOf(error);

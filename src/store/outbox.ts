@@ -159,10 +159,7 @@ export async function renewLeases(
 /** Gives back what is taken under these leases; with `lanes`, of those alone. */
 export async function releaseLeases(tx: Tx, leaseIds: readonly string[], lanes?: readonly string[]): Promise<void> {
   if (leaseIds.length === 0 || lanes?.length === 0) return;
-  let release = tx
-    .updateTable("outbox")
-    .set({ lease_id: null, lease_until: null })
-    .where("lease_id", "in", leaseIds);
+  let release = tx.updateTable("outbox").set({ lease_id: null, lease_until: null }).where("lease_id", "in", leaseIds);
   if (lanes !== undefined) release = release.where("lane", "in", lanes);
   await release.execute();
 }

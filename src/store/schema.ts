@@ -1,9 +1,17 @@
 import type { Generated } from "kysely";
-import type { EventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { AuditAction, Channel, Confidence, Role } from "#domain/message.ts";
 import type { Priority, SlaState } from "#domain/sla.ts";
 import type { Plan } from "#domain/workspace.ts";
+import type {
+  DocumentsTable,
+  DocumentBodiesTable,
+  DocumentBodyPartsTable,
+  CrawlsTable,
+  CrawlPagesTable,
+  ChunksTable,
+} from "./schema-knowledge.ts";
+import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
 // Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
 
@@ -223,101 +231,6 @@ export interface AuditTable {
   created_at: number;
 }
 
-export interface DocumentsTable {
-  id: string;
-  workspace_id: string;
-  source: "crawl" | "upload";
-  title: string;
-  url: string | null;
-  /** What makes a re-added document the same one: the URL, or the file's name. */
-  origin_key: string;
-  media_type: string;
-  status: "pending" | "processing" | "indexed" | "failed";
-  error: string | null;
-  /** JSON array of tags; empty: for everyone. */
-  audience: string;
-  /** SHA-256 of the content, hex. */
-  content_hash: string | null;
-  chunks: number;
-  pages: number;
-  /** Chunks of this version are the ones that answer. */
-  indexed_version: number;
-  created_at: number;
-  indexed_at: number | null;
-  /** Of an upload: its bytes. */
-  body_id: string | null;
-  /** Of a page: the document of its website. Such documents are not listed. */
-  parent_id: string | null;
-}
-
-/** Bytes of an upload, which arrive before their document is made of them. */
-export interface DocumentBodiesTable {
-  id: string;
-  /** Null while they arrive; what stays so belonged to an upload that broke off. */
-  document_id: string | null;
-  created_at: number;
-}
-
-/** In parts, since a database takes statements of a few megabytes at most. Kept, so that it can be indexed anew. */
-export interface DocumentBodyPartsTable {
-  body_id: string;
-  /** From 0, in order. */
-  part: number;
-  body: Uint8Array;
-}
-
-/** A website as a document; its pages are documents of their own, below it. */
-export interface CrawlsTable {
-  document_id: string;
-  max_pages: number;
-  /** Where its sitemap is, when that was given. */
-  sitemap: string | null;
-  /** Counts the times that it was gone through. */
-  run: number;
-  state: "new" | "running" | "done";
-  /** Requests, bytes and addresses of this run, which are bounded. */
-  fetches: number;
-  bytes: number;
-  discovered: number;
-  /** The site's robots.txt as of this run; null until it was read. */
-  robots: string | null;
-  started_at: number;
-  finished_at: number | null;
-}
-
-export interface CrawlPagesTable {
-  document_id: string;
-  /** SHA-256 of the address. */
-  url_hash: string;
-  url: string;
-  /** Order in which they were found. */
-  position: number;
-  /** The document below the crawl's that holds the page. */
-  page_id: string | null;
-  state: "queued" | "kept" | "skipped" | "failed" | "gone";
-  /** Why it is not kept, for people. */
-  reason: string | null;
-  attempts: number;
-  etag: string | null;
-  last_modified: string | null;
-  /** SHA-256 of the bytes that it was made of. */
-  fetched_hash: string | null;
-  /** The address that the page says is its own. */
-  canonical_hash: string | null;
-}
-
-export interface ChunksTable {
-  id: string;
-  workspace_id: string;
-  document_id: string;
-  version: number;
-  position: number;
-  /** Document title and heading path. */
-  title: string;
-  text: string;
-  url: string | null;
-}
-
 export interface InboundEventsTable {
   id: Generated<number>;
   account_id: string;
@@ -373,71 +286,6 @@ export interface ReceiptsTable {
   delivery_id: string;
   state: DeliveryState;
   at: number;
-}
-
-export interface WebhooksTable {
-  id: string;
-  workspace_id: string;
-  url: string;
-  /** Sealed. */
-  secret: string;
-  /** JSON array of event types. */
-  events: string;
-  disabled_at: number | null;
-  disabled_reason: string | null;
-  /** `file`: the configuration file says what it is. */
-  managed_by: Generated<"operator" | "file">;
-  /** Sealed. Signs beside `secret` until `previous_until`. */
-  previous_secret: string | null;
-  previous_until: number | null;
-  /** The first and the newest failure since the last success; null after a success. */
-  failing_since: number | null;
-  failed_at: number | null;
-  created_at: number;
-}
-
-/** What happened, as it is told: never changed, deleted with its conversation and at the end of its time. */
-export interface EventsTable {
-  position: Generated<number>;
-  id: string;
-  workspace_id: string;
-  type: EventType;
-  /** The conversation or document that it tells of; of a test, the endpoint. */
-  subject_id: string;
-  /** Within the conversation; null where the event is not about one. */
-  sequence: number | null;
-  /** The body that is sent, byte for byte. */
-  payload: string;
-  created_at: number;
-}
-
-/** What is still to be sent. The events of one subject go to one endpoint in the order of these ids. */
-export interface WebhookQueueTable {
-  id: Generated<number>;
-  endpoint_id: string;
-  subject_id: string;
-  event_id: string;
-  due_at: number;
-  attempts: number;
-  created_at: number;
-}
-
-export type AttemptOutcome = "delivered" | "retry" | "given_up" | "disabled";
-
-/** One try at sending an event. */
-export interface WebhookAttemptsTable {
-  id: Generated<number>;
-  endpoint_id: string;
-  event_id: string;
-  attempt: number;
-  outcome: AttemptOutcome;
-  at: number;
-  duration_ms: number;
-  status: number | null;
-  error: string | null;
-  /** The beginning of the answer's body. */
-  response: string | null;
-  next_at: number | null;
 }
 
 export interface IdempotencyTable {

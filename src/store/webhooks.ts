@@ -3,7 +3,7 @@ import type { EventType } from "#domain/events.ts";
 import type { Reader, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
 import type { NewWork } from "./outbox.ts";
-import type { EventsTable } from "./schema.ts";
+import type { EventsTable } from "./schema-webhooks.ts";
 
 export type NewEvent = Insertable<EventsTable>;
 

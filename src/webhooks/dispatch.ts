@@ -1,7 +1,7 @@
 import type { Clock, Log, Store, Tx, Wake } from "#engine/ports.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
-import type { AttemptOutcome } from "#store/schema.ts";
+import type { AttemptOutcome } from "#store/schema-webhooks.ts";
 import type { QueuedEvent } from "#store/webhooks.ts";
 import {
   deferEvent,

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Clock } from "#engine/ports.ts";
-import type { WebhooksTable } from "#store/schema.ts";
+import type { WebhooksTable } from "#store/schema-webhooks.ts";
 import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress } from "../outbound/guarded-fetch.ts";
 import { retryAfterMs } from "./retry.ts";

@@ -95,7 +95,9 @@ it("lists for each operation the codes that it can fail with, and together all c
     }
   }
   // Plans, and what they hold, are changed on the command line; the codes are kept for clients that know the table.
-  expect([...listed, "feature_not_in_plan", "plan_downgrade_blocked"].toSorted()).toEqual(Object.keys(problemStatus).toSorted());
+  expect([...listed, "feature_not_in_plan", "plan_downgrade_blocked"].toSorted()).toEqual(
+    Object.keys(problemStatus).toSorted(),
+  );
 });
 
 it("names the headers of every response", () => {

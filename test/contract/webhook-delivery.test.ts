@@ -12,7 +12,7 @@ import {
 import { createSecrets } from "#src/secrets.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
-import { anna, dayMs, hourMs, minuteMs, openBench } from "../support/engine-bench.ts";
+import { anna, dayMs, hourMs, metricsToken, minuteMs, openBench } from "../support/engine-bench.ts";
 import type { Behaviour, Receiver } from "../support/webhook-receiver.ts";
 import { openReceiver, verify } from "../support/webhook-receiver.ts";
 
@@ -327,7 +327,9 @@ eachDatabase("sending events to endpoints", (open) => {
     await bench.begin("thread", "Hello");
     await bench.settle();
     const address = await bench.app.listen();
-    const metrics = await (await fetch(`${address}/metrics`)).text();
+    const metrics = await (
+      await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+    ).text();
     expect(metrics).toContain('parley_webhook_deliveries_total{outcome="delivered"} 1');
   });
 

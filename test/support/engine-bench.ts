@@ -142,6 +142,9 @@ export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
   };
 }
 
+/** By which `/metrics` can be read. */
+export const metricsToken = "the token of the tests' metrics";
+
 const begun = Date.UTC(2031, 4, 14, 10, 20, 30, 123);
 
 export async function openBench(open: () => Promise<TestDatabase>, options: BenchOptions = {}): Promise<EngineBench> {
@@ -170,6 +173,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       role: "all",
       logLevel: "debug",
       trustedProxies: [],
+      metricsToken,
       file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
       killAt: undefined,

@@ -5,7 +5,8 @@ import type { Reader } from "#engine/ports.ts";
 import type { Note } from "#engine/engine.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#engine/representation.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import type { AuditTable, DocumentsTable, MessagesTable } from "#store/schema.ts";
+import type { AuditTable, MessagesTable } from "#store/schema.ts";
+import type { DocumentsTable } from "#store/schema-knowledge.ts";
 import type { Caller } from "../auth.ts";
 import { conversationNotFound } from "./resources.ts";
 

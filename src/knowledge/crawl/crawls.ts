@@ -5,7 +5,7 @@ import { settingsOf } from "#domain/workspace.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Tx } from "#engine/ports.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { DocumentsTable } from "#store/schema.ts";
+import type { DocumentsTable } from "#store/schema-knowledge.ts";
 import { documentOfOrigin, insertDocument, raiseKnowledgeVersion, sha256 } from "../document-rows.ts";
 
 export interface NewCrawl {

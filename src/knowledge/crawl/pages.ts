@@ -1,7 +1,7 @@
 import { newId } from "#domain/ids.ts";
 import type { Store, Tx } from "#engine/ports.ts";
 import { dialectOf } from "#store/dialect.ts";
-import type { CrawlPagesTable, DocumentsTable } from "#store/schema.ts";
+import type { CrawlPagesTable, DocumentsTable } from "#store/schema-knowledge.ts";
 import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "../document-rows.ts";
 import type { ReadDocument } from "../parse-apart.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
-import type { CrawlPagesTable, CrawlsTable } from "#store/schema.ts";
+import type { CrawlPagesTable, CrawlsTable } from "#store/schema-knowledge.ts";
 import { UnreadableDocument } from "../blocks.ts";
 import type { Document } from "../document-rows.ts";
 import { raiseKnowledgeVersion, sha256, toDocument } from "../document-rows.ts";

@@ -1,0 +1,94 @@
+export interface DocumentsTable {
+  id: string;
+  workspace_id: string;
+  source: "crawl" | "upload";
+  title: string;
+  url: string | null;
+  /** What makes a re-added document the same one: the URL, or the file's name. */
+  origin_key: string;
+  media_type: string;
+  status: "pending" | "processing" | "indexed" | "failed";
+  error: string | null;
+  /** JSON array of tags; empty: for everyone. */
+  audience: string;
+  /** SHA-256 of the content, hex. */
+  content_hash: string | null;
+  chunks: number;
+  pages: number;
+  /** Chunks of this version are the ones that answer. */
+  indexed_version: number;
+  created_at: number;
+  indexed_at: number | null;
+  /** Of an upload: its bytes. */
+  body_id: string | null;
+  /** Of a page: the document of its website. Such documents are not listed. */
+  parent_id: string | null;
+}
+
+/** Bytes of an upload, which arrive before their document is made of them. */
+export interface DocumentBodiesTable {
+  id: string;
+  /** Null while they arrive; what stays so belonged to an upload that broke off. */
+  document_id: string | null;
+  created_at: number;
+}
+
+/** In parts, since a database takes statements of a few megabytes at most. Kept, so that it can be indexed anew. */
+export interface DocumentBodyPartsTable {
+  body_id: string;
+  /** From 0, in order. */
+  part: number;
+  body: Uint8Array;
+}
+
+/** A website as a document; its pages are documents of their own, below it. */
+export interface CrawlsTable {
+  document_id: string;
+  max_pages: number;
+  /** Where its sitemap is, when that was given. */
+  sitemap: string | null;
+  /** Counts the times that it was gone through. */
+  run: number;
+  state: "new" | "running" | "done";
+  /** Requests, bytes and addresses of this run, which are bounded. */
+  fetches: number;
+  bytes: number;
+  discovered: number;
+  /** The site's robots.txt as of this run; null until it was read. */
+  robots: string | null;
+  started_at: number;
+  finished_at: number | null;
+}
+
+export interface CrawlPagesTable {
+  document_id: string;
+  /** SHA-256 of the address. */
+  url_hash: string;
+  url: string;
+  /** Order in which they were found. */
+  position: number;
+  /** The document below the crawl's that holds the page. */
+  page_id: string | null;
+  state: "queued" | "kept" | "skipped" | "failed" | "gone";
+  /** Why it is not kept, for people. */
+  reason: string | null;
+  attempts: number;
+  etag: string | null;
+  last_modified: string | null;
+  /** SHA-256 of the bytes that it was made of. */
+  fetched_hash: string | null;
+  /** The address that the page says is its own. */
+  canonical_hash: string | null;
+}
+
+export interface ChunksTable {
+  id: string;
+  workspace_id: string;
+  document_id: string;
+  version: number;
+  position: number;
+  /** Document title and heading path. */
+  title: string;
+  text: string;
+  url: string | null;
+}
