@@ -328,7 +328,7 @@ eachDatabase("conversations", (open) => {
     expect((await app.post("/v1/conversations/bulk", { ...bulk, tags: [] })).status).toBe(422);
   });
 
-  it("escalates what was snoozed while open, and leaves an agent's snoozed conversation with the agent", async () => {
+  it("escalates what was snoozed, saying so where it was open, and lets only its agent claim an agent's", async () => {
     const id = await begin();
     await patch(id, { status: "snoozed" });
     const { status, body } = await patch(id, { status: "escalated" });
@@ -343,9 +343,12 @@ eachDatabase("conversations", (open) => {
     expect((await patch(id, { status: "escalated" })).body.messages).toHaveLength(said);
     await patch(id, { status: "claimed", assigned_to: "anna@shop.example" });
     await patch(id, { status: "snoozed" });
-    for (const change of [{ status: "escalated" }, { status: "claimed", assigned_to: "ben@shop.example" }])
-      expect((await patch(id, change)).body.code).toBe("invalid_transition");
+    const taken = await patch(id, { status: "claimed", assigned_to: "ben@shop.example" });
+    expect(taken.body.code).toBe("invalid_transition");
     expect((await patch(id, { status: "claimed", assigned_to: "anna@shop.example" })).status).toBe(200);
+    await patch(id, { status: "snoozed" });
+    const woken = await patch(id, { status: "escalated" });
+    expect([woken.body.status, woken.body.messages.length]).toEqual(["escalated", said]);
   });
 
   it("takes an empty PATCH, and a change to the same status, as no change", async () => {
