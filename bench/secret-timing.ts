@@ -1,0 +1,119 @@
+// Whether the time of a comparison tells how much of a guessed secret is right: one and the same guess against a secret
+// that it has the first half of, and against another that it has the second half of, in turns. New secrets in each round:
+// where they lie in memory makes a difference too, and a t-test over the rounds tells that from one of the comparison.
+//   node bench/secret-timing.ts [--rounds 300 --samples 300]
+import { createHmac, randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { provesIdentity } from "#domain/identity.ts";
+import { createSecrets } from "#src/secrets.ts";
+import { quantile } from "../test/support/quantile.ts";
+
+const { values: options } = parseArgs({
+  options: { rounds: { type: "string", default: "300" }, samples: { type: "string", default: "300" } },
+});
+const rounds = Number(options.rounds);
+const samples = Number(options.samples);
+/** The usual bound of such tests: beyond it the two are told apart. */
+const bound = 4.5;
+/** Times above this share are those of interruptions. */
+const kept = 0.9;
+/** Calls for each time that is taken: one alone is shorter than the clock can tell. */
+const calls = 8;
+
+interface Subject {
+  readonly name: string;
+  /** Against the secret that the guess has the second half of. */
+  readonly wrongAtBeginning: () => unknown;
+  readonly wrongAtEnd: () => unknown;
+}
+
+/** Which of two functions runs must not count: in each round it is left to chance which secret is whose. */
+const either = (subject: (swapped: boolean) => Subject): Subject => {
+  const swapped = Math.random() < 0.5;
+  const made = subject(swapped);
+  const { name, wrongAtBeginning, wrongAtEnd } = made;
+  return swapped ? { name, wrongAtBeginning: wrongAtEnd, wrongAtEnd: wrongAtBeginning } : made;
+};
+
+/** The first half of the one, the second half of the other. */
+const halves = (first: Buffer, second: Buffer): Buffer =>
+  Buffer.concat([first.subarray(0, first.length / 2), second.subarray(second.length / 2)]);
+
+function identity(swapped: boolean): Subject {
+  const [a, b] = [randomBytes(32).toString("hex"), randomBytes(32).toString("hex")];
+  const proof = (secret: string): Buffer => createHmac("sha256", secret).update("ada").digest();
+  const guess = (swapped ? halves(proof(b), proof(a)) : halves(proof(a), proof(b))).toString("hex");
+  return {
+    name: "hash of a user's id",
+    wrongAtBeginning: () => provesIdentity(b, "ada", guess),
+    wrongAtEnd: () => provesIdentity(a, "ada", guess),
+  };
+}
+
+function session(swapped: boolean): Subject {
+  const [a, b] = [createSecrets(randomBytes(32).toString("hex")), createSecrets(randomBytes(32).toString("hex"))];
+  const signature = ({ sign }: typeof a): Buffer =>
+    Buffer.from(sign("session", "visitor").split(".")[1] ?? "", "base64url");
+  const mixed = swapped ? halves(signature(b), signature(a)) : halves(signature(a), signature(b));
+  const guess = `${Buffer.from("visitor").toString("base64url")}.${mixed.toString("base64url")}`;
+  return {
+    name: "token of a visitor's session",
+    wrongAtBeginning: () => b.verify("session", guess),
+    wrongAtEnd: () => a.verify("session", guess),
+  };
+}
+
+/** What must not be, so that a result without a difference means something. */
+function leaky(swapped: boolean): Subject {
+  const [a, b] = [randomBytes(64), randomBytes(64)];
+  const guess = swapped ? halves(b, a) : halves(a, b);
+  const compare = (secret: Buffer): boolean => secret.every((byte, at) => byte === guess[at]);
+  return {
+    name: "(a loop that stops at the first difference)",
+    wrongAtBeginning: () => compare(b),
+    wrongAtEnd: () => compare(a),
+  };
+}
+
+function time(compare: () => unknown): number {
+  const begun = process.hrtime.bigint();
+  for (let i = 0; i < calls; i += 1) compare();
+  return Number(process.hrtime.bigint() - begun) / calls;
+}
+
+/** Means of one round, without interruptions. */
+function measure({ wrongAtBeginning, wrongAtEnd }: Subject): { readonly beginning: number; readonly end: number } {
+  const beginning: number[] = [];
+  const end: number[] = [];
+  for (let i = 0; i < samples; i += 1) {
+    // Now the one first, now the other: what comes second finds warm caches.
+    const order = Math.random() < 0.5;
+    if (order) beginning.push(time(wrongAtBeginning));
+    end.push(time(wrongAtEnd));
+    if (!order) beginning.push(time(wrongAtBeginning));
+  }
+  const most = quantile([...beginning, ...end], kept);
+  const usual = (values: readonly number[]): number => mean(values.filter((each) => each <= most));
+  return { beginning: usual(beginning), end: usual(end) };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
+
+/** How far the mean of these is from 0, in its standard errors. */
+function t(differences: readonly number[]): number {
+  const middle = mean(differences);
+  const variance = differences.reduce((sum, each) => sum + (each - middle) ** 2, 0) / (differences.length - 1);
+  return middle / Math.sqrt(variance / differences.length);
+}
+
+console.log("| compared | wrong at the beginning, ns | wrong at the end, ns | t |");
+console.log("|---|---|---|---|");
+for (const make of [identity, session, leaky]) {
+  // For the compiler.
+  for (let i = 0; i < 20; i += 1) measure(either(make));
+  const measured = Array.from({ length: rounds }, () => measure(either(make)));
+  const told = t(measured.map(({ beginning, end }) => beginning - end));
+  const [beginning, end] = [mean(measured.map((each) => each.beginning)), mean(measured.map((each) => each.end))];
+  const verdict = Math.abs(told) < bound ? "" : ": told apart";
+  console.log(`| ${make(false).name} | ${beginning.toFixed(1)} | ${end.toFixed(1)} | ${told.toFixed(1)}${verdict} |`);
+}
