@@ -16,7 +16,7 @@ import type { ProcessLease } from "#jobs/processes.ts";
 import { openProcess } from "#jobs/processes.ts";
 import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
-import { openHousekeeping } from "#knowledge/housekeeping.ts";
+import { openNowAndThen } from "#jobs/now-and-then.ts";
 import type { WebResponse } from "#channel/contract.ts";
 import { leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
@@ -189,12 +189,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
   let worker: Worker | undefined;
-  let housekeeping: ReturnType<typeof openHousekeeping> | undefined;
+  let tidying: ReturnType<typeof openNowAndThen> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
     await scheduleRetention({ store, clock });
-    housekeeping = openHousekeeping({ clock, log, run: () => documents.removeOrphans() });
-    opened.push(() => housekeeping?.close() ?? Promise.resolve());
+    tidying = openNowAndThen({ clock, log, run: () => documents.removeOrphans() });
+    opened.push(() => tidying?.close() ?? Promise.resolve());
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
@@ -271,7 +271,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
     const served = server.close();
     // At the same time: one after the other they could take longer than there is.
-    await Promise.all([connections?.close(), worker?.close(6_000), housekeeping?.close()]);
+    await Promise.all([connections?.close(), worker?.close(6_000), tidying?.close()]);
     await channels.close();
     await served;
     await process.close();

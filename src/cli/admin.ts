@@ -3,7 +3,7 @@ import { plans, settingsOf } from "#domain/workspace.ts";
 import { systemClock as clock } from "../clock.ts";
 import { createAgent, createLoginToken, listAgents, removeAgent } from "../operator/agents.ts";
 import { createKey, listKeys, requireWorkspace, revokeKey } from "../operator/keys.ts";
-import { createWorkspace, listWorkspaces } from "../operator/workspaces.ts";
+import { createWorkspace, listWorkspaces, rotateIdentitySecret } from "../operator/workspaces.ts";
 import { setWorkspace } from "../operator/workspace-settings.ts";
 import { UsageError, readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
@@ -58,6 +58,20 @@ export const workspaceSet: Command = ({ argv, output, config }) => {
       await setWorkspace(store, clock, workspaceId, assignments, { force: given.flag("force") }),
     );
     output.result({ id: workspaceId, settings }, [`Changed ${name}: ${assignments.join(", ")}`]);
+    return 0;
+  });
+};
+
+export const workspaceRotateSecret: Command = ({ argv, output, config }) => {
+  const [given] = readArguments(argv, []).words;
+  if (given === undefined) throw new UsageError("use: parley workspace rotate-secret ID");
+  return withCore(config, async ({ store, secrets }) => {
+    const { id } = await requireWorkspace(store, given);
+    const secret = await rotateIdentitySecret({ store, secrets }, id);
+    output.result({ id, identity_secret: secret }, [
+      `Identity secret, for your own servers only: ${secret}`,
+      "It is shown this once. Hashes made with the one before are refused from now on.",
+    ]);
     return 0;
   });
 };

@@ -1,5 +1,4 @@
-import { settingsOf } from "#domain/workspace.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import { requireWorkspace } from "../operator/keys.ts";
 import { UsageError, readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
@@ -19,7 +18,7 @@ export const ask: Command = ({ argv, output, config }) => {
       .select("settings")
       .where("id", "=", workspace.id)
       .executeTakeFirstOrThrow();
-    const settings = settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>);
+    const settings = storedSettings(row.settings);
     const began = performance.now();
     const answer = await answerer.answer(
       {

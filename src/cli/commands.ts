@@ -9,6 +9,7 @@ import {
   keyRevoke,
   workspaceCreate,
   workspaceList,
+  workspaceRotateSecret,
   workspaceSet,
 } from "./admin.ts";
 import { ask } from "./ask.ts";
@@ -49,6 +50,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "workspace create": workspaceCreate,
   "workspace list": workspaceList,
   "workspace set": workspaceSet,
+  "workspace rotate-secret": workspaceRotateSecret,
   "workspace delete": workspaceDelete,
   "key create": keyCreate,
   "key list": keyList,
@@ -81,14 +83,15 @@ export const commands: Readonly<Record<string, Command>> = {
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
 
-  parley start                       run the gateway
+  parley start                       run the server
   parley migrate                     bring the database's schema up to date
-  parley doctor                      check configuration, database and data folder
+  parley doctor                      check configuration, database and all that is connected
 
   parley workspace create --name N [--plan free|starter|growth|business|enterprise]
   parley workspace list
   parley workspace set ID key=value… [--force]
                                      for example strictness=helpful auto_resolve_days=3
+  parley workspace rotate-secret ID  a new identity secret, shown once
   parley workspace delete ID [--yes]   remove it with everything in it
 
   parley key create --workspace W --name N [--limit-minute n] [--limit-day n] [--expires ISO]
@@ -118,6 +121,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley webhook remove|enable|disable|test|rotate ID
   parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
   parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
+
   parley search rebuild [--workspace W]  build the conversations' collections in Typesense anew
 
   parley ask --workspace W "question"

@@ -130,3 +130,8 @@ export const defaultSettings: WorkspaceSettings = {
 export function settingsOf(stored: Partial<WorkspaceSettings>): WorkspaceSettings {
   return { ...defaultSettings, ...stored, slaTargets: { ...defaultSlaTargets, ...stored.slaTargets } };
 }
+
+/** The same, of the column `settings`. */
+export function storedSettings(json: string): WorkspaceSettings {
+  return settingsOf(JSON.parse(json) as Partial<WorkspaceSettings>);
+}

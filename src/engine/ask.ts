@@ -11,7 +11,7 @@ import type { Arrival, Arrived } from "./accept.ts";
 import type { Effects } from "./changes.ts";
 import { thinkLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { exact } from "./contacts.ts";
+import { identityValue } from "./contacts.ts";
 import type { Query, QueryResult } from "./engine.ts";
 import type { Fanout, Reader, Tx } from "./ports.ts";
 import type { Live, QuestionOptions, ThinkDependencies } from "./think.ts";
@@ -251,7 +251,7 @@ async function storedAttributes(db: Reader, workspaceId: string, userId: string)
     .select(["root.attributes", "root.user_id"])
     .where("identities.workspace_id", "=", workspaceId)
     .where("identities.kind", "=", "user_id")
-    .where("identities.value", "=", exact(userId))
+    .where("identities.value", "=", identityValue(userId))
     .executeTakeFirst();
   return row?.user_id === userId ? (JSON.parse(row.attributes) as Attributes) : {};
 }

@@ -55,7 +55,11 @@ interface Keys {
 }
 
 function keysOf({ workspaceId, channel, sender }: Person): Keys {
-  const key = (kind: string, value: string): IdentityKey => ({ workspace_id: workspaceId, kind, value: exact(value) });
+  const key = (kind: string, value: string): IdentityKey => ({
+    workspace_id: workspaceId,
+    kind,
+    value: identityValue(value),
+  });
   const phone = phoneIdentity(sender.proven?.phone ?? "");
   const email = emailIdentity(sender.proven?.email ?? "");
   return {
@@ -69,10 +73,10 @@ function keysOf({ workspaceId, channel, sender }: Person): Keys {
 }
 
 /**
- * MySQL takes texts that differ in spaces at the end for the same, and "ada " is another user than "ada": what ends in
- * a space is stored with a sign after it.
+ * What stands in the column `identities.value`. MySQL takes texts that differ in spaces at the end for the same, and
+ * "ada " is another user than "ada": what ends in a space is stored with a sign after it.
  */
-export function exact(value: string): string {
+export function identityValue(value: string): string {
   return /[ \0]$/.test(value) ? `${value}\0` : value;
 }
 

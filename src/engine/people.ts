@@ -1,7 +1,6 @@
 import { newId } from "#domain/ids.ts";
 import type { Actor } from "#domain/message.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import { claimLanes, dueLanes } from "#store/outbox.ts";
 import { mergeContacts, unmergeContact } from "./contact-merge.ts";
 import type { Forgotten } from "./forget.ts";
@@ -73,7 +72,7 @@ export function createPeople(dependencies: {
         .select(["id", "name", "plan", "settings"])
         .where("id", "=", workspaceId)
         .executeTakeFirstOrThrow();
-      const workspace = { ...row, settings: settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>) };
+      const workspace = { ...row, settings: storedSettings(settings) };
       return forgetCustomer({ store, clock, search, progress }, workspace, email);
     },
     async removeWorkspace(workspaceId, progress) {

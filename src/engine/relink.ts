@@ -1,5 +1,4 @@
-import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
@@ -43,7 +42,7 @@ export async function relink(
     .select("settings")
     .where("id", "=", contact.workspace_id)
     .executeTakeFirstOrThrow();
-  const settings = settingsOf(JSON.parse(stored) as Partial<WorkspaceSettings>);
+  const settings = storedSettings(stored);
 
   let query = tx.selectFrom("conversations").selectAll().where("contact_id", "=", contactId);
   if (after !== undefined) {

@@ -1,6 +1,6 @@
 import { systemActor } from "#domain/message.ts";
-import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
-import { retentionMs, settingsOf } from "#domain/workspace.ts";
+import type { Plan } from "#domain/workspace.ts";
+import { retentionMs, storedSettings } from "#domain/workspace.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { Effects } from "./changes.ts";
 import type { Clock, ConversationSearch, Reader, Store, Tx } from "./ports.ts";
@@ -26,7 +26,7 @@ export async function workspacesWithRetention(db: Reader): Promise<readonly Work
     .execute();
   return rows.map((row) => ({
     ...row,
-    settings: settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>),
+    settings: storedSettings(row.settings),
   }));
 }
 

@@ -1,7 +1,6 @@
 import type { Status } from "#domain/lifecycle.ts";
 import { slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
@@ -9,7 +8,7 @@ import type { Effects } from "./changes.ts";
 import { settleNow } from "./clock-work.ts";
 import type { Clock, ConversationSearch, Reader, Store } from "./ports.ts";
 import { nextTimer } from "./timers.ts";
-import type { Workspace } from "./workspaces.ts";
+import { readWorkspace } from "./workspaces.ts";
 
 /** The states whose timers depend on settings. */
 const timed = ["open", "escalated", "resolved"] as const satisfies readonly Status[];
@@ -53,7 +52,7 @@ export async function retime(
   const work = works.find(({ status }) => status === undefined) ?? works[0];
   if (work === undefined) return;
   const { workspaceId, status = timed[0], after } = work;
-  const workspace = await freshWorkspace(store.read, workspaceId);
+  const workspace = await readWorkspace(store.read, workspaceId);
   if (workspace === undefined) {
     await store.write((tx) => finishWork(tx, rows));
     return;
@@ -114,17 +113,4 @@ function isWrong(row: ConversationRow, settings: WorkspaceSettings, now: number)
   if (row.sla_running_since !== null && slaState(clock, settings.slaTargets[row.priority], now) !== row.sla_state)
     return true;
   return (nextTimer(row, settings, now) ?? Number.POSITIVE_INFINITY) < (row.timer_at ?? Number.POSITIVE_INFINITY);
-}
-
-/** Not the one that is kept for a second: its settings may be the old ones. */
-async function freshWorkspace(db: Reader, id: string): Promise<Workspace | undefined> {
-  const row = await db
-    .selectFrom("workspaces")
-    .select(["id", "name", "plan", "settings"])
-    .where("id", "=", id)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
-  return row === undefined
-    ? undefined
-    : { ...row, settings: settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>) };
 }

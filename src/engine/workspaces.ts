@@ -1,5 +1,5 @@
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import type { Clock, Reader, Store, Tx } from "./ports.ts";
 
 export interface Workspace {
@@ -24,7 +24,7 @@ export function createWorkspaces(store: Store, clock: Clock): Workspaces {
       const now = clock.now();
       const held = known.get(id);
       if (held !== undefined && now - held.at < freshMs && now >= held.at) return held.workspace;
-      const workspace = load(store.read, id);
+      const workspace = readWorkspace(store.read, id);
       known.set(id, { at: now, workspace });
       // A failure or an unknown id is not remembered.
       const forget = () => known.delete(id);
@@ -34,7 +34,8 @@ export function createWorkspaces(store: Store, clock: Clock): Workspaces {
   };
 }
 
-async function load(db: Reader, id: string): Promise<Workspace | undefined> {
+/** As it is now, and not as it was a second ago. */
+export async function readWorkspace(db: Reader, id: string): Promise<Workspace | undefined> {
   const row = await db
     .selectFrom("workspaces")
     .select(["id", "name", "plan", "settings"])
@@ -42,7 +43,7 @@ async function load(db: Reader, id: string): Promise<Workspace | undefined> {
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  return { ...row, settings: settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>) };
+  return { ...row, settings: storedSettings(row.settings) };
 }
 
 /** The settings as this transaction sees them. */
@@ -52,5 +53,5 @@ export async function settingsIn(tx: Tx, workspaceId: string): Promise<Workspace
     .select("settings")
     .where("id", "=", workspaceId)
     .executeTakeFirstOrThrow();
-  return settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>);
+  return storedSettings(settings);
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
-import type { PlanLimits, WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
+import type { PlanLimits } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import type { Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
@@ -118,7 +118,7 @@ export function createLimits(
 
   async function takeUser(caller: Caller, userId: string | undefined): Promise<Slot | null> {
     if (userId === undefined) return null;
-    const { userLimitMinute, userLimitDay } = settingsOf(JSON.parse(caller.settings) as Partial<WorkspaceSettings>);
+    const { userLimitMinute, userLimitDay } = storedSettings(caller.settings);
     if (userLimitMinute === null && userLimitDay === null) return null;
     const at = now();
     const minuteStart = at - (at % minuteMs);

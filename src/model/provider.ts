@@ -34,7 +34,7 @@ const responseBytesMax = 8_000_000;
 // Its advice is for those who write programs, and would stand among a command's output.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
-const guardedFetch: typeof fetch = async (input, init) => {
+const fetchBounded: typeof fetch = async (input, init) => {
   // The key goes to the address that the operator set, and nowhere that this one points to.
   const response = await fetch(input, { ...init, redirect: "error" });
   if (response.body === null) return response;
@@ -57,13 +57,13 @@ function modelOf({ provider, baseUrl, name, apiKey }: ModelConfig): Exclude<Lang
       return createOpenAI({
         baseURL: baseUrl ?? "https://api.openai.com/v1",
         apiKey: apiKey ?? "",
-        fetch: guardedFetch,
+        fetch: fetchBounded,
       }).chat(name);
     case "anthropic":
       return createAnthropic({
         baseURL: baseUrl ?? "https://api.anthropic.com/v1",
         apiKey: apiKey ?? "",
-        fetch: guardedFetch,
+        fetch: fetchBounded,
       })(name);
     case "openai-compatible":
       return createOpenAICompatible({
@@ -71,7 +71,7 @@ function modelOf({ provider, baseUrl, name, apiKey }: ModelConfig): Exclude<Lang
         baseURL: baseUrl ?? "",
         ...(apiKey === undefined ? {} : { apiKey }),
         includeUsage: true,
-        fetch: guardedFetch,
+        fetch: fetchBounded,
       }).chatModel(name);
   }
 }

@@ -1,5 +1,4 @@
-import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import type { Clock, Reader, Store } from "#engine/ports.ts";
 import { newId } from "#domain/ids.ts";
 import { chunks, customerByEmail } from "#store/customers.ts";
@@ -81,7 +80,7 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     .executeTakeFirstOrThrow();
   yield line("workspace", {
     ...workspace,
-    settings: settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>),
+    settings: storedSettings(settings),
   });
   yield* pages("agent", (after) =>
     db

@@ -31,7 +31,7 @@ export async function createWorkspace(
   if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
   const id = newWorkspaceId();
   const plan = given.plan ?? newPlan;
-  const secret = randomBytes(32).toString("hex");
+  const secret = newIdentitySecret();
   await store.write(async (tx) => {
     const now = clock.now();
     await tx
@@ -50,6 +50,27 @@ export async function createWorkspace(
     await addBuiltinAccounts(tx, id, now);
   });
   return { id, name, plan, identity_secret: secret };
+}
+
+const newIdentitySecret = (): string => randomBytes(32).toString("hex");
+
+/**
+ * Gives a workspace a new identity secret, which is in the result and in the clear nowhere else. Hashes made with the
+ * one before prove nothing any more.
+ */
+export async function rotateIdentitySecret(
+  { store, secrets }: { readonly store: Store; readonly secrets: Secrets },
+  id: string,
+): Promise<string> {
+  const secret = newIdentitySecret();
+  await store.write((tx) =>
+    tx
+      .updateTable("workspaces")
+      .set({ identity_secret: secrets.seal(secret) })
+      .where("id", "=", id)
+      .execute(),
+  );
+  return secret;
 }
 
 export async function listWorkspaces(store: Store) {

@@ -5,7 +5,7 @@ import { Agent, buildConnector, fetch as send } from "undici";
 import type { AllowPrivate } from "./addresses.ts";
 import { createAddressCheck } from "./addresses.ts";
 
-/** Requests to addresses that somebody else has chosen: webhook endpoints, pages to crawl, media of platforms. */
+/** Requests to addresses that somebody else has chosen: webhook endpoints and pages to crawl. */
 export interface GuardedFetch {
   /**
    * One request. Redirects are not followed: their answer is the result. Throws {@link RefusedAddress} where the URL or

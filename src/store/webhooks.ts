@@ -71,11 +71,18 @@ export async function insertEvents(
       .values(events.slice(at, at + insertedMax))
       .execute();
   }
-  if (queued.length > 0) await tx.insertInto("webhook_queue").values(queued).execute();
+  // Nor does it take any number of values, and there can be many endpoints.
+  for (let at = 0; at < queued.length; at += queuedMax) {
+    await tx
+      .insertInto("webhook_queue")
+      .values(queued.slice(at, at + queuedMax))
+      .execute();
+  }
   return [...new Set(queued.map(({ endpoint_id }) => endpoint_id))].map((id) => tellWork(id, now));
 }
 
 const insertedMax = 50;
+const queuedMax = 1_000;
 
 /** Everything that events say of a conversation, and what endpoints answered to them. */
 export async function deleteEventsOf(tx: Tx, subjectId: string): Promise<void> {

@@ -147,4 +147,22 @@ eachDatabase("what webhooks cost", (open) => {
       ).toEqual([]);
     }
   });
+
+  it("stores a full group of messages together, however many endpoints want them", async () => {
+    for (let count = 0; count < 18; count += 1) {
+      await addWebhook(
+        { store: bench.store, clock: bench.clock, secrets, allowPrivate: false },
+        { workspaceId: bench.workspaceId, url: "https://shop.example/", events: eventTypes },
+      );
+    }
+    const waiting = () =>
+      bench.store.read
+        .selectFrom("webhook_queue")
+        .select((eb) => eb.fn.countAll<number | string>().as("rows"))
+        .executeTakeFirstOrThrow();
+    const before = Number((await waiting()).rows);
+    // Two events each, of which the queue of each endpoint gets both.
+    await accept(200);
+    expect(Number((await waiting()).rows) - before).toBe(200 * 2 * 20);
+  });
 });

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -223,6 +224,30 @@ eachDatabase("the command line", (open) => {
       expect(ran.stderr).toContain("EADDRINUSE");
     } finally {
       await first.stop();
+    }
+  });
+
+  it("gives a workspace a new identity secret, with which the old one's proofs are refused", async () => {
+    const made = await json(["workspace", "create", "--name", "Rotated"]);
+    const { key } = await json(["key", "create", "--workspace", made.id, "--name", "server"]);
+    const { id, identity_secret: secret } = await json(["workspace", "rotate-secret", made.id]);
+    expect(id).toBe(made.id);
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    const gateway = await startGateway(env);
+    const statusWith = async (identitySecret: string): Promise<number> => {
+      const hash = createHmac("sha256", identitySecret).update("ada").digest("hex");
+      const response = await fetch(`${gateway.url}/v1/query`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ workspace_id: made.id, query: "hello", user: { user_id: "ada", hash } }),
+      });
+      return response.status;
+    };
+    try {
+      expect(await statusWith(secret)).toBe(200);
+      expect(await statusWith(made.identity_secret)).toBe(403);
+    } finally {
+      await gateway.stop();
     }
   });
 

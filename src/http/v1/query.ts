@@ -4,8 +4,7 @@ import { Type } from "typebox";
 import { messageCodePointsMax, queryCodePointsMax } from "#domain/message.ts";
 import { audienceTags } from "#domain/audience.ts";
 import { Problem } from "#domain/problem.ts";
-import { settingsOf, strictnesses } from "#domain/workspace.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { storedSettings, strictnesses } from "#domain/workspace.ts";
 import type { Query, QueryResult } from "#engine/engine.ts";
 import type { Caller } from "../auth.ts";
 import type { KeptResponse } from "../idempotency.ts";
@@ -340,7 +339,7 @@ export function queryRoutes(app: App, resources: Resources): void {
 
   /** The tags that a workspace has are those of its rules and those that its documents carry. */
   async function checkAudience({ workspaceId, settings }: Caller, tags: readonly string[]): Promise<void> {
-    const { audiences } = settingsOf(JSON.parse(settings) as Partial<WorkspaceSettings>);
+    const { audiences } = storedSettings(settings);
     const ruled = new Set(Object.keys(audiences).map((tag) => tag.trim().toLowerCase()));
     const foreign = tags.filter((tag) => !ruled.has(tag));
     if (foreign.length === 0) return;

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { settingsOf } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { Note } from "#engine/engine.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#engine/representation.ts";
@@ -96,5 +96,5 @@ function auditEntry(row: Selectable<AuditTable>): object {
 }
 
 function callerSettings(caller: Caller): WorkspaceSettings {
-  return settingsOf(JSON.parse(caller.settings) as Partial<WorkspaceSettings>);
+  return storedSettings(caller.settings);
 }

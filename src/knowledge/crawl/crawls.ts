@@ -1,8 +1,7 @@
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import { audienceTags } from "#domain/audience.ts";
-import { settingsOf } from "#domain/workspace.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { storedSettings } from "#domain/workspace.ts";
 import type { Tx } from "#engine/ports.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { DocumentsTable } from "#store/schema-knowledge.ts";
@@ -176,7 +175,7 @@ async function recrawlAt(tx: Tx, workspaceId: string, finishedAt: number): Promi
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   if (row === undefined) return null;
-  const { recrawlDays } = settingsOf(JSON.parse(row.settings) as Partial<WorkspaceSettings>);
+  const { recrawlDays } = storedSettings(row.settings);
   return recrawlDays === null ? null : finishedAt + recrawlDays * dayMs;
 }
 

@@ -2,8 +2,11 @@ import type { Clock, Log } from "#engine/ports.ts";
 
 const everyMs = 600_000;
 
-/** Does what has to be done now and then, for as long as it is open. */
-export function openHousekeeping({
+/**
+ * Does what a process has to do every ten minutes, for as long as it is open. What is done once for the whole
+ * installation is work of the outbox.
+ */
+export function openNowAndThen({
   clock,
   log,
   run,
@@ -20,7 +23,7 @@ export function openHousekeeping({
     running = run()
       .then(
         () => undefined,
-        (err: unknown) => log.warn({ err }, "tidying up failed, and is tried again later"),
+        (err: unknown) => log.warn({ err }, "what is done now and then failed, and is tried again later"),
       )
       .finally(() => {
         if (!closed) stop = clock.timer(everyMs, tick);
