@@ -93,16 +93,18 @@ export function parseApart(
 export function parsePageApart(
   task: ParseTask,
   url: string,
+  signal?: AbortSignal,
   limits: ParseLimits = defaultParseLimits,
 ): Promise<ReadPage> {
-  return runJob({ kind: "page", task, url }, limits);
+  return runJob({ kind: "page", task, url }, limits, signal);
 }
 
 export function parseSitemapApart(
   bytes: Uint8Array<ArrayBuffer>,
+  signal?: AbortSignal,
   limits: ParseLimits = defaultParseLimits,
 ): Promise<Sitemap> {
-  return runJob({ kind: "sitemap", bytes }, limits);
+  return runJob({ kind: "sitemap", bytes }, limits, signal);
 }
 
 async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: AbortSignal): Promise<Results[J["kind"]]> {
