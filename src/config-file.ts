@@ -292,7 +292,19 @@ export function readConfigFile(
     }));
     const [twice] = channelsOf.filter(({ name }, at) => channelsOf.findIndex((other) => other.name === name) < at);
     if (twice !== undefined) throw twice.mistake("name", `two channels of this workspace are named ${twice.name}`);
+    for (const tag of Object.keys(given.audiences ?? {})) {
+      const same = Object.keys(given.audiences ?? {}).filter((other) => tagOf(other) === tagOf(tag));
+      // Whoever fits either rule would see the documents, which neither rule says.
+      if (same[0] !== tag)
+        fail(offsetIn("audiences", tag), `the tag ${tag} has two rules; tags are the same in any case`);
+    }
+    if (workspaces.findIndex(({ name }) => name === given.name) < index)
+      fail(offsetIn("name"), `two workspaces are named ${given.name}`);
     return workspaceOf(given, channelsOf);
+
+    function offsetIn(...keys: readonly string[]): number {
+      return offsetOf(document, ["workspaces", String(index), ...keys]);
+    }
   });
   const allowPrivate = outbound?.allow_private ?? false;
   for (const [i, range] of (typeof allowPrivate === "boolean" ? [] : allowPrivate).entries()) {
@@ -302,6 +314,9 @@ export function readConfigFile(
   }
   return { workspaces: read, allowPrivate };
 }
+
+/** As tags are stored and compared. */
+const tagOf = (tag: string): string => tag.trim().toLowerCase();
 
 function isRange(range: string): boolean {
   try {
@@ -364,7 +379,10 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
     recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
     slaTargets: given.sla,
-    audiences: given.audiences,
+    audiences:
+      given.audiences === undefined
+        ? undefined
+        : Object.fromEntries(Object.entries(given.audiences).map(([tag, rule]) => [tagOf(tag), rule])),
     userLimitMinute: given.user_limit_minute === false ? null : given.user_limit_minute,
     userLimitDay: given.user_limit_day === false ? null : given.user_limit_day,
     widgetTitle: given.widget?.title,

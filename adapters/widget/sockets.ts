@@ -135,5 +135,7 @@ function refuse(socket: Duplex, status: number, detail: string, headers: Readonl
     "Content-Length": String(Buffer.byteLength(detail)),
     Connection: "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
+  // Left half open, it would last as long as the other side likes, and keep the program from ending.
+  socket.once("finish", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${detail}`);
 }

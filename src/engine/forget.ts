@@ -36,6 +36,8 @@ const conversationPattern = /conv_[0-9a-z]{26}/g;
 interface Traces {
   /** Lower case. */
   readonly email: string;
+  /** Finds the address, and not another that only holds it: `joann@shop.example` is not `ann@shop.example`. */
+  readonly named: RegExp;
   readonly conversations: ReadonlySet<string>;
   readonly contacts: ReadonlySet<string>;
   /** Names of the platforms for them, of any kind. */
@@ -82,20 +84,30 @@ async function tracesOf(store: Store, customer: Customer, email: string): Promis
     const rows = await store.read.selectFrom("identities").select("value").where("contact_id", "in", some).execute();
     for (const { value } of rows) identities.add(value);
   }
+  const address = email.trim().toLowerCase();
   return {
-    email: email.trim().toLowerCase(),
+    email: address,
+    named: addressPattern(address),
     conversations: new Set(customer.conversationIds),
     contacts: new Set(customer.contacts.map(({ id }) => id)),
     identities,
   };
 }
 
-function tells(text: string | null, { email, conversations }: Traces): boolean {
-  if (text === null) return false;
-  return (
-    text.toLowerCase().includes(email) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id))
-  );
+/** Before the address may stand what JSON writes for a line's end and the like, whose last sign is a letter. */
+function addressPattern(address: string): RegExp {
+  const before = String.raw`(?:(?<![\p{L}\p{N}.%+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}))`;
+  const after = String.raw`(?![\p{L}\p{N}-]|\.[\p{L}\p{N}])`;
+  return new RegExp(`${before}${address.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`, "u");
 }
+
+function tells(text: string | null, { named, conversations }: Traces): boolean {
+  if (text === null) return false;
+  return named.test(text.toLowerCase()) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id));
+}
+
+/** In an id nothing tells where the address begins. */
+const holds = (id: string | null, { email }: Traces): boolean => id?.toLowerCase().includes(email) === true;
 
 async function eraseConversation(
   tx: Tx,
@@ -114,7 +126,7 @@ async function eraseConversation(
     .execute();
   // Ids of e-mails can hold the address; the others stay, so that a late redelivery does not bring the text back.
   const named = rows
-    .filter((event) => tells(event.external_id, traces) || tells(event.target_external_id, traces))
+    .filter((event) => holds(event.external_id, traces) || holds(event.target_external_id, traces))
     .map((event) => event.id);
   for (const some of chunks(named)) await tx.deleteFrom("inbound_events").where("id", "in", some).execute();
   return { messages: row.message_count, events: rows.length };
@@ -142,7 +154,7 @@ async function eraseEvents(store: Store, workspaceId: string, traces: Traces): P
       .filter(
         (row) =>
           own.has(row.account_id) &&
-          (tells(row.payload, traces) || tells(row.external_id, traces) || isSentBy(row.payload, traces)),
+          (tells(row.payload, traces) || holds(row.external_id, traces) || isSentBy(row.payload, traces)),
       )
       .map(({ id }) => id);
     if (theirs.length > 0) {
@@ -196,9 +208,10 @@ async function eraseNames(store: Store, workspaceId: string, traces: Traces): Pr
   }
 }
 
-function withoutNames(row: AuditTable, { email, contacts }: Traces): AuditTable {
+function withoutNames(row: AuditTable, { named, contacts }: Traces): AuditTable {
   const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
-  const clean = (text: string | null): string | null => (text?.toLowerCase().includes(email) === true ? erased : text);
+  const clean = (text: string | null): string | null =>
+    text !== null && named.test(text.toLowerCase()) ? erased : text;
   const next = {
     ...row,
     actor_name: theirs ? null : clean(row.actor_name),

@@ -87,6 +87,8 @@ export async function site(
   const socketOf = (workspaceId: string, channel: Channel, path: string) => sites.socket(workspaceId, channel, path);
 
   const refuse = (socket: Duplex, status: 400 | 404 | 503, code: ProblemCode, detail: string): void => {
+    // No time limit of the server's holds for it any more: left half open, it would last as long as the other side likes.
+    socket.once("finish", () => socket.destroy());
     socket.end(rawProblem(status, code, detail, newId("req", clock.now())));
   };
 

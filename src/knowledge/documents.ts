@@ -158,7 +158,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     return { row, queued: true };
   }
 
-  async function process(documentId: string): Promise<void> {
+  async function process(documentId: string, signal?: AbortSignal): Promise<void> {
     const row = await start(documentId);
     if (row === undefined || row.body_id === null) return;
     const bytes = await bodies.read(row.body_id);
@@ -167,7 +167,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     let read: ReadDocument;
     try {
       // The name of the file stands until the content has named itself.
-      read = await parseApart({ bytes, type: readable(row.media_type), title: row.title });
+      read = await parseApart({ bytes, type: readable(row.media_type), title: row.title }, undefined, signal);
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
       log.info({ documentId, reason: error.message }, "a document cannot be read");
@@ -253,9 +253,9 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     return get(workspaceId, documentId);
   }
 
-  async function workIngest(rows: readonly OutboxRow[]): Promise<void> {
+  async function workIngest(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void> {
     const { documentId } = payloadOf(rows);
-    await process(documentId);
+    await process(documentId, signal);
     await store.write((tx) => finishWork(tx, rows));
   }
 

@@ -82,26 +82,32 @@ const alwaysApart: ReadonlySet<ReadableType> = new Set<ReadableType>([
  * long or too much memory. Rejects with {@link UnreadableDocument} for a document that cannot be read within that. The
  * task's bytes may be gone afterwards.
  */
-export function parseApart(task: ParseTask, limits: ParseLimits = defaultParseLimits): Promise<ReadDocument> {
-  return runJob({ kind: "document", task }, limits);
+export function parseApart(
+  task: ParseTask,
+  limits: ParseLimits = defaultParseLimits,
+  signal?: AbortSignal,
+): Promise<ReadDocument> {
+  return runJob({ kind: "document", task }, limits, signal);
 }
 
 export function parsePageApart(
   task: ParseTask,
   url: string,
+  signal?: AbortSignal,
   limits: ParseLimits = defaultParseLimits,
 ): Promise<ReadPage> {
-  return runJob({ kind: "page", task, url }, limits);
+  return runJob({ kind: "page", task, url }, limits, signal);
 }
 
 export function parseSitemapApart(
   bytes: Uint8Array<ArrayBuffer>,
+  signal?: AbortSignal,
   limits: ParseLimits = defaultParseLimits,
 ): Promise<Sitemap> {
-  return runJob({ kind: "sitemap", bytes }, limits);
+  return runJob({ kind: "sitemap", bytes }, limits, signal);
 }
 
-async function runJob<J extends Job>(job: J, limits: ParseLimits): Promise<Results[J["kind"]]> {
+async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: AbortSignal): Promise<Results[J["kind"]]> {
   const bytes = job.kind === "sitemap" ? job.bytes : job.task.bytes;
   // The time for HTML grows with its size alone, so that most pages of websites need no thread.
   const times = job.kind !== "sitemap" && job.task.type === "text/html" ? 8 : 1;
@@ -131,6 +137,10 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits): Promise<Resul
   let timer = setTimeout(() => {
     reject(new Error(`the parser's thread did not start within ${startMs / 1_000} s`));
   }, startMs);
+  // Thread and timer would keep a program alive that is told to stop.
+  const onAbort = (): void => reject(signal?.reason);
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted === true) onAbort();
   worker.on("message", (reply: ParseReply) => {
     if (reply.kind !== "begun") {
       resolve(reply);
@@ -157,6 +167,7 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits): Promise<Resul
     return reply.result as Results[J["kind"]];
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
     // Not waited for: a thread that is still starting, or deep in a loop, ends when it can, and keeps nobody.
     worker.unref();
     void worker.terminate();

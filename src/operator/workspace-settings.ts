@@ -32,6 +32,9 @@ export async function setWorkspace(
   if (parsed.channels.length > 0) {
     throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
   }
+  if (Object.hasOwn(tree, "webhooks")) {
+    throw new Problem("invalid_parameter", "webhooks are added with: parley webhook add, or in the configuration file");
+  }
   const name = Object.hasOwn(tree, "name") ? parsed.name : undefined;
   return store.write(async (tx) => {
     const row = await tx

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
@@ -150,6 +151,25 @@ it.each([
     `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
   );
   expect(answer).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
+});
+
+it("lets go of whoever was refused a socket and keeps the connection open", async () => {
+  const { port } = new URL(http.url);
+  const socket = connect({ port: Number(port), host: "127.0.0.1", allowHalfOpen: true });
+  socket.on("error", () => undefined);
+  socket.write(
+    "GET /widget/elsewhere?workspace=nobody HTTP/1.1\r\nHost: parley.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
+  await once(socket.resume(), "end");
+
+  // Whoever has let go answers what still comes with a reset, which this side then sees as the end.
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  const writing = setInterval(() => socket.write("x"), 10);
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5_000))]);
+  clearInterval(writing);
+  const letGo = socket.destroyed;
+  socket.destroy();
+  expect(letGo).toBe(true);
 });
 
 it("serves a plain request that offers another protocol", async () => {

@@ -242,6 +242,41 @@ eachDatabase("a customer's data", (open) => {
     patienceMs,
   );
 
+  it("leaves alone who has an address that only holds the customer's", async () => {
+    const keep = async (key: string, text: string): Promise<void> => {
+      await bench.store.write((tx) =>
+        tx
+          .insertInto("idempotency")
+          .values({
+            key_id: "key_forget",
+            path: "/v1/conversations",
+            idempotency_key: key,
+            body_hash: "b",
+            status: 200,
+            response: JSON.stringify({ text }),
+            lease_until: 1,
+            created_at: bench.clock.now(),
+          })
+          .execute(),
+      );
+    };
+    const others = ["joann@shop.example", "mary-ann@shop.example", "ann@shop.example.org", "ann@shop.example-mail.org"];
+    for (const [i, address] of others.entries()) await keep(`other ${i}`, `${address} is its agent`);
+    await keep("own 1", "Write to\nAnn@shop.example.");
+    await keep("own 2", "<ann@shop.example>, please");
+    await bench.engine.update(bench.workspaceId, other, { status: "claimed", assignedTo: "joann@shop.example" }, anna);
+
+    await bench.app.core.people.forget(bench.workspaceId, "ann@shop.example", () => undefined);
+    const kept = await bench.store.read
+      .selectFrom("idempotency")
+      .select("idempotency_key")
+      .where("path", "=", "/v1/conversations")
+      .orderBy("idempotency_key")
+      .execute();
+    expect(kept.map((row) => row.idempotency_key)).toEqual(["other 0", "other 1", "other 2", "other 3"]);
+    expect((await log(other)).find(({ action }) => action === "assigned")).toMatchObject({ to: "joann@shop.example" });
+  });
+
   it(
     "goes with its workspace, whose keys then say that it was deleted",
     async () => {

@@ -117,6 +117,10 @@ eachDatabase("a plan", (open) => {
     });
     expect((await set(id, ["audiences={gold: {plan: [gold]}}"])).audiences).toEqual({ gold: { plan: ["gold"] } });
     await expect(set(id, ["audiences.gold.plan=gold"])).rejects.toThrow("audiences.gold.plan");
+    // A tag is the same in any case: the tighter rule takes the place of the wider one.
+    expect((await set(id, ["audiences.Gold.plan=[platinum]"])).audiences).toEqual({ gold: { plan: ["platinum"] } });
+    await expect(set(id, ["audiences={gold: {}, Gold: {plan: [gold]}}"])).rejects.toThrow("has two rules");
+    await expect(set(id, ["webhooks=[]"])).rejects.toThrow("parley webhook add");
     expect((await set(id, ["audiences={}"])).audiences).toEqual({});
   });
 });

@@ -172,3 +172,19 @@ describe("channels in the configuration file", () => {
     );
   });
 });
+
+describe("workspaces of the configuration file", () => {
+  it("have names of their own, and one rule a tag, which is the same in any case", () => {
+    const twice = "workspaces:\n  - name: Shop\n    plan: growth\n  - name: Shop\n    plan: free\n";
+    expect(() => readConfigFile("parley.yaml", twice, {})).toThrow(
+      "parley.yaml, line 4: two workspaces are named Shop",
+    );
+    const rules = (tag: string): string =>
+      `workspaces:\n  - name: Shop\n    audiences:\n      Staff: {}\n      ${tag}: { role: [employee] }\n`;
+    expect(() => readConfigFile("parley.yaml", rules("staff"), {})).toThrow(
+      "parley.yaml, line 5: the tag staff has two rules",
+    );
+    const [shop] = readConfigFile("parley.yaml", rules("pro"), {}).workspaces;
+    expect(shop?.settings.audiences).toEqual({ staff: {}, pro: { role: ["employee"] } });
+  });
+});

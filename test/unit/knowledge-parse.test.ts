@@ -204,6 +204,16 @@ describe("hostile documents", { timeout: 180_000 }, () => {
     );
   });
 
+  it("ends at once when the program is told to stop", async () => {
+    const stopping = new AbortController();
+    const limits = { inPlaceBytesMax: 0, timeMs: 20_000, heapMb: 512 };
+    // Takes far longer than this test may.
+    const parsed = parseApart(task("> ".repeat(100_000), "text/markdown"), limits, stopping.signal);
+    stopping.abort(new Error("the program stops"));
+    await expect(parsed).rejects.toThrow("the program stops");
+    await expect(parseApart(task("# A", "text/markdown"), limits, stopping.signal)).rejects.toThrow("stops");
+  });
+
   it("ends a document that takes too much memory, or nests without end, without harm to the process", async () => {
     const limits = { inPlaceBytesMax: 0, timeMs: 20_000, heapMb: 24 };
     await expect(parseApart(task("[".repeat(600_000), "text/markdown"), limits)).rejects.toThrow(UnreadableDocument);

@@ -127,7 +127,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       const bytes = await sites.sitemap(address.href, robots, signal);
       if (bytes === undefined) continue;
       try {
-        const found = await parseSitemapApart(bytes);
+        const found = await parseSitemapApart(bytes, signal);
         for (const each of found.pages) {
           const page = pageUrl(each, url);
           if (page !== null && new URL(page).origin === origin && robots.allows(page)) pages.add(page);
@@ -204,7 +204,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       }
       case "page": {
         bytes = fetched.response.body.byteLength;
-        ({ outcome, links } = await read(site, page, fetched.url, fetched.response));
+        ({ outcome, links } = await read(site, page, fetched.url, fetched.response, signal));
         break;
       }
     }
@@ -218,6 +218,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     page: CrawlPagesTable,
     url: string,
     { headers, body }: { readonly headers: Headers; readonly body: Uint8Array<ArrayBuffer> },
+    signal: AbortSignal,
   ): Promise<{ readonly outcome: Outcome; readonly links: readonly string[] }> {
     const skip = (reason: string, links: readonly string[] = [], canonical?: string) => ({
       outcome: { kind: "skipped", reason, ...(canonical === undefined ? {} : { canonical }) } as const,
@@ -237,7 +238,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     }
     let result;
     try {
-      result = await parsePageApart({ ...type, bytes: body, title: titleOf(url) }, url);
+      result = await parsePageApart({ ...type, bytes: body, title: titleOf(url) }, url, signal);
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
       return skip(error.message.replace(/^The file/, "The page"));
