@@ -28,7 +28,8 @@ const pollMs = 250;
 export const documentsAdd: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "audience", "max-pages", "sitemap"]);
   const workspaceId = given.required("workspace");
-  const audience = (given.optional("audience") ?? "").split(",");
+  const tags = given.optional("audience")?.split(",");
+  const audience = tags === undefined ? {} : { audience: tags };
   const maxPages = given.number("max-pages");
   const sitemap = given.optional("sitemap");
   if (given.words.length === 0) throw new UsageError("use: parley documents add --workspace W FILE-or-URL…");
@@ -39,7 +40,7 @@ export const documentsAdd: Command = ({ argv, output, config }) => {
         return core.documents.crawl({
           workspaceId: workspace.id,
           url: source,
-          audience,
+          ...audience,
           ...(maxPages === undefined ? {} : { maxPages }),
           ...(sitemap === undefined ? {} : { sitemap }),
         });
@@ -48,7 +49,7 @@ export const documentsAdd: Command = ({ argv, output, config }) => {
       core.documents.checkType(fileName);
       const body = await core.documents.receive(bytesOf(source));
       try {
-        return await core.documents.add({ workspaceId: workspace.id, fileName, body, audience });
+        return await core.documents.add({ workspaceId: workspace.id, fileName, body, ...audience });
       } catch (error) {
         await core.documents.discard(body);
         throw error;

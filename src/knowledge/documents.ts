@@ -102,7 +102,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
 
   async function add(input: NewDocument): Promise<Document> {
     const type = typeOf(input.fileName, input.mediaType);
-    const audience = JSON.stringify(audienceTags(input.audience ?? []));
+    const audience = input.audience === undefined ? undefined : JSON.stringify(audienceTags(input.audience));
     if ("bytes" in input && input.bytes.byteLength > documentBytesMax) {
       throw new Problem("payload_too_large", "A document can be 25 MB at most.");
     }
@@ -114,7 +114,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
       content_hash: body.hash,
       media_type: type,
       url: input.url ?? null,
-      audience,
+      audience: audience ?? "[]",
       title: titleFromFileName(input.fileName),
       body_id: body.id,
       parent_id: null,
@@ -122,7 +122,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     const { row, queued } = await store.write(async (tx) => {
       const id = newId("doc", now);
       const inserted = await insertDocument(tx, { id, workspaceId: input.workspaceId, now, ...fresh });
-      if (inserted === undefined) return replace(tx, input.workspaceId, fresh, body, now);
+      if (inserted === undefined) return replace(tx, input.workspaceId, fresh, audience, body, now);
       await giveBody(tx, body, id);
       await enqueueIngest(tx, id, now);
       return { row: inserted, queued: true };
@@ -136,6 +136,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     tx: Tx,
     workspaceId: string,
     fresh: Fresh,
+    givenAudience: string | undefined,
     body: StoredBody,
     now: number,
   ): Promise<{ row: DocumentsTable; queued: boolean }> {
@@ -143,14 +144,16 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     const sameContent =
       found.content_hash === fresh.content_hash && found.url === fresh.url && found.status !== "failed";
     // Only what is new is written: the indexing may be changing the rest of the row at this moment.
-    const { audience, content_hash, media_type, url, body_id } = fresh;
+    const { content_hash, media_type, url, body_id } = fresh;
+    // A new version of a gated document is not open to everybody because nobody said anything of that.
+    const audience = givenAudience ?? found.audience;
     const change = sameContent
       ? { audience }
       : { audience, content_hash, media_type, url, body_id, status: "pending" as const, error: null };
     await tx.updateTable("documents").set(change).where("id", "=", found.id).execute();
     const row: DocumentsTable = { ...found, ...change };
     // Who may see it holds at once, for the old version too.
-    if (found.audience !== fresh.audience) await raiseKnowledgeVersion(tx, workspaceId);
+    if (found.audience !== audience) await raiseKnowledgeVersion(tx, workspaceId);
     if (sameContent) return { row, queued: false };
     if (found.body_id !== null) await deleteBody(tx, found.body_id);
     await giveBody(tx, body, found.id);

@@ -88,10 +88,18 @@ export async function provisionWorkspaces(
   dependencies: AccountDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
+  const ids: string[] = [];
   for (const workspace of workspaces) {
     const id = await provisionWorkspace(dependencies, workspace);
     await provisionAccounts(dependencies, id, workspace.channels);
+    ids.push(id);
   }
+  // A workspace that is not in the file any more, or has another name there, must not go on with its channels beside it.
+  await dependencies.store.write(async (tx) => {
+    let disable = tx.updateTable("accounts").set({ enabled: 0 }).where("managed_by", "=", "file");
+    if (ids.length > 0) disable = disable.where("workspace_id", "not in", ids);
+    await disable.execute();
+  });
 }
 
 async function provisionWorkspace(

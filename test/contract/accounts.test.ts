@@ -52,6 +52,15 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await accounts()).toMatchObject([{ enabled: 1 }]);
   });
 
+  it("are disabled when the file does not name their workspace any more", async () => {
+    await provision(`\n      - {name: tg, channel: telegram, token: "${token}"}`);
+    await provisionWorkspaces(
+      { store, clock: createHandMovedClock(1_900_000_000_000), secrets, load: loadAdapter },
+      [],
+    );
+    expect(await accounts()).toMatchObject([{ enabled: 0 }]);
+  });
+
   it("are refused with the line and the mend, and without the token", async () => {
     const wrong = async (channel: string): Promise<string> => {
       const failure = await provision(`\n      - ${channel}`).then(

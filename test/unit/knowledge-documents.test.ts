@@ -195,6 +195,24 @@ eachDatabase("documents", (open) => {
     expect(await documents.get(workspaceId, empty.id)).toMatchObject({ status: "failed", error: "The file is empty." });
   });
 
+  it("leaves a gated document gated when it is added again without a word of that, and opens it on request", async () => {
+    const add = (audience?: readonly string[]) =>
+      documents.add({
+        workspaceId,
+        fileName: "gated.md",
+        bytes: Buffer.from(`Text ${Math.random()}`),
+        ...(audience === undefined ? {} : { audience }),
+      });
+    await add(["pro"]);
+    expect((await add()).audience).toEqual(["pro"]);
+    expect((await add([])).audience).toEqual([]);
+    const site = (audience?: readonly string[]) =>
+      documents.crawl({ workspaceId, url: "https://gated.test/", ...(audience === undefined ? {} : { audience }) });
+    await site(["pro"]);
+    expect((await site()).audience).toEqual(["pro"]);
+    expect((await site([])).audience).toEqual([]);
+  });
+
   it("gives work again to documents that were left without", async () => {
     const { id } = await upload("a.md", "Thirty days.");
     await store.write((tx) => tx.deleteFrom("outbox").where("lane", "=", `ingest:${id}`).execute());

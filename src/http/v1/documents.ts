@@ -52,7 +52,11 @@ export function documentRoutes(app: App, resources: Resources): void {
         await workspace((request.query as Readonly<Record<string, unknown>>)["workspace_id"]);
         const { file, audience } = await receiveUpload(request, documents, { workspace });
         if (file === undefined) throw new Problem("missing_field", "file is required: a part with a file name.");
-        const { id } = await addOrDiscard({ workspaceId: caller.workspaceId, ...file, audience });
+        const { id } = await addOrDiscard({
+          workspaceId: caller.workspaceId,
+          ...file,
+          ...(audience === undefined ? {} : { audience }),
+        });
         return await reply.code(202).send({ document: representation.document(await find(caller.workspaceId, id)) });
       } finally {
         uploads -= 1;

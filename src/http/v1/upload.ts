@@ -21,7 +21,8 @@ export interface Upload {
   /** Undefined: the form held none. */
   readonly file: { readonly fileName: string; readonly mediaType: string; readonly body: StoredBytes } | undefined;
   readonly workspaceIds: readonly string[];
-  readonly audience: readonly string[];
+  /** Absent where the form has no such field. */
+  readonly audience?: readonly string[];
 }
 
 type Checks = {
@@ -36,7 +37,7 @@ type Checks = {
 export async function receiveUpload(request: FastifyRequest, shelf: DocumentShelf, checks: Checks): Promise<Upload> {
   let file: Upload["file"];
   const workspaceIds: string[] = [];
-  const audience: string[] = [];
+  let audience: string[] | undefined;
   try {
     for await (const part of request.parts()) {
       if (part.type === "file") {
@@ -49,7 +50,7 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
         workspaceIds.push(String(part.value));
         await checks.workspace(String(part.value));
       } else if (part.fieldname === "audience") {
-        audience.push(...String(part.value).split(","));
+        audience = [...(audience ?? []), ...String(part.value).split(",")];
       }
     }
   } catch (error) {
@@ -61,7 +62,7 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
     }
     throw error;
   }
-  return { file, workspaceIds, audience };
+  return { file, workspaceIds, ...(audience === undefined ? {} : { audience }) };
 }
 
 /** A connection that is closed on somebody who is still sending takes the answer with it: what comes is thrown away. */

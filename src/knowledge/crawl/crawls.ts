@@ -27,7 +27,8 @@ export interface CheckedCrawl {
   readonly url: string;
   readonly maxPages: number;
   readonly sitemap: string | null;
-  readonly audience: string;
+  /** Undefined: as it was, or for everybody. */
+  readonly audience: string | undefined;
 }
 
 export function checkCrawl({ workspaceId, url, maxPages, sitemap, audience }: NewCrawl): CheckedCrawl {
@@ -40,7 +41,7 @@ export function checkCrawl({ workspaceId, url, maxPages, sitemap, audience }: Ne
   if (!Number.isInteger(pages) || pages < 1 || pages > maxPagesMost) {
     throw new Problem("invalid_parameter", `max_pages is a whole number from 1 to ${maxPagesMost}.`);
   }
-  const tags = JSON.stringify(audienceTags(audience ?? []));
+  const tags = audience === undefined ? undefined : JSON.stringify(audienceTags(audience));
   return { workspaceId, url: start.href, maxPages: pages, sitemap: map?.href ?? null, audience: tags };
 }
 
@@ -63,7 +64,7 @@ const recrawlLane = (documentId: string): string => `recrawl:${documentId}`;
 /** Adds the site, or updates it in place and goes through it again. */
 export async function putCrawl(
   tx: Tx,
-  { workspaceId, url, maxPages, sitemap, audience }: CheckedCrawl,
+  { workspaceId, url, maxPages, sitemap, audience: given }: CheckedCrawl,
   now: number,
 ): Promise<{ readonly row: DocumentsTable; readonly queued: boolean }> {
   const originKey = sha256(`crawl\n${url}`);
@@ -76,12 +77,13 @@ export async function putCrawl(
     content_hash: null,
     media_type: "text/html",
     url,
-    audience,
+    audience: given ?? "[]",
     title: titleOfUrl(url),
     body_id: null,
     parent_id: null,
   });
   const row = inserted ?? (await documentOfOrigin(tx, workspaceId, originKey));
+  const audience = given ?? row.audience;
   if (inserted !== undefined) {
     await tx
       .insertInto("crawls")
