@@ -270,20 +270,34 @@ async function eraseQueued(store: Store, traces: Traces): Promise<number> {
   for (let after = 0; ;) {
     const page = await store.read
       .selectFrom("outbox")
-      .select(["id", "payload", "last_error"])
+      .select(["id", "payload", "last_error", "dead_at"])
       .where("id", ">", after)
       .orderBy("id")
       .limit(pageSize)
       .execute();
+    // Work of other workspaces stands here too, and goes on even where it names the same address.
     const theirs = page
-      .filter((row) => tells(row.payload, traces) || tells(row.last_error, traces))
+      .filter((row) => isWorkOf(row.payload, traces) || (row.dead_at !== null && tells(row.payload, traces)))
       .map(({ id }) => id);
-    if (theirs.length > 0) await store.write((tx) => tx.deleteFrom("outbox").where("id", "in", theirs).execute());
-    count += theirs.length;
+    const telling = page.filter(({ id, last_error: error }) => !theirs.includes(id) && tells(error, traces));
+    if (theirs.length + telling.length > 0) {
+      await store.write(async (tx) => {
+        if (theirs.length > 0) await tx.deleteFrom("outbox").where("id", "in", theirs).execute();
+        for (const { id } of telling)
+          await tx.updateTable("outbox").set({ last_error: erased }).where("id", "=", id).execute();
+      });
+    }
+    count += theirs.length + telling.length;
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return count;
     after = last.id;
   }
+}
+
+const workIds = /(?:conv|con)_[0-9a-z]{26}/g;
+
+function isWorkOf(payload: string, { conversations, contacts }: Traces): boolean {
+  return (payload.match(workIds) ?? []).some((id) => conversations.has(id) || contacts.has(id));
 }
 
 async function noteErasure(

@@ -157,6 +157,9 @@ async function settle(
     else if (next === null) await tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute();
     else await deferEvent(tx, id, queued, next);
     const made = outcomeOf(posted.delivered, disabling !== null, next);
+    // The event was erased while it was on its way: nothing of what was answered to it is kept.
+    const event = await tx.selectFrom("events").select("id").where("id", "=", queued.eventId).executeTakeFirst();
+    if (event === undefined) return { outcome: made, reason: disabling };
     await insertAttempt(tx, {
       endpointId: id,
       eventId: queued.eventId,
