@@ -27,7 +27,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     {
       name: "configuration",
       ok: true,
-      detail: `${config.file.workspaces.length} workspaces in the configuration file`,
+      detail: `workspaces in the configuration file: ${config.file.workspaces.length}`,
     },
     await check("Node.js", async () => {
       const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -10,7 +10,16 @@ import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
 import type { StoredBody } from "./bodies.ts";
 import { adoptBody, createBodies, deleteBody } from "./bodies.ts";
 import type { CrawlWork, NewCrawl } from "./crawl/crawls.ts";
-import { checkCrawl, crawlLane, enqueueRun, putCrawl, recrawlWhenDue, removeCrawl, startRun } from "./crawl/crawls.ts";
+import {
+  checkCrawl,
+  crawlLane,
+  enqueueRun,
+  putCrawl,
+  recrawlWhenDue,
+  removeCrawl,
+  scheduleRecrawl,
+  startRun,
+} from "./crawl/crawls.ts";
 import { createCrawler } from "./crawl/run.ts";
 import type { CrawlProgress } from "./crawl/progress.ts";
 import { crawlProgress } from "./crawl/progress.ts";
@@ -304,6 +313,8 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
       if (numUpdatedRows === 1n) {
         const settled = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
         if (settled !== undefined) await onSettled?.(tx, toDocument(settled));
+        // What failed now is tried again when its time has come, as after a crawl that has ended well.
+        if (settled !== undefined && row.kind === "crawl") await scheduleRecrawl(tx, settled, clock.now(), clock.now());
       }
     }
     return () => undefined;
