@@ -215,12 +215,12 @@ eachDatabase("documents", (open) => {
 
   it("looks again some day at a website that was given up on", async () => {
     const { id } = await documents.crawl({ workspaceId, url: "https://broken.test/" });
-    const work = () => store.read.selectFrom("outbox").selectAll().where("payload", "like", `%${id}%`).execute();
-    const [row] = await work();
+    const itsWork = () => store.read.selectFrom("outbox").selectAll().where("payload", "like", `%${id}%`).execute();
+    const [row] = await itsWork();
     if (row === undefined) throw new Error("the website has no work");
     await store.write((tx) => documents.abandoned(tx, row, "it broke", row.created_at));
     expect(await documents.get(workspaceId, id)).toMatchObject({ status: "failed" });
-    expect((await work()).filter(({ kind }) => kind === "recrawl")).toHaveLength(1);
+    expect((await itsWork()).filter(({ kind }) => kind === "recrawl")).toHaveLength(1);
   });
 
   it("gives work again to documents that were left without", async () => {
