@@ -234,6 +234,12 @@ eachDatabase("what endpoints are told of", (open) => {
     ] as const) {
       const { id } = await documents.add({ workspaceId: bench.workspaceId, fileName, bytes: Buffer.from(text) });
       // By the program's own worker: beside it, this would be a second one for the same document.
+      await bench.until("the document is settled", async () => {
+        const document = await documents.get(bench.workspaceId, id);
+        return document?.status === "indexed" || document?.status === "failed";
+      });
+      // The work of telling is found at the next look.
+      bench.clock.advance(1_000);
       await bench.settle();
       const [event, ...more] = await eventsOf(id);
       expect(more).toEqual([]);
