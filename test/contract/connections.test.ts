@@ -116,7 +116,11 @@ eachDatabase("connections", (open) => {
     );
     for (let look = 0; look < 5; look += 1) {
       clock.advance(5 * secondMs);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      const now = clock.now();
+      await until(async () => {
+        const lease = await store.read.selectFrom("connection_leases").select("lease_until").executeTakeFirst();
+        return (lease?.lease_until ?? 0) >= now + 10 * secondMs;
+      });
       expect(live(first, second)).toBe(1);
     }
     const [runner, waiter] = live(first) === 1 ? [first, second] : [second, first];
