@@ -5,6 +5,8 @@ export interface HandMovedClock extends Clock {
   advance(ms: number): void;
   /** Moves the time on at once, as for a machine that slept: what fell due meanwhile is called back one time, late. */
   leap(ms: number): void;
+  /** How many timers are set. What has come to rest until the clock moves on has set all of its own again. */
+  waiting(): number;
 }
 
 /** A clock that stands still until it is moved. What is due at once is called back in the next turn. */
@@ -14,6 +16,7 @@ export function createHandMovedClock(start: number): HandMovedClock {
 
   return {
     now: () => now,
+    waiting: () => timers.size,
     timer(delayMs, callback) {
       if (delayMs <= 0) {
         const handle = setImmediate(callback);
