@@ -52,6 +52,16 @@ export interface ChannelAdapter {
    */
   reconcile?(key: string, context: SendContext): Promise<Receipt | null>;
   /**
+   * The bytes of a file that a customer sent, named by {@link InboundFile.ref}. May be called again after a failure. Throws
+   * {@link DeliveryError}: `rejected` when the platform will never give it, `not_sent` when asking again may help. The host
+   * stops reading at its own limit, and then ends the iteration.
+   */
+  fetchFile?(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Changes a part that was sent before, where the platform can. Same errors as {@link send}. */
+  edit?(part: Part, externalId: string, context: SendContext): Promise<void>;
+  /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
+  remove?(externalId: string, context: SendContext): Promise<void>;
+  /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
    */
@@ -72,6 +82,8 @@ export interface Capabilities {
   readonly receipts: boolean;
   /** Sending the same key again does not show the message again. */
   readonly idempotentSend: boolean;
+  /** The largest file that can be sent; absent: the channel carries no files, and a link is sent instead. */
+  readonly fileBytesMax?: number;
 }
 
 export type Inbound =
@@ -156,6 +168,8 @@ export type InboundEvent =
       /** The platform's id of the message when that is another than the event's. */
       readonly messageExternalId?: string;
       readonly metadata?: Readonly<Record<string, unknown>>;
+      /** What came with it, at most 20; the host fetches them once the message is stored. The text may then be empty. */
+      readonly files?: readonly InboundFile[];
     })
   | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
@@ -178,6 +192,25 @@ export type InboundEvent =
       readonly sentAt: number;
     };
 
+/** A file that a customer sent, as the platform speaks of it: all of it is the sender's word, and nothing of it trusted. */
+export interface InboundFile {
+  /** Opaque, for {@link ChannelAdapter.fetchFile} alone; at most 4,096 characters. Stored, never shown. */
+  readonly ref: string;
+  readonly name: string;
+  readonly mediaType: string;
+  /** null: the platform does not say. */
+  readonly bytes: number | null;
+}
+
+/** A file that an agent sends along. */
+export interface OutboundFile {
+  /** For {@link SendContext.file}. */
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+}
+
 /** What became of an event; `duplicate` when it had been accepted before. */
 export interface Accepted {
   readonly duplicate: boolean;
@@ -193,6 +226,7 @@ export interface OutboundMessage {
   readonly authorName: string | null;
   readonly markdown: string;
   readonly sources: readonly Source[];
+  readonly files?: readonly OutboundFile[];
 }
 
 /** One platform call, as JSON that the host stores until it is made. */
@@ -208,6 +242,8 @@ export interface SendContext {
   readonly key: string;
   readonly messageId: string;
   readonly signal: AbortSignal;
+  /** The bytes of a file of this message. Absent where the host sends none. */
+  file?(id: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
 export interface Receipt {
