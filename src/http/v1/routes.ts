@@ -41,7 +41,7 @@ export async function v1(
     request.rate = unknownCallerRate(clock.now());
     // What customers write is nothing for a cache on the way.
     reply.header("cache-control", "no-store");
-    const caller = await authenticate(store.read, request.headers.authorization, clock.now());
+    const caller = await authenticate(store, request.headers.authorization, clock.now());
     request.caller = caller;
     leaveAtTheEnd(request, reply, enter(request, caller.keyId));
     settle.set(request, inFlight.enter());
@@ -116,7 +116,7 @@ export async function v1(
   app.setNotFoundHandler((request, reply) => handleError(unknownPath(request), request, reply));
   await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
 
-  const representation = createRepresentation(store.read, () => clock.now());
+  const representation = createRepresentation(store, () => clock.now());
   const idempotency = createIdempotency(store, () => clock.now(), dependencies.processId);
   const resources = { ...dependencies, limits, idempotency, representation, ending };
   conversationRoutes(app, resources);
