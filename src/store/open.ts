@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
+import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
 import { Kysely, MysqlDialect, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
@@ -99,12 +99,19 @@ async function openMysql(url: string, connectMs: number): Promise<OpenStore> {
   let inUse = 0;
   pool.on("acquire", () => (inUse += 1));
   pool.on("release", () => (inUse -= 1));
+  const select = <R>({ sql: text, parameters }: CompiledQuery<R>): Promise<readonly R[]> =>
+    new Promise((resolve, reject) => {
+      pool.query(text, [...parameters], (error, rows) => {
+        if (error === null) resolve(rows as R[]);
+        else reject(error);
+      });
+    });
   const dialect = new MysqlDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
   return assemble(
     "mysql",
-    { reader, select: async (query) => (await reader.executeQuery(query)).rows },
+    { reader, select },
     writer,
     { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention },
     () => promisify(pool.end.bind(pool))(),

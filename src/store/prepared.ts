@@ -32,7 +32,7 @@ export function prepareRead<V extends Values, R>(
 
   function queryFor(db: Reader, names: readonly string[], shape: string): CompiledQuery<R> {
     let shapes = built.get(db);
-    if (shapes === undefined) built.set(db, (shapes = new Map()));
+    if (shapes === undefined) built.set(db, (shapes = new Map<string, CompiledQuery<R>>()));
     let query = shapes.get(shape);
     if (query === undefined) {
       // Typed as values, because that is what they stand for.
