@@ -8,6 +8,7 @@ import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
+import { recentThreads } from "#engine/recent-threads.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
 import type { Measures } from "./measures.ts";
@@ -22,6 +23,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   widget: "widget",
   hosted: "widget",
   telegram: "telegram",
+  discord: "discord",
 };
 
 /** Adapters that no account uses are never loaded. */
@@ -299,6 +301,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
       }));
     },
     thread: createThreadStates(store.read, account),
+    recentThreads: (since) => recentThreads(store.read, account, since),
     watch: (thread, listener) =>
       fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
     announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),
