@@ -222,7 +222,10 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       for (const { id } of rows) {
         const found = await open(id).catch((error: unknown) => {
           // The reply itself must not wait for somebody to mend another account.
-          log.error({ err: error, account: id }, "a reply cannot follow a visitor by e-mail: the account cannot be used");
+          log.error(
+            { err: error, account: id },
+            "a reply cannot follow a visitor by e-mail: the account cannot be used",
+          );
           return undefined;
         });
         const followUp = found?.adapter.capabilities.followUp;

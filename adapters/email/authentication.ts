@@ -52,12 +52,7 @@ function parse(value: string): { readonly server: string; readonly results: read
     const [method, result] = (words[0] ?? "").toLowerCase().split("=");
     if (method === undefined || result === undefined) return [];
     const from = words.find((word) => /^header\.from=/i.test(word));
-    const domain = from
-      ?.slice("header.from=".length)
-      .replaceAll('"', "")
-      .split("@")
-      .at(-1)
-      ?.toLowerCase();
+    const domain = from?.slice("header.from=".length).replaceAll('"', "").split("@").at(-1)?.toLowerCase();
     return [{ method: method.split("/")[0] ?? "", result, domain }];
   });
   return { server, results };

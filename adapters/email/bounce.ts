@@ -11,18 +11,34 @@ export interface Bounce {
 
 /** What a report says of the mail that it is about; undefined where it says nothing that could be read. */
 export function readBounce(mail: Mail): Bounce | undefined {
-  const about = [...new Set([...(mail.report?.original === null || mail.report === null ? [] : [mail.report.original]), ...mail.references, ...idsInText(mail.text ?? "")])];
+  const about = [
+    ...new Set([
+      ...(mail.report?.original === null || mail.report === null ? [] : [mail.report.original]),
+      ...mail.references,
+      ...idsInText(mail.text ?? ""),
+    ]),
+  ];
   if (mail.report === null) {
     if (about.length === 0) return undefined;
     const recipients = headersNamed(mail, "x-failed-recipients").join(", ");
     return { state: "failed", reason: reasonOf(recipients, "", firstLines(mail.text ?? "")), about };
   }
-  const groups = mail.report.status.replaceAll("\r\n", "\n").split(/\n\s*\n/).map(fieldsOf);
+  const groups = mail.report.status
+    .replaceAll("\r\n", "\n")
+    .split(/\n\s*\n/)
+    .map(fieldsOf);
   const recipients = groups.filter((fields) => fields.has("action") || fields.has("final-recipient"));
   const worst = ["failed", "delayed", "delivered", "relayed", "expanded"].find((action) =>
     recipients.some((fields) => fields.get("action")?.toLowerCase().startsWith(action) === true),
   );
-  const fields = recipients.find((each) => each.get("action")?.toLowerCase().startsWith(worst ?? "") === true) ?? recipients[0];
+  const fields =
+    recipients.find(
+      (each) =>
+        each
+          .get("action")
+          ?.toLowerCase()
+          .startsWith(worst ?? "") === true,
+    ) ?? recipients[0];
   const reason = reasonOf(
     valueOf(fields?.get("final-recipient") ?? fields?.get("original-recipient") ?? ""),
     fields?.get("status") ?? "",
@@ -30,7 +46,8 @@ export function readBounce(mail: Mail): Bounce | undefined {
   );
   const failed = worst === "failed" || (worst === undefined && fields?.get("status")?.startsWith("5") === true);
   if (failed) return { state: "failed", reason, about };
-  if (worst === "delayed" || fields?.get("status")?.startsWith("4") === true) return { state: "delayed", reason, about };
+  if (worst === "delayed" || fields?.get("status")?.startsWith("4") === true)
+    return { state: "delayed", reason, about };
   if (worst === undefined) return undefined;
   return { state: "delivered", reason, about };
 }
@@ -71,4 +88,6 @@ const firstLines = (text: string): string =>
 
 /** Old servers send the mail's headers back as text. */
 const idsInText = (text: string): readonly string[] =>
-  [...text.slice(0, 100_000).matchAll(/^[ \t>]{0,8}message-id:\s{0,4}(<[^<>\s]{1,900}>)/gim)].map(([, id]) => id ?? "").slice(0, 5);
+  [...text.slice(0, 100_000).matchAll(/^[ \t>]{0,8}message-id:\s{0,4}(<[^<>\s]{1,900}>)/gim)]
+    .map(([, id]) => id ?? "")
+    .slice(0, 5);

@@ -28,7 +28,8 @@ export async function fetchPart(
     let uid: number | undefined = given.uid;
     if (String(box.uidValidity) !== given.v) {
       // The numbers mean other mails by now.
-      const found = given.id === null ? false : await client.search({ header: { "message-id": given.id } }, { uid: true });
+      const found =
+        given.id === null ? false : await client.search({ header: { "message-id": given.id } }, { uid: true });
       uid = found === undefined || found === false ? undefined : found[0];
     }
     const download = uid === undefined ? undefined : await client.download(String(uid), given.part, { uid: true });

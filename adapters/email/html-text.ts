@@ -1,7 +1,9 @@
 import { Parser } from "htmlparser2";
 
 const blocks = new Set(
-  "p div section article header footer h1 h2 h3 h4 h5 h6 ul ol table tr blockquote pre hr address form dl dt dd center".split(" "),
+  "p div section article header footer h1 h2 h3 h4 h5 h6 ul ol table tr blockquote pre hr address form dl dt dd center".split(
+    " ",
+  ),
 );
 const silent = new Set("style script head title template noscript svg".split(" "));
 /** Ends of what comes out of it. */
@@ -9,10 +11,20 @@ const textMax = 400_000;
 
 /** What mail programs put around what was written before. */
 function isQuote(name: string, { id = "", class: classes = "", type }: Readonly<Record<string, string>>): boolean {
-  if (name === "blockquote") return type === "cite" || /\b(?:gmail_quote|tutanota_quote|protonmail_quote)\b/.test(classes);
-  if (/\b(?:gmail_quote|yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|gmail_attr)\b/.test(classes))
+  if (name === "blockquote")
+    return type === "cite" || /\b(?:gmail_quote|tutanota_quote|protonmail_quote)\b/.test(classes);
+  if (
+    /\b(?:gmail_quote|yahoo_quoted|moz-cite-prefix|protonmail_quote|tutanota_quote|zmail_extra|gmail_attr)\b/.test(
+      classes,
+    )
+  )
     return true;
-  return id === "appendonsend" || id === "divRplyFwdMsg" || id === "OLK_SRC_BODY_SECTION" || id === "mail-editor-reference-message-container";
+  return (
+    id === "appendonsend" ||
+    id === "divRplyFwdMsg" ||
+    id === "OLK_SRC_BODY_SECTION" ||
+    id === "mail-editor-reference-message-container"
+  );
 }
 
 const signatureClasses = /\b(?:gmail_signature|moz-signature|protonmail_signature_block|Signature)\b/;
@@ -35,7 +47,8 @@ export function htmlText(html: string): HtmlText {
   let quoteDepth = 0;
   let cut = false;
   let preDepth = 0;
-  const open: { readonly name: string; readonly quote: boolean; readonly href: string | undefined; label: string }[] = [];
+  const open: { readonly name: string; readonly quote: boolean; readonly href: string | undefined; label: string }[] =
+    [];
   const each = (put: (lines: Lines) => void): void => {
     put(whole);
     if (quoteDepth === 0 && !cut) put(written);
@@ -55,7 +68,8 @@ export function htmlText(html: string): HtmlText {
         if (name === "p" || /^h[1-6]$/.test(name)) each((lines) => lines.gap());
         if (name === "img" && silentDepth === 0) {
           const alt = (attributes["alt"] ?? "").trim();
-          if (alt !== "" && (attributes["src"] ?? "").startsWith("cid:")) each((lines) => lines.put(`[${alt.slice(0, 200)}]`));
+          if (alt !== "" && (attributes["src"] ?? "").startsWith("cid:"))
+            each((lines) => lines.put(`[${alt.slice(0, 200)}]`));
         }
         // Void elements are closed by the parser as well.
         open.push({ name, quote, href: name === "a" ? attributes["href"] : undefined, label: "" });
@@ -72,9 +86,15 @@ export function htmlText(html: string): HtmlText {
         if (silent.has(name)) silentDepth = Math.max(0, silentDepth - 1);
         if (name === "pre") preDepth = Math.max(0, preDepth - 1);
         const href = closed?.href;
-        if (href !== undefined && /^https?:\/\//i.test(href) && closed?.label.trim() !== href && (closed?.label.trim() ?? "") !== "")
+        if (
+          href !== undefined &&
+          /^https?:\/\//i.test(href) &&
+          closed?.label.trim() !== href &&
+          (closed?.label.trim() ?? "") !== ""
+        )
           each((lines) => lines.put(` (${href.slice(0, 2_000)})`));
-        if (blocks.has(name) || name === "li") each((lines) => lines.end());
+        if (name === "p" || /^h[1-6]$/.test(name)) each((lines) => lines.gap());
+        else if (blocks.has(name) || name === "li") each((lines) => lines.end());
         if (closed?.quote === true) {
           if (quoteDepth === 1) written.end();
           quoteDepth = Math.max(0, quoteDepth - 1);
@@ -131,7 +151,10 @@ function createLines(): Lines {
       const kept: string[] = [];
       for (const each of done) if (each !== "" || (kept.length > 0 && kept.at(-1) !== "")) kept.push(each);
       while (kept.at(-1) === "") kept.pop();
-      return kept.join("\n").replaceAll(/[\u200B\uFEFF\u00AD]/g, "").replaceAll("\u00A0", " ");
+      return kept
+        .join("\n")
+        .replaceAll(/[\u200B\uFEFF\u00AD]/g, "")
+        .replaceAll("\u00A0", " ");
     },
   };
 }

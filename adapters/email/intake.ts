@@ -166,7 +166,9 @@ export function createIntake({ host, config, names, render }: IntakeDependencies
     const { duplicate, messageId } = await host.accept({
       kind: "agent",
       externalId: id,
-      ...(mail.messageId === null ? {} : { messageExternalId: markOf(mail.messageId), marks: [markOf(mail.messageId)] }),
+      ...(mail.messageId === null
+        ? {}
+        : { messageExternalId: markOf(mail.messageId), marks: [markOf(mail.messageId)] }),
       thread,
       ...at,
       author,
@@ -239,13 +241,7 @@ export function createIntake({ host, config, names, render }: IntakeDependencies
     return (config.forms ?? []).some((form) => form.toLowerCase() === from) && mail.replyTo.length > 0;
   }
 
-  function recordOf(
-    mail: Mail,
-    place: Place,
-    from: Address,
-    dmarc: Verdict,
-    original: string | undefined,
-  ): MailRecord {
+  function recordOf(mail: Mail, place: Place, from: Address, dmarc: Verdict, original: string | undefined): MailRecord {
     const own = ({ address }: Address): boolean => !names.isOwnAddress(address);
     return {
       subject: mail.subject,
@@ -296,8 +292,11 @@ function textsOf(mail: Mail): { readonly whole: string; readonly text: string } 
 /** What is stored of it as the message, and all of it where that is more. */
 function messageText(mail: Mail, begins: boolean): { readonly text: string; readonly original: string | undefined } {
   const { whole, text: written } = textsOf(mail);
-  const subject = mail.subject.replace(/^(?:(?:re|aw|sv|vs|antw|fwd?|wg|tr|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "").trim();
-  const cut = written.length > textMax ? `${written.slice(0, textMax).toWellFormed()}\n\n[The e-mail goes on.]` : written;
+  const subject = mail.subject
+    .replace(/^(?:(?:re|aw|sv|vs|antw|fwd?|wg|tr|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")
+    .trim();
+  const cut =
+    written.length > textMax ? `${written.slice(0, textMax).toWellFormed()}\n\n[The e-mail goes on.]` : written;
   const named = subject !== "" && (begins || cut === "") && !cut.toLowerCase().includes(subject.toLowerCase());
   const files = mail.attachments.length > 0;
   const text = [
@@ -315,7 +314,9 @@ function messageText(mail: Mail, begins: boolean): { readonly text: string; read
 const isEncrypted = (mail: Mail): boolean =>
   mail.headers.some(
     ({ name, value }) =>
-      name === "content-type" && /^(?:multipart\/encrypted|application\/(?:x-)?pkcs7-mime)/i.test(value) && !/signed-data/i.test(value),
+      name === "content-type" &&
+      /^(?:multipart\/encrypted|application\/(?:x-)?pkcs7-mime)/i.test(value) &&
+      !/signed-data/i.test(value),
   );
 
 function filesOf(mail: Mail, place: Place): readonly InboundFile[] {

@@ -149,7 +149,9 @@ async function drain(
   }
   const canFlag = !sent && (box.permanentFlags?.has("\\*") === true || box.permanentFlags?.has(takenFlag) === true);
   for (;;) {
-    const found: readonly Listed[] = moved ? await listSince(client, known) : await list(client, `${position.uid + 1}:*`);
+    const found: readonly Listed[] = moved
+      ? await listSince(client, known)
+      : await list(client, `${position.uid + 1}:*`);
     // A server answers `N:*` with its last mail even where that is before N.
     const from: number = moved ? 0 : position.uid;
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
@@ -162,7 +164,12 @@ async function drain(
     }
     if (moved) {
       const last = fresh.at(-1);
-      await keep({ ...known, v, uid: Math.max(box.uidNext - 1, last?.uid ?? 0), at: Math.max(known.at, last?.at ?? 0) });
+      await keep({
+        ...known,
+        v,
+        uid: Math.max(box.uidNext - 1, last?.uid ?? 0),
+        at: Math.max(known.at, last?.at ?? 0),
+      });
       return true;
     }
     if (fresh.length <= batchMax) return true;
@@ -173,17 +180,25 @@ async function drain(
   }
 
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
-    const fetched = await client.fetchOne(String(uid), { uid: true, source: { start: 0, maxLength: sourceMax } }, { uid: true });
+    const fetched = await client.fetchOne(
+      String(uid),
+      { uid: true, source: { start: 0, maxLength: sourceMax } },
+      { uid: true },
+    );
     // Somebody has deleted it meanwhile.
     if (fetched === undefined || fetched === false || fetched.source === undefined) return true;
     const mail = await readMailApart({ raw: fetched.source, bytes: Math.max(size, fetched.source.length) });
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
       const outcome = await intake.take(mail, place);
-      if (outcome.kind === "ignored") host.log.info({ folder, uid, reason: outcome.reason }, "an e-mail is passed over");
+      if (outcome.kind === "ignored")
+        host.log.info({ folder, uid, reason: outcome.reason }, "an e-mail is passed over");
       return true;
     } catch (error) {
-      host.log.error({ err: error, folder, uid, account: config.address }, "an e-mail could not be stored; it is tried again");
+      host.log.error(
+        { err: error, folder, uid, account: config.address },
+        "an e-mail could not be stored; it is tried again",
+      );
       return false;
     }
   }

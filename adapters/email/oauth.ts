@@ -37,7 +37,9 @@ export function createTokens(config: EmailConfig, clock: Clock): (() => Promise<
     const { access_token: token, expires_in: seconds, error } = (answer ?? {}) as Readonly<Record<string, unknown>>;
     if (!response.ok || typeof token !== "string") {
       const reason = typeof error === "string" && /^[a-z_]{1,60}$/.test(error) ? error : `status ${response.status}`;
-      throw new Error(`no access token is given for this mailbox (${reason}): check oauth_client_id, oauth_client_secret and oauth_refresh_token`);
+      throw new Error(
+        `no access token is given for this mailbox (${reason}): check oauth_client_id, oauth_client_secret and oauth_refresh_token`,
+      );
     }
     known = { token, until: clock.now() + (typeof seconds === "number" ? seconds : 300) * 1_000 - marginMs };
     return token;

@@ -24,7 +24,14 @@ export interface OwnNames {
 export const ownHeader = "X-Parley-Message";
 
 /** Where a server tells which address a mail came for, the surest first. */
-const recipientHeaders = ["delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "x-forwarded-to", "apparently-to"];
+const recipientHeaders = [
+  "delivered-to",
+  "x-original-to",
+  "envelope-to",
+  "x-envelope-to",
+  "x-forwarded-to",
+  "apparently-to",
+];
 
 export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string): OwnNames {
   const at = address.lastIndexOf("@");
@@ -32,7 +39,11 @@ export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string)
   const domain = address.slice(at + 1);
   // What the installation's secret makes of it, in letters that survive every mail program: some write addresses small.
   const mac = (purpose: string, value: string): string =>
-    base32(createHash("sha256").update(host.seal(`${purpose}:${value}`)).digest()).slice(0, 13);
+    base32(
+      createHash("sha256")
+        .update(host.seal(`${purpose}:${value}`))
+        .digest(),
+    ).slice(0, 13);
   const proves = (purpose: string, value: string, given: string): boolean => {
     const expected = Buffer.from(mac(purpose, value));
     const actual = Buffer.from(given);
@@ -66,7 +77,9 @@ export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string)
     replyAddress: (thread) => `${local}+${thread}-${mac("thread", thread)}@${domain}`,
     threadFrom(mail) {
       const candidates = [
-        ...recipientHeaders.flatMap((name) => headersNamed(mail, name)).flatMap((value) => value.match(/[^\s<>,;"]+@[^\s<>,;"]+/g) ?? []),
+        ...recipientHeaders
+          .flatMap((name) => headersNamed(mail, name))
+          .flatMap((value) => value.match(/[^\s<>,;"]+@[^\s<>,;"]+/g) ?? []),
         ...[...mail.to, ...mail.cc].map((each) => each.address),
       ];
       for (const candidate of candidates.slice(0, 200)) {
@@ -77,14 +90,16 @@ export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string)
     },
     messageId: (key) => `<${key}.${mac("message", key)}@${domain}>`,
     isOurs: (mail) =>
-      (mail.messageId !== null && isOurId(mail.messageId)) ||
-      headersNamed(mail, ownHeader.toLowerCase()).some(isStamp),
+      (mail.messageId !== null && isOurId(mail.messageId)) || headersNamed(mail, ownHeader.toLowerCase()).some(isStamp),
     isOurId,
     stamp: (key) => `${key}.${mac("message", key)}`,
     rootId: (thread) => `<thread.${thread}.${mac("root", thread)}@${domain}>`,
     isOwnAddress(given) {
       const text = given.toLowerCase();
-      return text === address.toLowerCase() || (text.startsWith(`${local.toLowerCase()}+`) && text.endsWith(`@${domain.toLowerCase()}`));
+      return (
+        text === address.toLowerCase() ||
+        (text.startsWith(`${local.toLowerCase()}+`) && text.endsWith(`@${domain.toLowerCase()}`))
+      );
     },
   };
 }

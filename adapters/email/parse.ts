@@ -95,7 +95,11 @@ function mailOf(parsed: ParsedMail, raw: Buffer): Omit<Mail, "lacks"> {
   };
 }
 
-const oneLine = (text: string): string => text.toWellFormed().replaceAll(/[\r\n\t\0]+/g, " ").trim();
+const oneLine = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[\r\n\t\0]+/g, " ")
+    .trim();
 
 function dateOf(date: Date | undefined): number | null {
   const at = date?.getTime() ?? Number.NaN;
@@ -116,7 +120,8 @@ function addressesOf(given: AddressObject | AddressObject[] | undefined): readon
 }
 
 /** Whatever else is written there could become a header or a command of its own. */
-const isAddress = (address: string): boolean => address.length <= 190 && /^[^\s<>"(),;:@]+@[^\s<>"(),;:@]+$/.test(address);
+const isAddress = (address: string): boolean =>
+  address.length <= 190 && /^[^\s<>"(),;:@]+@[^\s<>"(),;:@]+$/.test(address);
 
 /** Message-IDs with their brackets; those of broken mailers without. */
 function idsIn(text: string): readonly string[] {
@@ -165,7 +170,12 @@ function fileName(given: string | undefined, mediaType: string, index: number): 
     .trim();
   if (name !== undefined && name !== "" && !/^\.+$/.test(name)) return name.slice(-150);
   if (mediaType === "message/rfc822") return `mail-${index + 1}.eml`;
-  return `file-${index + 1}.${mediaType.split("/")[1]?.replaceAll(/[^a-z0-9]/g, "").slice(0, 10) ?? "bin"}`;
+  return `file-${index + 1}.${
+    mediaType
+      .split("/")[1]
+      ?.replaceAll(/[^a-z0-9]/g, "")
+      .slice(0, 10) ?? "bin"
+  }`;
 }
 
 function originalId(content: Buffer): string | null {

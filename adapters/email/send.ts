@@ -52,10 +52,14 @@ export async function sendMail(
   try {
     const info = await transport.sendMail({
       envelope: { from: config.address, to: [to, ...copies] },
-      from: { name: author === null || author === company ? company : `${author} (${company})`, address: config.address },
+      from: {
+        name: author === null || author === company ? company : `${author} (${company})`,
+        address: config.address,
+      },
       to,
       cc: [...copies],
-      replyTo: (config.plus_addressing ?? true) ? { name: company, address: names.replyAddress(thread) } : config.address,
+      replyTo:
+        (config.plus_addressing ?? true) ? { name: company, address: names.replyAddress(thread) } : config.address,
       subject: last === undefined ? `Re: ${title}` : replySubject(last.subject),
       messageId,
       inReplyTo: answered ?? root,
@@ -101,7 +105,11 @@ export async function sendMail(
       typeof each === "string" ? each : ((each as { readonly address?: string }).address ?? ""),
     );
     const first = refused.indexOf(customer);
-    if (first >= 0) throw smtpError(info.rejectedErrors?.[first] ?? { responseCode: 550, response: "the address is refused" }, config);
+    if (first >= 0)
+      throw smtpError(
+        info.rejectedErrors?.[first] ?? { responseCode: 550, response: "the address is refused" },
+        config,
+      );
     if (refused.length === 0) return;
     await host.accept({
       kind: "notice",
@@ -123,7 +131,9 @@ function lastOfCustomer({ messages }: Correspondence): MailRecord | undefined {
 
 /** One "Re:", however many there were, and in whichever language. */
 function replySubject(subject: string): string {
-  const bare = subject.replace(/^(?:(?:re|aw|sv|vs|antw|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "").trim();
+  const bare = subject
+    .replace(/^(?:(?:re|aw|sv|vs|antw|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")
+    .trim();
   return bare === "" ? "Re: your e-mail" : `Re: ${bare}`;
 }
 

@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { Static } from "typebox";
 
 const address = (description: string) =>
-  Type.String({ pattern: "^[^\\s<>\"(),;:@+]{1,64}@[^\\s<>\"(),;:@]+$", maxLength: 190, description });
+  Type.String({ pattern: '^[^\\s<>"(),;:@+]{1,64}@[^\\s<>"(),;:@]+$', maxLength: 190, description });
 const host = (description: string) => Type.String({ pattern: "^[A-Za-z0-9.:-]{1,253}$", description });
 const port = (description: string) => Type.Integer({ minimum: 1, maximum: 65_535, description });
 const security = (description: string) => Type.Enum(["tls", "starttls", "none"], { description });
@@ -13,7 +13,12 @@ export const configSchema = Type.Object(
   {
     address: address("The address that customers write to."),
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, pattern: "^[^\\r\\n]*$", description: "The name on the mails. Default: the widget's title." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: "^[^\\r\\n]*$",
+        description: "The name on the mails. Default: the widget's title.",
+      }),
     ),
     user: Type.Optional(secret("Who signs in to both servers. Default: the address.")),
     password: Type.Optional(secret("The password of both servers, or an app password.")),
@@ -26,7 +31,11 @@ export const configSchema = Type.Object(
     smtp_user: Type.Optional(secret("Who signs in to send, where that is another.")),
     smtp_password: Type.Optional(secret("The password for sending, where that is another.")),
     oauth_token_url: Type.Optional(
-      Type.String({ pattern: "^https?://", maxLength: 500, description: "Where access tokens come from, instead of a password." }),
+      Type.String({
+        pattern: "^https?://",
+        maxLength: 500,
+        description: "Where access tokens come from, instead of a password.",
+      }),
     ),
     oauth_client_id: Type.Optional(secret("The application's id for access tokens.")),
     oauth_client_secret: Type.Optional(secret("The application's secret for access tokens.")),
@@ -35,7 +44,8 @@ export const configSchema = Type.Object(
     folder: Type.Optional(folder("The folder that is read. Default: INBOX.")),
     sent_folder: Type.Optional(
       Type.Union([folder("Its name."), Type.Literal(false)], {
-        description: "The folder of sent mails, in which agents' own replies are found; false: none. Default: the one that the server names.",
+        description:
+          "The folder of sent mails, in which agents' own replies are found; false: none. Default: the one that the server names.",
       }),
     ),
     plus_addressing: Type.Optional(
@@ -44,19 +54,27 @@ export const configSchema = Type.Object(
     authserv_id: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z0-9._-]{1,253}$",
-        description: "Whose Authentication-Results are trusted: the name that the receiving server writes there. Default: none.",
+        description:
+          "Whose Authentication-Results are trusted: the name that the receiving server writes there. Default: none.",
       }),
     ),
     dmarc_fail: Type.Optional(
-      Type.Enum(["unverified", "ignore"], { description: "What becomes of mails whose sender is forged. Default: unverified." }),
+      Type.Enum(["unverified", "ignore"], {
+        description: "What becomes of mails whose sender is forged. Default: unverified.",
+      }),
     ),
     follow_up_minutes: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1, maximum: 1_440 }), Type.Literal(false)], {
-        description: "Minutes after which a reply that a website's visitor has not looked at goes to their address; false: never. Default: 2.",
+        description:
+          "Minutes after which a reply that a website's visitor has not looked at goes to their address; false: never. Default: 2.",
       }),
     ),
     bot_mails_per_hour: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000, description: "Mails that the bot sends one address by itself. Default: 10." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: "Mails that the bot sends one address by itself. Default: 10.",
+      }),
     ),
     forms: Type.Optional(
       Type.Array(address("An address that a form writes from."), {
@@ -83,6 +101,8 @@ export function requireUsable(config: EmailConfig): void {
   }
   const local = config.address.split("@")[0] ?? "";
   if ((config.plus_addressing ?? true) && local.length > 18) {
-    throw new Error("an address with more than 18 characters before the @ leaves no room for plus addresses: set plus_addressing: false");
+    throw new Error(
+      "an address with more than 18 characters before the @ leaves no room for plus addresses: set plus_addressing: false",
+    );
   }
 }

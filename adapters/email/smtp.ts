@@ -43,7 +43,8 @@ interface SmtpFailure {
 }
 
 /** Before a single byte of the mail can have gone out. */
-const before = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EDNS|ETLS|CONN|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
+const before =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EDNS|ETLS|CONN|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
 
 /** What a failure means for the mail: refused, not sent, or perhaps sent. In words without a credential. */
 export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
@@ -51,7 +52,12 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   const { code, command, responseCode, response } = (error ?? {}) as SmtpFailure;
   const where = `the SMTP server ${config.smtp_host}`;
   const said = typeof response === "string" ? oneLine(response) : "";
-  if (code === "EAUTH" || code === "ENOAUTH" || code === "EOAUTH2" || [530, 534, 535, 538].includes(Number(responseCode))) {
+  if (
+    code === "EAUTH" ||
+    code === "ENOAUTH" ||
+    code === "EOAUTH2" ||
+    [530, 534, 535, 538].includes(Number(responseCode))
+  ) {
     // What is wrong now may be mended, and the mail is not lost by that.
     return new DeliveryError("not_sent", `${where} does not let the account in: check user and password`, {
       retryAfterMs: busyMs,
@@ -67,7 +73,10 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   const detail = typeof code === "string" ? code : "connection lost";
   return name === undefined
     ? new DeliveryError("unknown", `the connection to ${where} broke (${detail})`)
-    : new DeliveryError("not_sent", `${where} cannot be reached (${detail}): check smtp_host, smtp_port and smtp_security`);
+    : new DeliveryError(
+        "not_sent",
+        `${where} cannot be reached (${detail}): check smtp_host, smtp_port and smtp_security`,
+      );
 }
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 300);

@@ -36,24 +36,30 @@ export function visibleText(given: string): VisibleText {
   return { text, stripped: text !== tidy([whole]) };
 }
 
-const tidy = (lines: readonly string[]): string => lines.join("\n").replace(/^(?:[ \t]*\n)+/, "").trimEnd();
+const tidy = (lines: readonly string[]): string =>
+  lines
+    .join("\n")
+    .replace(/^(?:[ \t]*\n)+/, "")
+    .trimEnd();
 
 const isQuoted = (line: string): boolean => /^[ \t]{0,3}[>|＞]/.test(line) && !/^\|.*\|$/.test(line);
 
 /** "reply above this line", as other desks write it. */
-const marker = /^[ \t]{0,8}[#*=_-]{2,}.{0,20}(?:reply above|respond above|type your reply|antworten sie oberhalb|répondez au-dessus)/i;
+const marker =
+  /^[ \t]{0,8}[#*=_-]{2,}.{0,20}(?:reply above|respond above|type your reply|antworten sie oberhalb|répondez au-dessus)/i;
 
 const dashes =
   /^[ \t>]{0,8}[-_]{2,}[ \t]{0,3}(?:original (?:message|appointment)|ursprüngliche (?:nachricht|mail)|originalnachricht|message d'origine|message original|mensaje original|messaggio originale|mensagem original|oorspronkelijk bericht|original meddelelse|ursprungligt meddelande|oprindelig meddelelse|alkuperäinen viesti|wiadomość oryginalna|исходное сообщение|原始邮件|元のメッセージ|原始郵件)[ \t]{0,3}[-_]{2,}/i;
 
 /** The first field of the block that Outlook puts above a quoted mail, in the languages that we know of. */
-const blockFirst = /^[ \t>*]{0,8}(?:from|von|de|da|van|från|fra|od|от|lähettäjä|发件人|寄件者|差出人)[ \t]{0,3}[:：]\*?[ \t]?\S/i;
+const blockFirst =
+  /^[ \t>*]{0,8}(?:from|von|de|da|van|från|fra|od|от|lähettäjä|发件人|寄件者|差出人)[ \t]{0,3}[:：]\*?[ \t]?\S/i;
 const blockNext =
   /^[ \t>*]{0,8}(?:sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|fecha|para|asunto|inviato|data|a|oggetto|verzonden|aan|onderwerp|skickat|till|ämne|sendt|til|emne|wysłano|do|temat|отправлено|кому|тема|lähetetty|vastaanottaja|aihe|发送时间|收件人|主题|寄件日期|收件者|主旨|送信日時|宛先|件名)[ \t]{0,3}[:：]/i;
 
 /** The line that announces a quoted mail ends so, in one line or broken into up to four. */
 const attributionEnd =
-  /(?:wrote|writes|schrieb[^:]{0,80}|a écrit|escribió|ha scritto|escreveu|schreef[^:]{0,80}|skrev[^:]{0,80}|kirjoitti[^:]{0,80}|napisał\(?a?\)?|napsal[^:]{0,40}|пишет|написал[аи]?|写道|寫道|のメール)[ \t]{0,3}[:：][ \t]{0,3}$/i;
+  /(?:wrote|writes|schrieb[^:]{0,80}|a écrit|escribió|ha scritto|escreveu|schreef[^:]{0,80}|skrev[^:]{0,80}|kirjoitti[^:]{0,80}|napisał\(?a?\)?|napsal[^:]{0,40}|пишет|написал[аи]?|写道|寫道|のメール|<[^<>\s]{1,190}@[^<>\s]{1,190}>)[ \t]{0,3}[:：][ \t]{0,3}$/i;
 const attributionStart =
   /^[ \t]{0,8}(?:on|am|le|el|il|em|op|den|dne|dnia|w dniu|\d{1,4}[./年-]\d{1,2}|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|пн|вт|ср|чт|пт|сб|вс)[a-zäöü]{0,8}[.,]|\S{1,60}@|"?[\p{L} .,'-]{2,60}"?[ \t]{0,3}<?\S{1,60}@|在|于|[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} (?:wrote|schrieb|skrev|schreef|a écrit))/iu;
 const attributionLinesMax = 4;

@@ -70,7 +70,9 @@ export async function acceptAll(
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const rows = await lockContexts(tx, distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")));
   const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
-  const elsewhere = fresh.filter((arrival) => goesOnElsewhere(arrival) && !conversations.has(contextOfArrival(arrival)));
+  const elsewhere = fresh.filter(
+    (arrival) => goesOnElsewhere(arrival) && !conversations.has(contextOfArrival(arrival)),
+  );
   if (elsewhere.length > 0) {
     for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) conversations.set(context, row);
   }

@@ -3,10 +3,7 @@ import { emailKey } from "#store/conversations.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { Clock, Reader, Store } from "./ports.ts";
 
-type Records = Pick<
-  ChannelHost,
-  "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo"
->;
+type Records = Pick<ChannelHost, "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo">;
 
 /** What an adapter may keep and look up of its account. */
 export function createAccountRecords(

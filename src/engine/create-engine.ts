@@ -13,18 +13,7 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
 import type { Engine } from "./engine.ts";
-import type {
-  Answerer,
-  Channels,
-  Clock,
-  ConversationSearch,
-  Fanout,
-  FollowUp,
-  Log,
-  Store,
-  Tx,
-  Wake,
-} from "./ports.ts";
+import type { Answerer, Channels, Clock, ConversationSearch, Fanout, FollowUp, Log, Store, Tx, Wake } from "./ports.ts";
 import { isVisit, replyAsAgent } from "./reply.ts";
 import { handOver, readyIfThere } from "./say.ts";
 import { think } from "./think.ts";

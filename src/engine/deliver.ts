@@ -52,7 +52,11 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     return;
   }
   const account = { id: delivery.account_id };
-  if (delivery.unless_seen !== null && delivery.state === "queued" && (await isSeen(store.read, delivery.unless_seen))) {
+  if (
+    delivery.unless_seen !== null &&
+    delivery.state === "queued" &&
+    (await isSeen(store.read, delivery.unless_seen))
+  ) {
     await store.write(async (tx) => {
       await finishWork(tx, [row]);
       await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();

@@ -103,7 +103,13 @@ export async function startDovecot(): Promise<Dovecot> {
   );
   const server = spawn(dovecotProgram, ["-F", "-c", config], { stdio: "ignore" });
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  const transport = nodemailer.createTransport({ host: "127.0.0.1", port: lmtpPort, lmtp: true, ignoreTLS: true, logger: false });
+  const transport = nodemailer.createTransport({
+    host: "127.0.0.1",
+    port: lmtpPort,
+    lmtp: true,
+    ignoreTLS: true,
+    logger: false,
+  });
   const clientOf = (user: string): ImapFlow => {
     const client = new ImapFlow({
       host: "127.0.0.1",

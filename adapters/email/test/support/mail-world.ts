@@ -74,7 +74,8 @@ export async function startMailWorld(): Promise<MailWorld> {
       },
       onRcptTo(recipient, _session, callback) {
         const fault = faults[0];
-        if (fault?.kind !== "refuse" || (fault.only !== undefined && fault.only !== recipient.address)) return callback();
+        if (fault?.kind !== "refuse" || (fault.only !== undefined && fault.only !== recipient.address))
+          return callback();
         faults.shift();
         callback(Object.assign(new Error(fault.text), { responseCode: fault.code }));
       },
@@ -241,7 +242,9 @@ export function letter({ from, to, id, subject, text, references = [], headers =
     "Content-Type: text/plain; charset=utf-8",
     "Content-Transfer-Encoding: base64",
     "",
-    ...(Buffer.from(text).toString("base64").match(/.{1,76}/g) ?? []),
+    ...(Buffer.from(text)
+      .toString("base64")
+      .match(/.{1,76}/g) ?? []),
     "",
   ].join("\r\n");
 }
