@@ -1,8 +1,15 @@
 import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import { dovecotProgram } from "./support/dovecot.ts";
+import { whileConnecting } from "./support/mail-bench.ts";
 import type { SentMail } from "./support/mail-world.ts";
 import { letter, startMailWorld } from "./support/mail-world.ts";
 
-const target: ConformanceTarget = { channel: "email", cannot: {}, start };
+const target: ConformanceTarget = {
+  channel: "email",
+  cannot: {},
+  missing: dovecotProgram === undefined ? "install dovecot-imapd and dovecot-lmtpd" : undefined,
+  start,
+};
 export default target;
 
 /** Longer than it takes to find that nobody listens. */
@@ -12,8 +19,11 @@ const patienceMs = 8_000;
 
 async function start(): Promise<FakePlatform> {
   const world = await startMailWorld();
+  let tick = async (): Promise<void> => undefined;
   /** The Message-IDs of each customer's mails, oldest first. */
   const written = new Map<string, string[]>();
+  const taken = (messageId: string): Promise<boolean> =>
+    whileConnecting(world.taken(messageId, patienceMs), world.listening, () => tick());
   const addressOf = (customer: string): string => `${customer}@customers.example`;
   const idOf = ({ id }: CustomerMessage): string => `<${id}@customers.example>`;
 
@@ -38,24 +48,26 @@ async function start(): Promise<FakePlatform> {
     config: { ...world.config, dmarc_fail: "ignore", bot_mails_per_hour: 1_000 },
     secrets: () => [world.dovecot.password],
     retryAfterMs: 60_000,
-    connect: async () => undefined,
-    connected: () => world.idles() > 0,
+    async connect(program) {
+      ({ tick } = program);
+    },
+    connected: world.listening,
     async deliver(message) {
       const { raw, to } = mailOf(message, "pass");
       await world.deliver(raw, to);
-      return world.taken(idOf(message), patienceMs);
+      return taken(idOf(message));
     },
     async forge(message) {
       const { raw, to } = mailOf(message, "fail");
       await world.deliver(raw, to);
       // It is looked at, and passed over: what tells is what is stored.
-      await world.taken(idOf(message), patienceMs);
+      await taken(idOf(message));
       return false;
     },
     async echo(customer) {
       for (const { raw, parsed } of mailsTo(customer)) {
         await world.deliver(raw);
-        await world.taken(parsed.messageId ?? "", patienceMs);
+        await taken(parsed.messageId ?? "");
       }
     },
     shown: async (customer) =>

@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
-import { accessSync, chmodSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { tmpdir, userInfo } from "node:os";
@@ -15,6 +25,8 @@ export interface Dovecot {
   look<T>(user: string, work: (client: ImapFlow) => Promise<T>): Promise<T>;
   /** Throws all connections of a user out. */
   kick(user: string): void;
+  /** Numbers the mails of a user's inbox anew, as after a restored backup: another UIDVALIDITY, other UIDs. */
+  renumber(user: string): void;
   close(): Promise<void>;
 }
 
@@ -139,6 +151,14 @@ export async function startDovecot(): Promise<Dovecot> {
       }
     },
     kick: (user) => void spawnSync(doveadm, ["-c", config, "kick", user]),
+    renumber(user) {
+      const folder = join(base, "mail", user);
+      const list = join(folder, "dovecot-uidlist");
+      const before = Number(/^3 V(\d+)/.exec(readFileSync(list, "utf8"))?.[1]);
+      for (const name of readdirSync(folder)) if (name.startsWith("dovecot")) rmSync(join(folder, name));
+      writeFileSync(list, `3 V${before + 1_000} N100\n`);
+      if (root) spawnSync("chown", ["mail:mail", list]);
+    },
     async close() {
       transport.close();
       server.kill("SIGTERM");

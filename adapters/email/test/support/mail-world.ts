@@ -34,8 +34,8 @@ export interface MailWorld {
   /** Breaks what goes on with the IMAP server, and lets nobody in until {@link imapBack}. */
   imapAway(): void;
   imapBack(): void;
-  /** How often a client has waited for news. */
-  idles(): number;
+  /** Whether a client waits for news now. */
+  listening(): boolean;
   /** A mail comes to the mailbox. */
   deliver(raw: string, to?: string): Promise<void>;
   /** Waits until the program has taken every mail with this Message-ID; false when it has not by then. */
@@ -146,7 +146,7 @@ export async function startMailWorld(): Promise<MailWorld> {
     },
     imapAway: proxy.cut,
     imapBack: proxy.restore,
-    idles: proxy.idles,
+    listening: proxy.listening,
     deliver: (raw, to = address) => dovecot.deliver(raw, to),
     async taken(messageId, patienceMs = 15_000) {
       const end = performance.now() + patienceMs;
@@ -172,7 +172,8 @@ export async function startMailWorld(): Promise<MailWorld> {
 async function startProxy(target: number) {
   const sockets = new Set<Socket>();
   let open = true;
-  let idles = 0;
+  /** Connections whose client waits for news. */
+  const idle = new Set<Socket>();
   const server = createServer((near) => {
     if (!open) {
       near.destroy();
@@ -184,12 +185,14 @@ async function startProxy(target: number) {
       socket.on("error", () => undefined);
       socket.on("close", () => {
         sockets.delete(socket);
+        idle.delete(near);
         near.destroy();
         far.destroy();
       });
     }
     near.on("data", (chunk: Buffer) => {
-      if (/ IDLE\r\n/.test(chunk.toString("latin1"))) idles += 1;
+      if (/ IDLE\r\n$/.test(chunk.toString("latin1"))) idle.add(near);
+      else idle.delete(near);
     });
     near.pipe(far);
     far.pipe(near);
@@ -198,7 +201,7 @@ async function startProxy(target: number) {
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,
-    idles: () => idles,
+    listening: () => idle.size > 0,
     cut() {
       open = false;
       for (const socket of sockets) socket.destroy();
