@@ -9,6 +9,7 @@ import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import { recentThreads } from "#engine/recent-threads.ts";
+import { createAccountRecords } from "#engine/account-records.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
 import type { Measures } from "./measures.ts";
@@ -24,6 +25,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   hosted: "widget",
   telegram: "telegram",
   discord: "discord",
+  email: "email",
 };
 
 /** Adapters that no account uses are never loaded. */
@@ -208,6 +210,31 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context);
     },
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
+    loaded: (account) => ready.has(account.id),
+    async followUp(workspaceId) {
+      const rows = await store.read
+        .selectFrom("accounts")
+        .select("id")
+        .where("workspace_id", "=", workspaceId)
+        .where("channel", "=", "email")
+        .where("enabled", "=", 1)
+        .orderBy("created_at")
+        .orderBy("id")
+        .execute();
+      for (const { id } of rows) {
+        const found = await open(id).catch((error: unknown) => {
+          // The reply itself must not wait for somebody to mend another account.
+          log.error(
+            { err: error, account: id },
+            "a reply cannot follow a visitor by e-mail: the account cannot be used",
+          );
+          return undefined;
+        });
+        const followUp = found?.adapter.capabilities.followUp;
+        if (followUp !== undefined) return { accountId: id, afterMs: followUp.afterMs };
+      }
+      return undefined;
+    },
     typing(account, thread, who) {
       const { inbound, typing } = adapter(account);
       if (inbound.kind === "site") {
@@ -330,5 +357,6 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
     seal: (value) => secrets.sign(purpose, value),
     unseal: (token) => secrets.verify(purpose, token),
     allow: windows.take,
+    ...createAccountRecords(store, account, clock),
   };
 }

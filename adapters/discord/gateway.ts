@@ -1,88 +1,117 @@
-import type { RESTOptions, ResponseLike } from "discord.js";
-import { Client, Events, GatewayIntentBits, Routes } from "discord.js";
+import { CloseCodes, WebSocketManager, WebSocketShardEvents } from "@discordjs/ws";
+import type { SessionInfo } from "@discordjs/ws";
+import type { REST } from "discord.js";
+import { GatewayIntentBits, Routes } from "discord.js";
 import type { ChannelHost } from "#channel/contract.ts";
 import { codeOf, describe, noAccess, unknownChannel } from "./failures.ts";
 import type { Intake, Packet } from "./intake.ts";
 import { createIntake, messageIdOf } from "./intake.ts";
 import type { Calls } from "./rest.ts";
+import { createSessions } from "./sessions.ts";
 import { channelOf, parseThread } from "./thread.ts";
+import { createTurns } from "./turns.ts";
 
 export interface GatewayDependencies {
   readonly host: ChannelHost;
   readonly calls: Calls;
+  readonly rest: REST;
   readonly token: string;
   readonly guilds: "off" | "threads";
-  readonly baseUrl: string | undefined;
   readonly gatewayUrl: string | undefined;
 }
 
 /** Threads in which nobody has written for so long are not looked through after a gap. */
 const recentMs = 14 * 86_400_000;
 const pageMax = 100;
+const parentsMax = 10_000;
 
 /**
- * Holds the connection to Discord's gateway until `signal` aborts. What a dropped connection has missed is sent again by
- * Discord when it is resumed; where it is begun anew, after a restart too, the threads' history is read. Rejects when
- * Discord does not let us in: the host begins anew after a while.
+ * Holds the connection to Discord's gateway until `signal` aborts. What a connection has missed Discord sends again when
+ * the session is resumed, as far as it was stored here, after a restart too. Where Discord has forgotten the session, the
+ * history of the threads is read. Rejects when Discord does not let us in: the host begins anew after a while.
  */
 export async function runGateway(dependencies: GatewayDependencies, signal: AbortSignal): Promise<void> {
-  const { host, calls, token, guilds, baseUrl } = dependencies;
-  const client = new Client({
-    intents: [
-      GatewayIntentBits.DirectMessages,
-      ...(guilds === "off"
-        ? []
-        : [GatewayIntentBits.Guilds, GatewayIntentBits.GuildMessages, GatewayIntentBits.MessageContent]),
-    ],
-    rest: {
-      ...(baseUrl === undefined ? {} : { api: baseUrl }),
-      ...(dependencies.gatewayUrl === undefined ? {} : { makeRequest: toGateway(dependencies.gatewayUrl) }),
-    },
-  });
+  const { host, calls, token, guilds, rest, gatewayUrl } = dependencies;
+  const sessions = await createSessions(host);
+  const turns = createTurns(host.clock);
   const ended = Promise.withResolvers<void>();
-  const turns = createTurns();
-  let intake: Intake | undefined;
+  const parents = new Map<string, string | null>();
+  const intakes = new Map<number, Intake>();
+  const led = (info: SessionInfo | null): SessionInfo | null =>
+    info === null || gatewayUrl === undefined ? info : { ...info, resumeURL: gatewayUrl };
+
+  const manager = new WebSocketManager({
+    token,
+    intents:
+      GatewayIntentBits.DirectMessages |
+      (guilds === "off"
+        ? 0
+        : GatewayIntentBits.Guilds | GatewayIntentBits.GuildMessages | GatewayIntentBits.MessageContent),
+    rest,
+    retrieveSessionInfo: (shardId) => led(sessions.get(shardId)),
+    updateSessionInfo: (shardId, info) => sessions.set(shardId, info),
+  });
+  if (gatewayUrl !== undefined) {
+    const ask = manager.fetchGatewayInformation.bind(manager);
+    // Discord names its gateway itself; whoever stands between is put in its place.
+    manager.fetchGatewayInformation = async (force) => ({ ...(await ask(force)), url: gatewayUrl });
+  }
 
   /** A gateway has no acknowledgement: what cannot be stored now is stored later, and what comes after it waits. */
-  async function untilStored(work: () => Promise<void>): Promise<void> {
+  async function untilStored(work: () => Promise<void>): Promise<boolean> {
     let told = false;
     while (!signal.aborted) {
       try {
         await work();
-        return;
+        return true;
       } catch (error) {
         if (!told) host.log.error({ err: error }, "a message of Discord cannot be stored; this goes on trying");
         told = true;
-        await turns.pause(host, signal);
+        await turns.pause(signal);
       }
     }
+    return false;
   }
 
-  client.on(Events.Raw, (packet: Packet) => {
-    const taker = intake;
-    if (taker !== undefined) turns.take(channelIdOf(packet), () => untilStored(() => taker.take(packet)));
+  manager.on(WebSocketShardEvents.Dispatch, ({ data, shardId }) => {
+    const packet: Packet = data;
+    const done = sessions.began(shardId, data.s);
+    turns.take(channelIdOf(packet), async () => {
+      const taker = await intakeOf(shardId);
+      // What was not stored is not told to be: it comes again when the session is resumed.
+      if (await untilStored(() => taker.take(packet))) done();
+    });
   });
-  client.on(Events.ShardReady, () => {
-    const botId = client.user?.id;
-    if (botId === undefined) return;
-    const taker = createIntake({ host, guilds, botId, parentOf });
-    intake = taker;
-    catchUp(taker).catch((error: unknown) => ended.reject(error));
+  manager.on(WebSocketShardEvents.Ready, ({ shardId }) => {
+    turns.take("", async () => {
+      await untilStored(async () => catchUp(await intakeOf(shardId)));
+    });
   });
-  client.on(Events.Error, (error) => host.log.warn({ reason: describe(error) }, "the connection to Discord failed"));
-  client.on(Events.ShardError, (error) =>
+  manager.on(WebSocketShardEvents.Error, ({ error }) =>
     host.log.warn({ reason: describe(error) }, "the connection to Discord failed"),
   );
-  client.on(Events.ShardDisconnect, ({ code }) => ended.reject(new Error(closing(code))));
-  client.on(Events.Invalidated, () => ended.reject(new Error("Discord has ended the session")));
+  manager.on(WebSocketShardEvents.Closed, ({ code }) => {
+    const reason = hopeless[code];
+    if (reason !== undefined) ended.reject(new Error(reason));
+  });
+
+  let botId: string | undefined;
+  async function intakeOf(shardId: number): Promise<Intake> {
+    const known = intakes.get(shardId);
+    if (known !== undefined) return known;
+    botId ??= await ownId(calls, signal);
+    const made = createIntake({ host, guilds, botId, parentOf });
+    intakes.set(shardId, made);
+    return made;
+  }
 
   async function catchUp(taker: Intake): Promise<void> {
-    const threads = await host.recentThreads(host.clock.now() - recentMs);
-    for (const { thread, newestExternalId } of threads) {
+    for (const { thread, newestExternalId } of await host.recentThreads(host.clock.now() - recentMs)) {
       const after = messageIdOf(newestExternalId);
       if (after === undefined) continue;
-      // In the thread's own turn: what comes in by the socket meanwhile is newer.
-      turns.take(channelOf(parseThread(thread)), () => untilStored(() => readAfter(taker, thread, after)));
+      turns.take(channelOf(parseThread(thread)), async () => {
+        await untilStored(() => readAfter(taker, thread, after));
+      });
     }
   }
 
@@ -110,85 +139,64 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
     }
   }
 
+  /** Where a channel hangs does not change. */
   async function parentOf(channelId: string): Promise<string | null> {
-    const channel = await client.channels.fetch(channelId);
-    return channel !== null && channel.isThread() ? channel.parentId : null;
+    const known = parents.get(channelId);
+    if (known !== undefined) return known;
+    const parent = threadParent(await calls.get(Routes.channel(channelId), signal));
+    if (parents.size >= parentsMax) parents.clear();
+    parents.set(channelId, parent);
+    return parent;
   }
 
   const stop = (): void => ended.resolve();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    await Promise.race([client.login(token), ended.promise]);
+    await Promise.race([manager.connect(), ended.promise]);
     await ended.promise;
   } catch (error) {
     throw new Error(loginFailure(error), { cause: error });
   } finally {
     signal.removeEventListener("abort", stop);
-    await client.destroy();
+    sessions.keep();
+    // Any other code would end the session, and with it what is on its way.
+    await manager.destroy({ code: CloseCodes.Resuming, reason: "the program stops" });
     await turns.settled();
+    await sessions.save();
   }
 }
 
-/** Discord names its gateway itself; whoever stands between is put in its place. */
-function toGateway(url: string): RESTOptions["makeRequest"] {
-  // The two kinds of response differ in what nobody here reads of their streams.
-  const answer = (response: Response): ResponseLike => response as unknown as ResponseLike;
-  return async (address, init) => {
-    const response = await fetch(address, init as RequestInit);
-    if (!response.ok || !new URL(address).pathname.endsWith("/gateway/bot")) return answer(response);
-    const body = { ...((await response.json()) as object), url };
-    return answer(Response.json(body));
-  };
+async function ownId(calls: Calls, signal: AbortSignal): Promise<string> {
+  const user = await calls.get(Routes.user(), signal);
+  const id = typeof user === "object" && user !== null ? (user as { readonly id?: unknown }).id : undefined;
+  if (typeof id !== "string") throw new Error("what answers at `base_url` is not Discord");
+  return id;
 }
+
+/** Kinds of channels that are threads: of announcements, public, private. */
+const threadTypes: ReadonlySet<unknown> = new Set([10, 11, 12]);
+
+function threadParent(channel: unknown): string | null {
+  if (typeof channel !== "object" || channel === null) return null;
+  const { type, parent_id: parent } = channel as { readonly type?: unknown; readonly parent_id?: unknown };
+  return threadTypes.has(type) && typeof parent === "string" ? parent : null;
+}
+
+/** Why the gateway closed a connection that no other attempt would get. */
+const hopeless: Readonly<Record<number, string>> = {
+  4_004: "Discord does not know the bot's token: check `token`",
+  4_010: "Discord refuses the connection (invalid shard)",
+  4_011: "the bot is in so many servers that Discord asks for shards; restart Parley",
+  4_012: "Discord has given up this version of its gateway: update Parley",
+  4_013: "Discord refuses the connection (invalid intents)",
+  4_014:
+    "Discord refuses the connection: switch on Message Content Intent on the page Bot of the developer portal, or set guilds: off",
+};
 
 function loginFailure(error: unknown): string {
+  if (error instanceof Error && Object.values(hopeless).includes(error.message)) return error.message;
   const text = describe(error);
-  if (/token/i.test(text)) return "Discord does not know the bot's token: check `token`";
-  if (/disallowed intents/i.test(text)) {
-    return "Discord refuses the connection: switch on Message Content Intent on the page Bot of the developer portal";
-  }
-  return text;
-}
-
-function closing(code: number): string {
-  if (code === 4_004) return "Discord does not know the bot's token: check `token`";
-  if (code === 4_014) return "disallowed intents";
-  return `Discord has closed the connection for good (${code})`;
-}
-
-const againMs = 1_000;
-
-/** One after the other for a channel, and side by side for several. */
-function createTurns() {
-  const last = new Map<string, Promise<void>>();
-  const paused = new Set<() => void>();
-  return {
-    take(channel: string, work: () => Promise<void>): void {
-      const turn = (last.get(channel) ?? Promise.resolve()).then(work).finally(() => {
-        if (last.get(channel) === turn) last.delete(channel);
-      });
-      last.set(channel, turn);
-      // Where something new comes in, what failed may go well again.
-      for (const resume of paused) resume();
-    },
-    async settled(): Promise<void> {
-      while (last.size > 0) await Promise.all(last.values());
-    },
-    /** Until it is worth to try again. */
-    pause(host: Pick<ChannelHost, "clock">, signal: AbortSignal): Promise<void> {
-      return new Promise((resolve) => {
-        const stop = host.clock.timer(againMs, end);
-        signal.addEventListener("abort", end, { once: true });
-        paused.add(end);
-        function end(): void {
-          stop();
-          signal.removeEventListener("abort", end);
-          paused.delete(end);
-          resolve();
-        }
-      });
-    },
-  };
+  return /\b401\b/.test(text) ? (hopeless[4_004] ?? text) : text;
 }
 
 function channelIdOf({ d }: Packet): string {

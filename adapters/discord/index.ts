@@ -6,7 +6,7 @@ import { checkBot } from "./check.ts";
 import { fetchFile } from "./files.ts";
 import { runGateway } from "./gateway.ts";
 import { fileBytesMax, renderParts, textMax } from "./render.ts";
-import { createCalls, editPart, removePart, sendPart } from "./rest.ts";
+import { createCalls, createRest, editPart, removePart, sendPart } from "./rest.ts";
 import { channelOf, parseThread } from "./thread.ts";
 
 const config = Type.Object(
@@ -41,13 +41,14 @@ const discord: AdapterModule<DiscordConfig> = {
   config,
   secrets: ["token"],
   create({ config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl } }, host) {
-    const calls = createCalls(token, baseUrl);
+    const rest = createRest(token, baseUrl);
+    const calls = createCalls(rest, token);
     return {
       // Discord knows a repeated message by its mark for some minutes, which is longer than we keep repeating one.
       capabilities: { textMax, typing: true, receipts: false, idempotentSend: true, fileBytesMax },
       inbound: {
         kind: "connection",
-        run: (signal) => runGateway({ host, calls, token, guilds, baseUrl, gatewayUrl }, signal),
+        run: (signal) => runGateway({ host, calls, rest, token, guilds, gatewayUrl }, signal),
       },
       render: renderParts,
       send: (part, context) => sendPart(calls, part, context),

@@ -30,14 +30,17 @@ interface NamedBytes {
   readonly contentType: string;
 }
 
-export function createCalls(token: string, baseUrl: string | undefined): Calls {
-  const rest = new REST({
+export function createRest(token: string, baseUrl: string | undefined): REST {
+  return new REST({
     retries: 0,
     timeout: timeoutMs,
     // A long wait is told to the host, which holds back this conversation alone.
     rejectOnRateLimit: ({ retryAfter, timeToReset }) => Math.max(retryAfter, timeToReset) > waitMaxMs,
     ...(baseUrl === undefined ? {} : { api: baseUrl }),
-  });
+  }).setToken(token);
+}
+
+export function createCalls(rest: REST, token: string): Calls {
   // It forgets the token after a 401, though the next call might be let in.
   const ready = (): REST => rest.setToken(token);
   const given = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });

@@ -1,11 +1,12 @@
-import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import type { Accepted, InboundEvent, Sender } from "#channel/contract.ts";
 import type { Attributes } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
 import type { Channel } from "#domain/message.ts";
+import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { lockContexts } from "#store/conversations.ts";
+import { emailKey, linkConversations, lockContexts, lockLinked } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
@@ -19,6 +20,7 @@ import type { TextChange } from "./inbound-changes.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
+import { claim } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AccountRef {
@@ -68,6 +70,12 @@ export async function acceptAll(
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const rows = await lockContexts(tx, distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")));
   const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
+  const elsewhere = fresh.filter(
+    (arrival) => goesOnElsewhere(arrival) && !conversations.has(contextOfArrival(arrival)),
+  );
+  if (elsewhere.length > 0) {
+    for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) conversations.set(context, row);
+  }
   const contacts = await loadContacts(
     tx,
     fresh.flatMap((arrival) =>
@@ -99,6 +107,7 @@ export async function acceptAll(
   await linkPrevious(tx, newConversations, contacts);
   await contacts.flush(tx, changes.addWork);
   const effects = await changes.flush(tx);
+  await linkMarks(tx, arrivals, results);
   if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
   await linkApplied(tx, applied);
   return { results: await withWork(tx, results, arrivals), effects };
@@ -117,7 +126,9 @@ export async function acceptAll(
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
         conversations.set(context, draft.row);
-        return acceptMessage(draft, arrival, event, contact);
+        const accepted = acceptMessage(draft, arrival, event, contact);
+        for (const note of accepted.notes) await noteProblem(tx, draft, note, now);
+        return accepted.arrived;
       }
       case "contact": {
         const contact = contacts.of(personOf(arrival, event));
@@ -125,6 +136,16 @@ export async function acceptAll(
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
         if (showCustomer(draft, contact)) draft.touch();
+        return { ...nothing, conversationId: row.id };
+      }
+      case "agent": {
+        if (row === undefined) return nothing;
+        const message = addAgentMessage(changes.track(row, workspace.settings, false), account.id, event);
+        return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
+      }
+      case "notice": {
+        if (row === undefined) return nothing;
+        await noteProblem(tx, changes.track(row, workspace.settings, false), event.text, now);
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -202,6 +223,7 @@ export async function acceptAll(
       previous_conversation_id: null,
       event_seq: 0,
       own_contact_id: null,
+      via_account_id: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -217,10 +239,18 @@ export async function acceptAll(
     arrival: Arrival,
     event: Extract<InboundEvent, { kind: "message" }>,
     customer: Known,
-  ): Arrived {
+  ): { readonly arrived: Arrived; readonly notes: readonly string[] } {
     const { row } = draft;
     const { contact } = customer;
-    showCustomer(draft, customer);
+    if (event.sender.claimed !== undefined) contacts.setClaimed(contact, event.sender.claimed);
+    const guest = event.checkSender === true && row.last_seq > 0 && !isCustomer(row, customer, event.sender);
+    const notes = [
+      ...(guest ? [guestNote(event.sender, contact)] : []),
+      ...(event.peopleOnly === undefined ? [] : [event.peopleOnly]),
+    ];
+    // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
+    if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
+    if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     const externalId = event.messageExternalId ?? event.externalId;
@@ -230,7 +260,9 @@ export async function acceptAll(
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
-      ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+      ...(event.metadata === undefined && !guest
+        ? {}
+        : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
     });
     const target = targetOf(arrival.account.id, event.thread, externalId);
     const change = parked.get(target);
@@ -240,6 +272,12 @@ export async function acceptAll(
     }
     arrived.set(target, message);
     row.last_customer_seq = message.seq;
+    if (notes.length > 0 && botMayAnswer(row.status)) {
+      const system = systemActor("escalation");
+      draft.setStatus("escalated", system, { reason: guest ? "somebody else has written" : "not for the bot" });
+      draft.setTags(["escalated"], [], system);
+      row.settled_seq = message.seq;
+    }
     if (botMayAnswer(row.status)) {
       changes.addWork({
         lane: thinkLane(row.id),
@@ -253,8 +291,69 @@ export async function acceptAll(
         ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
       });
     }
-    return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
+    return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
   }
+}
+
+/**
+ * Whether it is the conversation's own customer who writes: the same contact, or the address that is theirs. Of somebody
+ * whom the company has verified an address proves nothing that anybody can write above a letter.
+ */
+function isCustomer(row: ConversationRow, { contact, ownerId }: Known, sender: Sender): boolean {
+  if (contact.id === row.contact_id || ownerId === (row.own_contact_id ?? row.contact_id)) return true;
+  const proven = sender.proven?.email;
+  const address = proven ?? (row.customer_verified === 0 ? sender.claimed?.email : undefined);
+  return address !== undefined && row.customer_email_key !== null && emailKey(address) === row.customer_email_key;
+}
+
+function guestNote({ proven, claimed }: Sender, { name }: Known["contact"]): string {
+  const address = proven?.email ?? claimed?.email ?? "an unknown address";
+  const doubt = proven?.email === undefined ? ", which is not proven," : "";
+  return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${doubt} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
+}
+
+/** An agent's message that came by the platform itself: it claims the conversation as a reply from the inbox does. */
+function addAgentMessage(
+  draft: Draft,
+  accountId: string,
+  event: Extract<InboundEvent, { kind: "agent" }>,
+): MessagesTable {
+  const { row } = draft;
+  const { email, name } = event.author;
+  if (row.status === "open" || row.status === "escalated") claim(draft, email, { type: "agent", id: email, name });
+  const message = draft.addMessage({
+    role: "agent",
+    content: event.text,
+    authorId: email,
+    authorName: name,
+    externalId: event.messageExternalId ?? event.externalId,
+    ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+    parts: (event.parts ?? []).map((part) => ({
+      payload: JSON.stringify(part),
+      ...(row.account_id === accountId ? {} : { elsewhere: { accountId, afterMs: 0 } }),
+    })),
+  });
+  row.settled_seq = row.last_customer_seq;
+  return message;
+}
+
+/** Whether the thread may be one that goes on with a conversation of another account. */
+const goesOnElsewhere = ({ event }: Arrival): boolean =>
+  event.kind === "agent" || event.kind === "notice" || (event.kind === "message" && event.checkSender === true);
+
+async function linkMarks(tx: Tx, arrivals: readonly Arrival[], results: readonly Arrived[]): Promise<void> {
+  const links = arrivals.flatMap(({ account, event }, i) => {
+    const conversationId = results[i]?.conversationId;
+    if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
+    const marks = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];
+    return marks.map((name) => ({
+      account_id: account.id,
+      kind: "mark" as const,
+      name,
+      conversation_id: conversationId,
+    }));
+  });
+  await linkConversations(tx, links);
 }
 
 function personOf(
@@ -270,6 +369,8 @@ function personOf(
 }
 
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
+const contextOfArrival = ({ account, event }: Arrival): string =>
+  contextOf(account.id, event.kind === "delivery" ? "" : event.thread);
 const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
 
 function distinctContexts(arrivals: readonly Arrival[]) {

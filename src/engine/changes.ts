@@ -8,11 +8,11 @@ import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { insertConversations, saveConversations } from "#store/conversations.ts";
+import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { EventDetails } from "./events.ts";
 import { createEvents } from "./events.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
@@ -20,6 +20,8 @@ import { nextTimer } from "./timers.ts";
 
 export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
+/** Of parts that go by another account than the conversation's own: they wait, and nothing waits for them. */
+export const followLane = (conversationId: string): string => `follow:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
 /** Of a contact whose conversations have to be brought to whom it was merged into. */
 export const relinkLane = (contactId: string): string => `relink:${contactId}`;
@@ -58,7 +60,17 @@ export interface NewMessage {
   readonly metadata?: string;
   readonly audience?: string | null;
   /** The parts that bring it to the customer; none where the customer fetches it. */
-  readonly parts?: readonly { readonly payload: string }[];
+  readonly parts?: readonly NewPart[];
+}
+
+export interface NewPart {
+  readonly payload: string;
+  /** Another account than the conversation's own, by which it goes as well. */
+  readonly elsewhere?: {
+    readonly accountId: string;
+    /** Not before so long; and not any more once the customer has seen the message where the conversation is. */
+    readonly afterMs: number;
+  };
 }
 
 export interface Draft {
@@ -103,6 +115,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
   const events = createEvents(now);
+  const links: ConversationLinksTable[] = [];
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
   const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
 
@@ -169,11 +182,17 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       deleted_at: null,
     };
     messages.push(stored);
-    for (const [part, { payload }] of (message.parts ?? []).entries()) {
+    for (const [part, { payload, elsewhere }] of (message.parts ?? []).entries()) {
       const id = `${stored.id}.${part}`;
+      // The thread of a conversation elsewhere is called by the conversation's id.
+      if (elsewhere !== undefined) {
+        links.push({ account_id: elsewhere.accountId, kind: "thread", name: row.id, conversation_id: row.id });
+      }
       deliveries.push({
         id,
-        account_id: row.account_id,
+        account_id: elsewhere?.accountId ?? row.account_id,
+        thread: elsewhere === undefined ? null : row.id,
+        unless_seen: elsewhere === undefined || elsewhere.afterMs === 0 ? null : `${stored.id}.0`,
         conversation_id: row.id,
         message_id: stored.id,
         part,
@@ -185,7 +204,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         started_at: null,
         settled_at: null,
       });
-      works.push({ lane: sendLane(row.id), kind: "send", payload: { deliveryId: id }, dueAt: now });
+      works.push({
+        lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
+        kind: "send",
+        payload: { deliveryId: id },
+        dueAt: now + (elsewhere?.afterMs ?? 0),
+      });
     }
     draft.spoken = true;
     draft.changed = true;
@@ -293,6 +317,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     );
     if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
+    await linkConversations(tx, links);
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
     await writeTags(tx, changed);
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);

@@ -13,9 +13,9 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
 import type { Engine } from "./engine.ts";
-import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
-import { replyAsAgent } from "./reply.ts";
-import { handOver } from "./say.ts";
+import type { Answerer, Channels, Clock, ConversationSearch, Fanout, FollowUp, Log, Store, Tx, Wake } from "./ports.ts";
+import { isVisit, replyAsAgent } from "./reply.ts";
+import { handOver, readyIfThere } from "./say.ts";
 import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -185,13 +185,16 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
   }
 
   /** Loads the adapter of a conversation's account: rendering happens in a transaction, where nothing can be awaited. */
-  async function adapterOf(conversationId: string): Promise<void> {
+  async function adapterOf(conversationId: string): Promise<FollowUp | undefined> {
     const row = await store.read
       .selectFrom("conversations")
-      .select("account_id")
+      .select(["workspace_id", "account_id", "via_account_id", "channel", "customer_email"])
       .where("id", "=", conversationId)
       .executeTakeFirst();
-    if (row !== undefined) await channels.ready({ id: row.account_id });
+    if (row === undefined) return undefined;
+    await channels.ready({ id: row.account_id });
+    if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
+    return isVisit(row) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
   }
 
   async function isPerQuestion(rows: readonly OutboxRow[]): Promise<boolean> {
@@ -212,9 +215,9 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
-      await adapterOf(reply.conversationId);
+      const followUp = await adapterOf(reply.conversationId);
       const { effects, messageId, seq } = await store.write((tx) =>
-        replyAsAgent(tx, channels, search, workspace, reply, clock.now()),
+        replyAsAgent(tx, channels, search, workspace, reply, clock.now(), followUp),
       );
       announce(effects);
       return { messageId, seq };

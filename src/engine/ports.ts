@@ -77,6 +77,12 @@ export interface Answer {
   readonly tokensUsed: number;
 }
 
+/** By which account, and after how long, a reply goes to a visitor who has not looked at it. */
+export interface FollowUp {
+  readonly accountId: string;
+  readonly afterMs: number;
+}
+
 /** The adapters, by account. */
 export interface Channels {
   /** Loads the account's adapter; everything else here needs it loaded. Rejects when the account or its adapter is gone. */
@@ -85,6 +91,10 @@ export interface Channels {
   send(account: Pick<Account, "id">, part: Part, context: SendContext): Promise<Receipt>;
   reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
   idempotentSend(account: Pick<Account, "id">): boolean;
+  /** Whether the account's adapter is loaded in this process. */
+  loaded(account: Pick<Account, "id">): boolean;
+  /** The workspace's account that takes replies to visitors who have left, loaded; undefined where there is none. */
+  followUp(workspaceId: string): Promise<FollowUp | undefined>;
   typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
 }
 

@@ -3,7 +3,8 @@ import { agentName } from "#store/agents.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
-import type { Channels, ConversationSearch, Tx } from "./ports.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { Channels, ConversationSearch, FollowUp, Tx } from "./ports.ts";
 import { renderParts } from "./say.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -22,6 +23,7 @@ export async function replyAsAgent(
   workspace: Workspace,
   reply: AgentReply,
   now: number,
+  followUp: FollowUp | undefined,
 ): Promise<Replied> {
   const row = await requireConversation(tx, workspace.id, reply.conversationId);
   const before = await sentBefore(tx, reply);
@@ -39,12 +41,21 @@ export async function replyAsAgent(
     authorId: reply.authorEmail,
     authorName,
     externalId: reply.clientId ?? null,
-    parts: renderParts(channels, draft.row, { role: "agent", authorName, markdown: reply.content, sources: [] }),
+    parts: renderParts(
+      channels,
+      draft.row,
+      { role: "agent", authorName, markdown: reply.content, sources: [] },
+      // Only a visitor of a website can have left it, and only an address that they gave can be written to.
+      isVisit(draft.row) && draft.row.customer_email !== null ? followUp : undefined,
+    ),
   });
   // A person has taken care of everything up to here.
   draft.row.settled_seq = draft.row.last_customer_seq;
   return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
 }
+
+export const isVisit = ({ channel }: Pick<ConversationRow, "channel">): boolean =>
+  channel === "widget" || channel === "hosted";
 
 /** A reply that was written without having seen the newest messages may be wrong by now. */
 async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {

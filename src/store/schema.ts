@@ -168,6 +168,8 @@ export interface ConversationsTable {
   event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
+  /** The account that the customer wrote by last, when that is not the conversation's own: answers go by it too. */
+  via_account_id: string | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -280,6 +282,10 @@ export interface DeliveriesTable {
   error: string | null;
   started_at: number | null;
   settled_at: number | null;
+  /** Where it goes to in the account; null: to the conversation's own thread. */
+  thread: string | null;
+  /** Another part of the same message: once the customer has seen that, this one is not sent any more. */
+  unless_seen: string | null;
 }
 
 export interface ReceiptsTable {
@@ -340,6 +346,25 @@ export interface SearchCollectionsTable {
   built: number;
 }
 
+/** What an adapter keeps for its account. */
+export interface AccountStateTable {
+  account_id: string;
+  name: string;
+  value: string;
+  updated_at: number;
+}
+
+/**
+ * What leads to a conversation besides its own thread. `thread`: a thread of an account that goes on with a conversation
+ * of another. `mark`: what a message is known by in the account, such as a Message-ID.
+ */
+export interface ConversationLinksTable {
+  account_id: string;
+  kind: "thread" | "mark";
+  name: string;
+  conversation_id: string;
+}
+
 /** Which process runs the connection of an account: one at a time. */
 export interface ConnectionLeasesTable {
   account_id: string;
@@ -389,6 +414,8 @@ export interface Database {
   counters: CountersTable;
   conversation_text: ConversationTextTable;
   search_collections: SearchCollectionsTable;
+  account_state: AccountStateTable;
+  conversation_links: ConversationLinksTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

@@ -7,6 +7,7 @@ import { loadAdapter } from "#src/channels.ts";
 import type { ConformanceTarget } from "../support/conformance.ts";
 import { ruleNames } from "../support/conformance.ts";
 import { eachDatabase } from "../support/databases.ts";
+import { skipped } from "../support/skipped.ts";
 import type { Subject } from "./adapter-suite.ts";
 import { openSubject, rules } from "./adapter-suite.ts";
 
@@ -59,6 +60,10 @@ describe("the adapters", () => {
 
 for (const { name, target } of targets) {
   if (target === undefined) continue;
+  if (target.missing !== undefined) {
+    skipped(`adapters/${name}`, target.missing);
+    continue;
+  }
   eachDatabase(`adapters/${name}`, (open) => {
     let subject: Subject;
     beforeAll(async () => {

@@ -31,6 +31,7 @@ const ports = "src/engine/ports.ts";
 
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
   telegram: ["grammy", "typebox"],
   widget: ["ws", "typebox"],
 };

@@ -13,7 +13,7 @@ export default target;
 
 /** Longer than it takes to find that nobody listens. */
 const awayMs = 300;
-const storedMs = 2_000;
+const storedMs = 3_000;
 
 async function start(): Promise<FakePlatform> {
   const discord = await startFakeDiscord();
@@ -41,7 +41,14 @@ async function start(): Promise<FakePlatform> {
   async function deliver({ customer, id, text }: CustomerMessage): Promise<boolean> {
     await connected();
     discord.write({ channelId: discord.direct(customer), from: customer, text, id: idOf(id) });
-    return until(async () => (await program?.stored(`message:${idOf(id)}`).catch(() => false)) === true, storedMs);
+    const stored = async () => (await program?.stored(`message:${idOf(id)}`).catch(() => false)) === true;
+    for (let turn = 0; turn < 10; turn += 1) {
+      if (await until(stored, storedMs)) return true;
+      // It was in the middle of being let go: what it missed comes with the session, once that is resumed.
+      if (discord.connected()) return false;
+      await connected();
+    }
+    return false;
   }
 
   return {
