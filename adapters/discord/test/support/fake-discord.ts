@@ -251,7 +251,8 @@ export async function startFakeDiscord(
       if (typeof value === "string") continue;
       uploads.push(addFile({ name: value.name, type: value.type, bytes: Buffer.from(await value.arrayBuffer()) }));
     }
-    return { ...(JSON.parse(String(form.get("payload_json") ?? "{}")) as object), files: uploads };
+    const payload = form.get("payload_json");
+    return { ...(typeof payload === "string" ? (JSON.parse(payload) as object) : {}), files: uploads };
   }
 
   function addFile({ name, type, bytes }: { readonly name: string; readonly type: string; readonly bytes: Buffer }) {

@@ -2,10 +2,10 @@
 export function plainText(content: string): string {
   const escapes: string[] = [];
   return content
-    .replaceAll(/\\([^0-9A-Za-z\s])/g, (_whole, sign: string) => `\u0000${escapes.push(sign) - 1}\u0000`)
+    .replaceAll(/\\([^0-9A-Za-z\s])/g, (_whole, sign: string) => `\uE000${escapes.push(sign) - 1}\uE000`)
     .replaceAll(/\[([^\]]*)\]\(<([^>]*)>\)/g, "$1")
     .replaceAll(/```\n?|``|\*\*|~~|\u200B/g, "")
     .replaceAll(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, "")
     .replaceAll(/^> /gm, "")
-    .replaceAll(/\u0000(\d+)\u0000/g, (_whole, at: string) => escapes[Number(at)] ?? "");
+    .replaceAll(/\uE000(\d+)\uE000/g, (_whole, at: string) => escapes[Number(at)] ?? "");
 }
