@@ -12,7 +12,14 @@ export type Failure =
   /** A connection broke, or what came back was not of the Web API. */
   | { readonly kind: "broken"; readonly description: string };
 
-const beforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+const beforeSending = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIRateLimitedError) return { kind: "limited", retryAfterMs: error.retryAfter * 1_000 };

@@ -1,4 +1,5 @@
 import { loadAdapter } from "#src/channels.ts";
+import type { TestDatabase } from "../../../../test/support/databases.ts";
 import { newSqlite } from "../../../../test/support/databases.ts";
 import type { EngineBench } from "../../../../test/support/engine-bench.ts";
 import { anna, openBench } from "../../../../test/support/engine-bench.ts";
@@ -32,7 +33,8 @@ export interface SlackAccount {
 }
 
 export async function openSlackAccount(
-  more: (slack: FakeSlack) => Readonly<Record<string, unknown>> = () => ({}),
+  settings: (slack: FakeSlack) => Readonly<Record<string, unknown>> = () => ({}),
+  open: () => Promise<TestDatabase> = newSqlite,
 ): Promise<SlackAccount> {
   const slack = await startFakeSlack();
   slack.users.set("U0ADA", { id: "U0ADA", name: "Ada L.", teamId: slack.teamId, email: "ada@shop.example" });
@@ -45,7 +47,7 @@ export async function openSlackAccount(
   ] as const) {
     slack.channels.set(id, { id, kind, name: id.toLowerCase(), archived: false, member: true });
   }
-  const bench = await openBench(newSqlite, {
+  const bench = await openBench(open, {
     account: {
       channel: "slack",
       load: loadAdapter,
@@ -53,7 +55,7 @@ export async function openSlackAccount(
         bot_token: slack.botToken,
         signing_secret: slack.signingSecret,
         base_url: slack.url,
-        ...more(slack),
+        ...settings(slack),
       }),
     },
   });

@@ -45,7 +45,7 @@ export interface FakeSlack extends Workspace {
   readonly responses: readonly { readonly id: string; readonly body: unknown }[];
   responseUrl(id: string): string;
   /** Headers by which Slack signs a body. */
-  sign(body: string, at: number, secret?: string): Readonly<Record<string, string>>;
+  sign(body: string | Buffer, at: number, secret?: string): Readonly<Record<string, string>>;
   addFile(file: { readonly name: string; readonly mimetype: string; readonly bytes: Buffer }): FakeFile;
   fileUrl(file: FakeFile): string;
   /** How many sockets of Socket Mode are open. */
@@ -251,7 +251,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     heal: () => faults.clear(),
     sign(body, at, secret = signingSecret) {
       const timestamp = String(Math.floor(at / 1_000));
-      const signature = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
+      const signature = createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest("hex");
       return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${signature}` };
     },
     addFile(given) {
