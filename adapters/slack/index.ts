@@ -41,7 +41,7 @@ const slack: AdapterModule<SlackConfig> = {
       remove: (externalId, context) => removePart(sending, externalId, context),
       reconcile: (key, context) => findPart(api, key, context),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),
-      check: (signal) => checkApp(api, transport, host.log, signal),
+      check: (signal) => checkApp(api, transport, host, signal),
       close: async () => undefined,
     };
   },

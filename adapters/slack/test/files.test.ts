@@ -22,6 +22,7 @@ beforeEach(async () => {
   slack.channels.set("D0ADA", { id: "D0ADA", kind: "im", name: "U0ADA", archived: false, member: true });
   const silent = () => undefined;
   const host: Partial<ChannelHost> = {
+    webhookUrl: "https://parley.example/channels/slack/acc",
     clock: { now: () => now, timer: () => () => undefined },
     log: { debug: silent, info: silent, warn: silent, error: silent },
     accept: async (event) => {
@@ -217,7 +218,9 @@ describe("the check of an account", () => {
   const check = () => adapter.check?.(AbortSignal.timeout(5_000)) ?? Promise.resolve("no check");
 
   it("tells who the app is, and what it lacks", async () => {
-    expect(await check()).toBe("@parley in Shop, webhook");
+    expect(await check()).toBe(
+      "@parley in Shop; the Request URL of its events has to be https://parley.example/channels/slack/acc",
+    );
     slack.scopes.splice(slack.scopes.indexOf("files:read"), 1);
     expect(await failureOf(check())).toMatchObject({
       message:

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { eventDelivery } from "../deliveries.ts";
 import { readEvent } from "../inbound.ts";
@@ -164,4 +165,12 @@ describe("the kinds of payloads", () => {
       expect(reasonOf(event)).toMatch(/is not a customer's|says nothing of a customer/);
     });
   }
+
+  it("are all told of in the README", () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    const generic = new Set(["message in a thread", "assistant_app_thread", "reminder_add"]);
+    for (const kind of [...Object.keys(handled), ...Object.keys(ignored)]) {
+      if (!generic.has(kind)) expect(readme, kind).toContain(`\`${kind}\``);
+    }
+  });
 });

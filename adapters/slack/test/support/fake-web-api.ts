@@ -63,6 +63,7 @@ export const allScopes = [
   "im:history",
   "im:read",
   "im:write",
+  "mpim:history",
   "reactions:write",
   "users:read",
   "users:read.email",
