@@ -126,7 +126,7 @@ export function deliveryError(failure: Failure): DeliveryError {
 }
 
 /** What is wrong with the account, and the mend; undefined when it is something else. */
-export function accountReason(failure: Failure): string | undefined {
+function accountReason(failure: Failure): string | undefined {
   if (failure.kind !== "refused") return undefined;
   if (failure.code === "missing_scope") {
     return `the app lacks the scope ${failure.needed ?? "for it"}: add it under OAuth & Permissions, and install the app again`;

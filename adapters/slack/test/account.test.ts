@@ -223,6 +223,26 @@ describe("messages to Slack", () => {
     expect(slack.calls("conversations.replies").length).toBeGreaterThan(2);
   });
 
+  it("arrive once and in order, however Slack fails for a minute", async () => {
+    const { slack, bench } = account;
+    const trouble = [
+      { kind: "limit", seconds: 3 },
+      { kind: "status", status: 500, afterCommit: true },
+      { kind: "status", status: 502 },
+      { kind: "hang_up_after_commit" },
+      { kind: "hang_up" },
+      { kind: "error", error: "fatal_error" },
+      { kind: "html" },
+    ] as const;
+    const said = Array.from({ length: trouble.length * 2 }, (_, at) => `number ${at}`);
+    slack.fail("chat.postMessage", ...trouble, ...trouble.toReversed());
+    // It fails as well while it is asked what became of a message.
+    slack.fail("conversations.history", { kind: "status", status: 500 }, { kind: "limit", seconds: 2 });
+    for (const text of said) await account.reply(text);
+    await bench.advance(3_600_000);
+    expect(account.texts("D0ADA")).toEqual(["You asked: One", ...said.map((text) => `Anna:\n${text}`)]);
+  });
+
   it("are given up with a reason that an agent understands", async () => {
     for (const [error, reason] of [
       ["channel_not_found", "cannot see this Slack conversation any more"],

@@ -50,7 +50,7 @@ export interface Workspace {
   nextTs(): string;
 }
 
-export const allScopes = [
+const allScopes = [
   "app_mentions:read",
   "channels:history",
   "channels:read",
