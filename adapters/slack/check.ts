@@ -1,5 +1,5 @@
 import { WebClient } from "@slack/web-api";
-import type { ChannelHost, Log } from "#channel/contract.ts";
+import type { Log } from "#channel/contract.ts";
 import type { SlackApi } from "./client.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Transport } from "./config.ts";
@@ -19,12 +19,7 @@ export const scopes: readonly (readonly [string, string])[] = [
 ];
 
 /** Asks Slack whose token it is, what it may do, and, for Socket Mode, whether it could connect. */
-export async function checkApp(
-  api: SlackApi,
-  transport: Transport,
-  { log, webhookUrl }: Pick<ChannelHost, "log" | "webhookUrl">,
-  signal: AbortSignal,
-): Promise<string> {
+export async function checkApp(api: SlackApi, transport: Transport, log: Log, signal: AbortSignal): Promise<string> {
   let team: string;
   let user: string;
   let granted: readonly string[];
@@ -48,13 +43,13 @@ export async function checkApp(
     await checkSocket(api, transport.appToken, log);
     return `@${user} in ${team}, Socket Mode`;
   }
-  if (!webhookUrl.startsWith("https:")) {
+  if (!transport.url.startsWith("https:")) {
     throw new Error(
-      `@${user} in ${team} cannot be delivered to at ${webhookUrl}: set PUBLIC_URL to an https address, or app_token for Socket Mode`,
+      `@${user} in ${team} cannot be delivered to at ${transport.url}: set PUBLIC_URL to an https address, or app_token for Socket Mode`,
     );
   }
   // Slack tells nobody where it delivers to: the operator compares.
-  return `@${user} in ${team}; the Request URL of its events has to be ${webhookUrl}`;
+  return `@${user} in ${team}; the Request URL of its events has to be ${transport.url}`;
 }
 
 /** Asks for the address of a socket, without connecting to it. */

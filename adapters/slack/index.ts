@@ -18,7 +18,7 @@ const slack: AdapterModule<SlackConfig> = {
   config,
   secrets,
   create({ config: given }, host) {
-    const transport = transportOf(given);
+    const transport = transportOf(given, host.webhookUrl);
     const baseUrl = given.base_url ?? slackApiUrl;
     const api = createSlackApi(given.bot_token, baseUrl, host.log);
     const users = createUsers(api, host);
@@ -41,7 +41,7 @@ const slack: AdapterModule<SlackConfig> = {
       remove: (externalId, context) => removePart(sending, externalId, context),
       reconcile: (key, context) => findPart(api, key, context),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),
-      check: (signal) => checkApp(api, transport, host, signal),
+      check: (signal) => checkApp(api, transport, host.log, signal),
       close: async () => undefined,
     };
   },
