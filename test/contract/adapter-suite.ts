@@ -34,7 +34,15 @@ export async function openSubject(
     return (await events.where("external_id", "=", externalId).execute()).length > 0;
   };
   const webhookUrl = `${url}/channels/${target.channel}/${accountId}`;
-  await platform.connect({ url, workspaceId, accountId, webhookUrl, tick: () => bench.advance(6_000), stored });
+  await platform.connect({
+    url,
+    workspaceId,
+    accountId,
+    webhookUrl,
+    tick: () => bench.advance(6_000),
+    stored,
+    now: () => bench.clock.now(),
+  });
   if (platform.connected !== undefined) {
     // The program looks for accounts to connect every few seconds.
     await bench.advance(10_000);

@@ -86,6 +86,6 @@ export interface Program {
   stored(externalId: string): Promise<boolean>;
   /** Where webhooks of this account go to. */
   readonly webhookUrl: string;
-  /** Lets the program's clock go on by a few seconds, in which it looks after its connections. */
-  tick(): Promise<void>;
+  /** The program's clock, which platforms that sign with the time have to go by. */
+  now(): number;
 }
