@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely, Transaction } from "kysely";
 import type {
   Account,
+  Attempt,
   Clock,
   Log,
   OutboundMessage,
@@ -89,7 +90,12 @@ export interface Channels {
   ready(account: Pick<Account, "id">): Promise<void>;
   render(account: Pick<Account, "id">, message: OutboundMessage): readonly Part[];
   send(account: Pick<Account, "id">, part: Part, context: SendContext): Promise<Receipt>;
-  reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
+  reconcile(
+    account: Pick<Account, "id">,
+    key: string,
+    context: SendContext,
+    attempt: Attempt,
+  ): Promise<Receipt | null | "cannot_tell">;
   idempotentSend(account: Pick<Account, "id">): boolean;
   /** Whether the account's adapter is loaded in this process. */
   loaded(account: Pick<Account, "id">): boolean;

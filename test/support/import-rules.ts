@@ -34,6 +34,7 @@ const adapterPackages: Readonly<Record<string, readonly string[]>> = {
   email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
   slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
+  twilio: ["twilio", "typebox"],
   widget: ["ws", "typebox"],
 };
 
