@@ -29,8 +29,10 @@ export async function checkAccount(
     }
     return `${friendlyName}, messaging service ${service.friendlyName}`;
   }
-  // Twilio's numbers do not include the senders of WhatsApp, nor short codes.
-  if (channel === "whatsapp" || !sender.number.startsWith("+")) return `${friendlyName}, ${sender.number}`;
+  if (channel === "whatsapp" || !sender.number.startsWith("+")) {
+    // Where these deliver to Twilio does not tell.
+    return `${friendlyName}, ${sender.number}, if it delivers to ${place}`;
+  }
   const [number] = await asked(client.incomingPhoneNumbers.list({ phoneNumber: sender.number, limit: 1 }));
   if (number === undefined) {
     throw new Error(`the Twilio account ${friendlyName} has no number ${sender.number}: check \`from\``);

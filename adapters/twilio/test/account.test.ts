@@ -58,7 +58,9 @@ describe("the check", () => {
     await expect(check(configOf())).rejects.toThrow(webhookUrl);
     twilio.setup.numbers.splice(0, 1, { number: own, smsUrl: `${webhookUrl}#rc=3&rp=all`, smsMethod: "POST" });
     expect(await check(configOf())).toBe("Test account, +15550001111");
-    expect(await check(configOf({ from: "+15559999999" }), "whatsapp")).toBe("Test account, +15559999999");
+    expect(await check(configOf({ from: "+15559999999" }), "whatsapp")).toBe(
+      `Test account, +15559999999, if it delivers to POST ${webhookUrl}`,
+    );
     twilio.setup.status = "suspended";
     await expect(check(configOf())).rejects.toThrow("is suspended");
   });
