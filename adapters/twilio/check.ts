@@ -14,7 +14,7 @@ export async function checkAccount(
     try {
       return await unlessAborted(call, signal);
     } catch (error) {
-      throw new Error(deliveryError(error).message);
+      throw deliveryError(error);
     }
   };
   const { friendlyName, status } = await asked(client.api.v2010.accounts(accountSid).fetch());

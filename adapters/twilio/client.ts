@@ -11,7 +11,7 @@ type Request = Parameters<InstanceType<typeof twilio.RequestClient>["request"]>[
 /** The SDK's own client, which forgets what Twilio says of when to come again. */
 class Calls extends twilio.RequestClient {
   override async request<T>(options: Request & { readonly data?: T }) {
-    const response = await super.request<T>(options as Parameters<typeof this.request<T>>[0]);
+    const response = await super.request<T>(options);
     if (response.statusCode === 429) {
       const headers = response.headers as Readonly<Record<string, unknown>> | undefined;
       const seconds = Number(headers?.["retry-after"]);

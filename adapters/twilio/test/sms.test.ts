@@ -68,8 +68,11 @@ describe("a delivery", () => {
     await at.write(customer, "It is me");
     expect((await at.conversation()).customer_phone).toBe(customer);
     await at.write("72345", "Your parcel comes");
-    const rows = await at.bench.store.read.selectFrom("conversations").select("customer_phone").execute();
-    expect(rows.map(({ customer_phone: phone }) => phone).toSorted()).toEqual([customer, null].toSorted());
+    const phones = at.bench.store.read.selectFrom("conversations").select(["context_key", "customer_phone"]);
+    expect(await phones.orderBy("context_key").execute()).toEqual([
+      { context_key: customer, customer_phone: customer },
+      { context_key: "72345", customer_phone: null },
+    ]);
   });
 
   it("brings the pictures along, each by its own address", async () => {
@@ -90,7 +93,6 @@ describe("a customer who opts out", () => {
   beforeEach(async () => {
     await at.write(customer, "How much?");
     await at.bench.settle();
-    expect(at.shown(customer)).toEqual(["You asked: How much?"]);
   });
 
   it("hears nothing more, neither of the bot nor of an agent, until they come back", async () => {
