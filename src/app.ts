@@ -144,7 +144,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
-    send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
+    // More than two hours: a platform that is away for one of them loses no message.
+    send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     tell: {
