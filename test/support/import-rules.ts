@@ -45,7 +45,18 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
   {
     files: `adapters/${name}/test/`,
     own: `adapters/${name}/`,
-    may: ["src/", "test/support/", "node:", "vitest", "fast-check", "playwright-core", "kysely", ...packages],
+    may: [
+      "src/",
+      "test/support/",
+      "node:",
+      "vitest",
+      "fast-check",
+      "playwright-core",
+      "kysely",
+      "yaml",
+      "smtp-server",
+      ...packages,
+    ],
   },
   { files: `adapters/${name}/`, own: `adapters/${name}/`, may: ["src/channel/", "src/domain/", "node:", ...packages] },
 ]);
