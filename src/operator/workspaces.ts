@@ -10,6 +10,7 @@ import type { AccountDependencies } from "./accounts.ts";
 import { provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
+import { noteAction } from "./audit.ts";
 import { requirePlanFor } from "./plan.ts";
 
 /** The plan of a workspace that was not given one. */
@@ -59,17 +60,19 @@ const newIdentitySecret = (): string => randomBytes(32).toString("hex");
  * one before prove nothing any more.
  */
 export async function rotateIdentitySecret(
-  { store, secrets }: { readonly store: Store; readonly secrets: Secrets },
+  { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
   id: string,
 ): Promise<string> {
   const secret = newIdentitySecret();
-  await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    await tx
       .updateTable("workspaces")
       .set({ identity_secret: secrets.seal(secret) })
       .where("id", "=", id)
-      .execute(),
-  );
+      .execute();
+    const detail = "the identity secret";
+    await noteAction(tx, { workspaceId: id, action: "secret_rotated", by: "operator", detail, now: clock.now() });
+  });
   return secret;
 }
 
