@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { newWorkspaceId } from "#domain/ids.ts";
+import { newWorkspaceId, parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
@@ -11,6 +11,7 @@ import { provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
 import { noteAction } from "./audit.ts";
+import { requireWorkspace } from "./keys.ts";
 import { requirePlanFor } from "./plan.ts";
 
 /** The plan of a workspace that was not given one. */
@@ -84,6 +85,17 @@ export async function listWorkspaces(store: Store) {
     .orderBy("created_at")
     .execute();
   return rows.map(({ created_at, ...row }) => ({ ...row, created_at: new Date(created_at).toISOString() }));
+}
+
+/** A workspace that can be deleted: one that is there, or one whose deletion was interrupted. */
+export async function requireDeletable(store: Store, given: string) {
+  const row = await store.read
+    .selectFrom("workspaces")
+    .select(["id", "name", "deleted_at"])
+    .where("id", "=", parseWorkspaceId(given) ?? "")
+    .executeTakeFirst();
+  // The name goes last.
+  return row === undefined || row.deleted_at === null || row.name === "" ? requireWorkspace(store, given) : row;
 }
 
 /** Makes the workspaces of the configuration file, by name, and gives them its settings and its channels. */

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
 import { createAgent, createLoginToken } from "#src/operator/agents.ts";
@@ -11,6 +10,7 @@ import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, openBench } from "../support/engine-bench.ts";
 import { heldTables } from "../support/held-tables.ts";
+import { ownTables, tablesWith, textsOf } from "../support/table-texts.ts";
 
 /** In whatever people have written into the workspace, and in what the customer alone has. */
 const house = "quixotropolis";
@@ -31,35 +31,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
   });
   afterAll(() => bench.close());
 
-  async function tables() {
-    const all = await bench.store.read.introspection.getTables();
-    // The library's own, and those that SQLite makes for its full-text table.
-    return all.filter(({ name }) => !/^(kysely_|conversation_fts|sqlite_)/.test(name));
-  }
-
-  /** All rows of the tables as text, by table. */
-  async function rowsOf(): Promise<ReadonlyMap<string, readonly string[]>> {
-    const found = new Map<string, readonly string[]>();
-    for (const { name, columns } of await tables()) {
-      // The one is a number that is too large for JavaScript.
-      const read = columns.filter((column) => `${name}.${column.name}` !== "conversation_text.position");
-      const { rows } = await sql<Record<string, unknown>>`
-        select ${sql.join(read.map((column) => sql.ref(column.name)))} from ${sql.table(name)}`.execute(
-        bench.store.read,
-      );
-      const texts = rows.map((row) =>
-        Object.values(row)
-          .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString() : String(value)))
-          .join("\n")
-          .toLowerCase(),
-      );
-      found.set(name, texts);
-    }
-    return found;
-  }
-
-  const tablesWith = (rows: ReadonlyMap<string, readonly string[]>, word: string): readonly string[] =>
-    [...rows].filter(([, texts]) => texts.some((text) => text.includes(word))).map(([name]) => name);
+  const rowsOf = () => textsOf(bench.store.read);
 
   async function exported(of?: string): Promise<readonly ExportLine[]> {
     const lines: ExportLine[] = [];
@@ -71,7 +43,9 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     [...new Set(held.flatMap(([, each]) => (typeof each[what] === "string" ? [] : each[what])))].toSorted();
 
   it("is decided of every table of the database", async () => {
-    expect(held.map(([name]) => name).toSorted()).toEqual((await tables()).map(({ name }) => name).toSorted());
+    expect(held.map(([name]) => name).toSorted()).toEqual(
+      (await ownTables(bench.store.read)).map(({ name }) => name).toSorted(),
+    );
   });
 
   it("is in the export of the workspace: each table as what was decided, and no secret", async () => {
