@@ -29,7 +29,8 @@ const lane = (workspaceId: string): string => `purge:${workspaceId}`;
 export async function closeWorkspace(tx: Tx, workspaceId: string, now: number): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable("workspaces")
-    .set({ deleted_at: now })
+    // The configuration file can make one of the name anew.
+    .set({ deleted_at: now, declared_as: null })
     .where("id", "=", workspaceId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();

@@ -1,13 +1,14 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { newWorkspaceId, parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import { retimeWork } from "#engine/retime.ts";
+import { isDuplicate } from "#store/duplicate.ts";
 import { insertWork } from "#store/outbox.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { AccountDependencies } from "./accounts.ts";
-import { provisionAccounts } from "./accounts.ts";
+import { checkIdentities, provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
 import { noteAction } from "./audit.ts";
@@ -27,7 +28,12 @@ export interface CreatedWorkspace {
 
 export async function createWorkspace(
   { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
-  given: { readonly name: string; readonly plan?: Plan | undefined; readonly settings?: Partial<WorkspaceSettings> },
+  given: {
+    readonly name: string;
+    readonly plan?: Plan | undefined;
+    readonly settings?: Partial<WorkspaceSettings>;
+    readonly declaredAs?: string;
+  },
 ): Promise<CreatedWorkspace> {
   const name = given.name.trim();
   if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
@@ -47,6 +53,7 @@ export async function createWorkspace(
         knowledge_version: 0,
         created_at: now,
         deleted_at: null,
+        declared_as: given.declaredAs ?? null,
       })
       .execute();
     await addBuiltinAccounts(tx, id, now);
@@ -103,10 +110,12 @@ export async function provisionWorkspaces(
   dependencies: AccountDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
+  await checkIdentities(dependencies.load, workspaces);
   const ids: string[] = [];
   for (const workspace of workspaces) {
-    const id = await provisionWorkspace(dependencies, workspace);
-    await provisionAccounts(dependencies, id, workspace.channels);
+    // Another process that starts with the same file may be first, and then has made the same.
+    const id = await againIfDuplicate(() => provisionWorkspace(dependencies, workspace));
+    await againIfDuplicate(() => provisionAccounts(dependencies, id, workspace.channels));
     ids.push(id);
   }
   // A workspace that is not in the file any more, or has another name there, must not go on with its channels beside it.
@@ -115,6 +124,15 @@ export async function provisionWorkspaces(
     if (ids.length > 0) disable = disable.where("workspace_id", "not in", ids);
     await disable.execute();
   });
+}
+
+async function againIfDuplicate<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return work();
+  }
 }
 
 async function provisionWorkspace(
@@ -129,7 +147,10 @@ async function provisionWorkspace(
     .executeTakeFirst();
   // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
   requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
-  if (known === undefined) return (await createWorkspace(dependencies, { name, plan, settings })).id;
+  if (known === undefined) {
+    const declaredAs = hash("sha256", name.trim());
+    return (await createWorkspace(dependencies, { name, plan, settings, declaredAs })).id;
+  }
   const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
   await dependencies.store.write(async (tx) => {
