@@ -71,8 +71,8 @@ eachDatabase("accounts of the configuration file", (open) => {
   });
 
   it("are refused when two are of the same bot, in one workspace or in two", async () => {
-    const shop = (name: string, ...accounts: readonly string[]): string =>
-      `  - name: ${name}\n    channels:\n${accounts.map((each) => `      - ${each}\n`).join("")}`;
+    const shop = (name: string, ...declared: readonly string[]): string =>
+      `  - name: ${name}\n    channels:\n${declared.map((each) => `      - ${each}\n`).join("")}`;
     const bot = (name: string, key: string, more = ""): string =>
       `{name: ${name}, channel: telegram, token: "${key}"${more}}`;
     const start = (...workspaces: readonly string[]) =>

@@ -93,7 +93,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     await bench.app.core.people.removeWorkspace(bench.workspaceId, () => undefined);
     const after = await rowsOf();
     expect(tablesWith(after, house)).toEqual([]);
-    const emptied = held.filter(([, { deleted }]) => deleted === "none").map(([name]) => name);
+    const emptied = held.filter(([, { deleted }]) => deleted === null).map(([name]) => name);
     for (const name of emptied) {
       expect(before.get(name), `${name} was tried`).not.toEqual([]);
       expect(after.get(name), name).toEqual([]);

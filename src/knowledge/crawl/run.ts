@@ -200,7 +200,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
         outcome = { kind: "skipped", reason: fetched.reason };
         break;
       case "elsewhere":
-        if (page.url === site.url && isSameSite(page.url, fetched.url)) return await moveHome(site, fetched.url);
+        if (page.url === site.url && isSameSite(page.url, fetched.url)) return moveHome(site, fetched.url);
         outcome = { kind: "skipped", reason: fetched.reason };
         break;
       case "failed": {
