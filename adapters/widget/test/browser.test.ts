@@ -443,43 +443,6 @@ function inBrowser(): void {
     expect(await page.getByRole("button", { name: "Send message" }).isDisabled()).toBe(true);
   });
 
-  it("shows the newest of a long conversation at once, and the rest when one scrolls or asks for it", async () => {
-    const { host, origin } = await site();
-    const { page, errors } = await openPage(await context(), origin);
-    await launcher(page).click();
-    await ask(page, "Hello");
-    await expect.poll(() => host.events.length).toBe(1);
-    for (let index = 1; index < 120; index += 1)
-      host.say(host.thread1(), { role: index % 2 === 0 ? "user" : "assistant", markdown: `This is line ${index}.` });
-    await page.reload();
-    const bubbles = log(page).locator(".row:not(.typing):not(.greeting) .bubble");
-    await log(page).getByText("This is line 119.", { exact: true }).waitFor();
-    const newest = await bubbles.count();
-    expect(newest).toBeLessThanOrEqual(40);
-    const earlier = log(page).getByRole("button", { name: "Earlier messages" });
-    // By the keyboard: scrolling up fetches, and what is looked at stays where it is.
-    await log(page).focus();
-    const line = log(page).getByText("This is line 110.", { exact: true });
-    await line.waitFor();
-    await page.keyboard.press("Home");
-    await expect.poll(() => bubbles.count()).toBeGreaterThan(newest + 10);
-    await expect.poll(() => log(page).getAttribute("aria-live")).toBe("polite");
-    expect(await line.evaluate((node) => node.getBoundingClientRect().top)).toBeGreaterThan(0);
-    await expect
-      .poll(async () => {
-        if ((await earlier.count()) > 0) await earlier.press("Enter", { timeout: 1_000 }).catch(() => undefined);
-        return bubbles.count();
-      })
-      .toBe(120);
-    expect(await earlier.count()).toBe(0);
-    expect(await bubbles.first().textContent()).toBe("Hello");
-    const shown = await bubbles.allTextContents();
-    expect(shown.slice(1)).toEqual(Array.from({ length: 119 }, (_, index) => `This is line ${index + 1}.`));
-    // The focus is still in the conversation, not lost to the page.
-    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("PARLEY-CHAT");
-    expect(errors).toEqual([]);
-  });
-
   it("fills the hosted page, under a policy that allows no inline script", async () => {
     const { host, origin } = await site({ channel: "hosted" });
     host.answer = (thread) => host.say(thread, { role: "assistant", markdown: "An answer." });

@@ -134,51 +134,6 @@ describe("resuming", () => {
     }
   });
 
-  it("begins with the newest where the browser has nothing, and gives what is before them when asked", async () => {
-    const shop = await site();
-    const first = await greet(shop);
-    first.send({ kind: "send", clientId: newClientId(), text: "Hello" });
-    await first.next("message");
-    const { token } = first.ready;
-    first.close();
-    await first.closed;
-    const lines = Array.from({ length: 99 }, (_, index) => `line ${index}`);
-    for (const markdown of lines) shop.host.say(shop.host.thread1(), { role: "assistant", markdown });
-    const conversation = shop.host.threads.get(shop.host.thread1())?.conversationId;
-    const again = await greet(shop, { token, lastSeq: 0, newest: 40, conversation });
-    const all = shop.host.threads.get(shop.host.thread1())?.messages.map(({ seq }) => seq) ?? [];
-    const { after, lastSeq } = again.ready;
-    expect([after, lastSeq]).toEqual([lastSeq - 40, all.at(-1)]);
-    // Numbers can have holes.
-    const newest = all.filter((seq) => seq > after);
-    for (const seq of newest) expect(await again.next("message")).toMatchObject({ seq });
-    const seqs: number[] = [];
-    for (let before = after + 1; before > 1;) {
-      again.send({ kind: "older", before });
-      const older = await again.next("older");
-      expect([older.before, older.after]).toEqual([before, Math.max(0, before - 31)]);
-      seqs.unshift(...older.messages.map(({ seq }) => seq));
-      before = older.after + 1;
-    }
-    expect([...seqs, ...newest]).toEqual(all);
-    // What comes now comes once, and to where the browser is.
-    shop.host.say(shop.host.thread1(), { role: "assistant", markdown: "new" });
-    expect(await again.next("message")).toMatchObject({ prev: lastSeq });
-  });
-
-  it("gives nothing of before to whom the conversation is not any more", async () => {
-    const shop = await site();
-    const client = await greet(shop);
-    client.send({ kind: "send", clientId: newClientId(), text: "Mine" });
-    await client.next("message");
-    const thread = shop.host.threads.get(shop.host.thread1());
-    if (thread === undefined) throw new Error("there is no thread");
-    thread.userId = "somebody";
-    client.send({ kind: "older", before: 2 });
-    expect(await client.closed).toBe(4401);
-    expect(client.frames.some(({ kind }) => kind === "older")).toBe(false);
-  });
-
   it("begins anew when the conversation was erased", async () => {
     const shop = await site();
     const client = await greet(shop);
