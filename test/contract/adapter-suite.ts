@@ -33,6 +33,7 @@ export async function openSubject(
     workspaceId,
     accountId,
     webhookUrl: `${url}/channels/${target.channel}/${accountId}`,
+    now: () => bench.clock.now(),
     tick: () => bench.advance(6_000),
   });
   if (platform.connected !== undefined) {

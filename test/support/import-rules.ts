@@ -32,6 +32,7 @@ const ports = "src/engine/ports.ts";
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
   email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
+  slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
   widget: ["ws", "typebox"],
 };
@@ -213,6 +214,7 @@ export const importRules: readonly ImportRule[] = [
       "src/engine/events.ts",
       ports,
       "src/engine/retime.ts",
+      "src/engine/traces.ts",
       "src/engine/sign-out.ts",
       "src/store/",
       "src/outbound/addresses.ts",

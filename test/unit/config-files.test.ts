@@ -56,6 +56,7 @@ describe("config/parley.example.yaml", () => {
     expect(workspace).toMatchObject({
       channels: [
         { name: "telegram", enabled: false },
+        { name: "slack", enabled: false },
         { name: "email", enabled: false },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],
