@@ -27,7 +27,7 @@ export interface Found {
 export type Lookup = Pick<Question, "workspaceId" | "text" | "history" | "documentIds" | "audience">;
 
 /** Finds and ranks passages for a question. */
-export async function retrieve(index: KnowledgeIndex, lookup: Lookup): Promise<Found> {
+export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: AbortSignal): Promise<Found> {
   const question = understand(lookup.text, lookup.history);
   const terms = [...question.own, ...question.borrowed];
   const result = await index.search({
@@ -36,6 +36,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup): Promise<F
     audience: lookup.audience,
     limit: candidatesMax,
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
+    ...(signal === undefined ? {} : { signal }),
   });
   const shareOf = (term: string): number =>
     question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
