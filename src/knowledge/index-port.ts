@@ -1,3 +1,5 @@
+import type { Word } from "#answering/terms.ts";
+
 /**
  * Where passages come from. An index only finds candidates and tells what the terms weigh in the whole workspace;
  * ranking, confidence and answers are made of that in one place (`answering/`), the same for every index.
@@ -18,7 +20,7 @@ export interface SearchRequest {
    * Words of the question, folded, that may be spelt wrong; with the stem that each has in `terms`. For those that no
    * passage has, the index looks for words of the workspace that are written almost alike.
    */
-  readonly misspelt?: readonly AskedWord[];
+  readonly misspelt?: readonly Word[];
   /** Only passages of these documents, when given. */
   readonly documentIds?: readonly string[];
   /** The asker's tags: a document with tags of its own is found by those only who have one of them. */
@@ -27,11 +29,6 @@ export interface SearchRequest {
   readonly limit: number;
   /** Ends the waiting when nobody wants the answer any more: the search rejects with its reason. */
   readonly signal?: AbortSignal;
-}
-
-export interface AskedWord {
-  readonly word: string;
-  readonly term: string;
 }
 
 export interface Candidate {
