@@ -20,6 +20,8 @@ export interface Asked {
   readonly term: string;
   /** How much it counts: less than 1 where it is not the word itself but one of the same meaning, or written almost alike. */
   readonly share: number;
+  /** Where it stands, in terms from the beginning. */
+  readonly place: number;
 }
 
 /** A word of the same meaning counts a little less than the word itself. */
@@ -57,7 +59,7 @@ export function weighTerms(
 ): AskedTerms {
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, Omit<Asked, "place">>();
   // Words that stand for one thing together are no more frequent than the rarest of them.
   const frequencyOf = (term: string): number =>
     Math.min(...synonyms.stemsOf(term).map((each) => frequency.get(each) ?? 0));
@@ -78,6 +80,13 @@ export function weighTerms(
     weights,
     askedBy: (term) => asked.get(term)?.term,
     read: (passage) => synonyms.read(passage),
-    askedIn: (passage) => synonyms.read(passage).flatMap((term) => asked.get(term) ?? []),
+    askedIn(passage) {
+      const found: Asked[] = [];
+      for (const [place, each] of synonyms.read(passage).entries()) {
+        const wanted = asked.get(each);
+        if (wanted !== undefined) found.push({ ...wanted, place });
+      }
+      return found;
+    },
   };
 }
