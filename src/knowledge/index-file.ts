@@ -16,6 +16,8 @@ export interface IndexedDocument {
   readonly audience: string;
 }
 
+export type Gate = Pick<IndexedDocument, "id" | "audience">;
+
 export interface DocumentChange extends IndexedDocument {
   readonly chunks: readonly {
     readonly id: string;
@@ -29,11 +31,20 @@ export interface DocumentChange extends IndexedDocument {
 /** The file, worked on where the caller is: every call takes the thread that makes it. */
 export interface IndexFile {
   version(workspaceId: string): number | undefined;
+  /** Passages of the workspace. */
+  chunkCount(workspaceId: string): number;
   documents(workspaceId: string): IndexedDocument[];
-  replace(workspaceId: string, changes: readonly DocumentChange[]): void;
-  finish(workspaceId: string, gone: readonly string[], version: number): void;
+  /**
+   * The first step of bringing the workspace up to `view`, a version of its knowledge base: from here on what is gone is
+   * not found, and who may see what holds, while the texts are replaced one by one. Of several processes at it, only
+   * the steps of the newest view are done; the others are refused, which this and the next two tell by false.
+   */
+  begin(workspaceId: string, view: number, gone: readonly string[], audiences: readonly Gate[]): boolean;
+  /** Puts new texts in the place of old ones, each document at once: it is found by the one or the other. */
+  replace(workspaceId: string, view: number, changes: readonly DocumentChange[]): boolean;
+  finish(workspaceId: string, view: number): boolean;
   drop(workspaceId: string): void;
-  search(request: SearchRequest): SearchResult;
+  search(request: Omit<SearchRequest, "signal">): SearchResult;
   close(): void;
 }
 
@@ -66,7 +77,7 @@ export function openIndexFile(path: string): IndexFile {
   }
   const opened = new Map<string, Tables>();
   const held = createHeldWords();
-  const numberOf = database.prepare("select n, version from workspaces where id = ?");
+  const numberOf = database.prepare("select n, version, seen from workspaces where id = ?");
 
   function inTransaction<T>(kind: "immediate" | "deferred", work: () => T): T {
     database.exec(`begin ${kind}`);
@@ -80,15 +91,15 @@ export function openIndexFile(path: string): IndexFile {
     }
   }
 
-  function rowOf(workspaceId: string): { readonly n: number; readonly version: number } | undefined {
-    return numberOf.get(workspaceId) as { n: number; version: number } | undefined;
+  function rowOf(workspaceId: string): { readonly n: number; readonly version: number; readonly seen: number } | undefined {
+    return numberOf.get(workspaceId) as { n: number; version: number; seen: number } | undefined;
   }
 
   function create(workspaceId: string): number {
     const found = rowOf(workspaceId);
     if (found !== undefined) return found.n;
     const n = Number(
-      database.prepare("insert into workspaces (id, version) values (?, -1)").run(workspaceId).lastInsertRowid,
+      database.prepare("insert into workspaces (id, version, seen) values (?, -1, -1)").run(workspaceId).lastInsertRowid,
     );
     // Terms come stemmed; the tokenizer only has to leave them alone.
     database.exec(`
@@ -141,8 +152,22 @@ export function openIndexFile(path: string): IndexFile {
     database.prepare(`delete from documents_${n} where id = ?`).run(id);
   }
 
+  /** Runs a step of bringing the workspace up to `view`, unless a newer one has been seen. */
+  function step(workspaceId: string, view: number, work: (n: number) => void): boolean {
+    return inTransaction("immediate", () => {
+      const n = create(workspaceId);
+      if ((rowOf(workspaceId)?.seen ?? -1) > view) return false;
+      work(n);
+      return true;
+    });
+  }
+
   return {
     version: (workspaceId) => rowOf(workspaceId)?.version,
+    chunkCount(workspaceId) {
+      const tables = tablesOf(workspaceId);
+      return tables === undefined ? 0 : (tables.size.get() as { chunks: number }).chunks;
+    },
     documents(workspaceId) {
       const row = rowOf(workspaceId);
       if (row === undefined) return [];
@@ -150,7 +175,21 @@ export function openIndexFile(path: string): IndexFile {
         .prepare(`select id, version, audience from documents_${row.n}`)
         .all() as unknown as IndexedDocument[];
     },
-    replace(workspaceId, changes) {
+    begin(workspaceId, view, gone, audiences) {
+      return step(workspaceId, view, (n) => {
+        database.prepare("update workspaces set seen = ? where id = ?").run(view, workspaceId);
+        const setAudience = database.prepare(`update documents_${n} set audience = ? where id = ?`);
+        for (const { id, audience } of audiences) setAudience.run(audience, id);
+        for (const id of gone) removeDocument(n, id);
+        if (gone.length === 0) return;
+        // Words that were in the removed documents alone are nothing that anybody meant.
+        const { changes } = database
+          .prepare(`delete from words_${n} where term not in (select term from frequency_${n})`)
+          .run();
+        if (Number(changes) > 0) database.prepare(`update size_${n} set epoch = epoch + 1`).run();
+      });
+    },
+    replace(workspaceId, view, changes) {
       const prepared = changes.map((change) => ({
         ...change,
         chunks: change.chunks.map((chunk) => ({
@@ -159,8 +198,7 @@ export function openIndexFile(path: string): IndexFile {
           bodyWords: contentWordsOf(chunk.text),
         })),
       }));
-      inTransaction("immediate", () => {
-        const n = create(workspaceId);
+      return step(workspaceId, view, (n) => {
         const tables = tablesOf(workspaceId);
         if (tables === undefined) throw new Error("the tables of a workspace are gone within one transaction");
         const vocabulary = held.of(tables);
@@ -205,19 +243,9 @@ export function openIndexFile(path: string): IndexFile {
         }
       });
     },
-    finish(workspaceId, gone, version) {
-      inTransaction("immediate", () => {
-        const n = create(workspaceId);
-        // What is gone for an older view of the store may have come back for a newer one.
-        if ((rowOf(workspaceId)?.version ?? -1) > version) return;
-        for (const id of gone) removeDocument(n, id);
-        if (gone.length > 0) {
-          const { changes } = database
-            .prepare(`delete from words_${n} where term not in (select term from frequency_${n})`)
-            .run();
-          if (Number(changes) > 0) database.prepare(`update size_${n} set epoch = epoch + 1`).run();
-        }
-        database.prepare("update workspaces set version = ? where id = ?").run(version, workspaceId);
+    finish(workspaceId, view) {
+      return step(workspaceId, view, () => {
+        database.prepare("update workspaces set version = ? where id = ?").run(view, workspaceId);
       });
     },
     drop(workspaceId) {
@@ -263,7 +291,7 @@ function prepareFile(database: DatabaseSync): void {
       database.exec(`drop table "${table.name}"`);
     for (const table of tables) database.exec(`drop table if exists "${table.name}"`);
     database.exec(
-      `create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null)`,
+      `create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null, seen integer not null)`,
     );
     database.exec(`pragma user_version = ${format}`);
   }
@@ -297,7 +325,7 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
   };
 }
 
-function searchTables(tables: Tables, request: SearchRequest, vocabularyOf: () => Vocabulary): SearchResult {
+function searchTables(tables: Tables, request: Omit<SearchRequest, "signal">, vocabularyOf: () => Vocabulary): SearchResult {
   const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };
   const frequency = new Map<string, number>();
   const isKnown = (term: string): boolean => {
@@ -318,8 +346,9 @@ function searchTables(tables: Tables, request: SearchRequest, vocabularyOf: () =
       .slice(0, meantMax);
     if (meant.length > 0) repaired.set(term, meant);
   }
+  const repairs = repaired.size === 0 ? {} : { repaired };
   const known = [...new Set([...asked, ...[...repaired.values()].flat()])];
-  const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, repaired };
+  const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, ...repairs };
   if (known.length === 0) return { ...base, candidates: [] };
   const gates = (tables.gates.all() as { audience: string }[]).map((row) => row.audience);
   const open = gates.filter((audience) => mayEnter(audience, request.audience));
