@@ -7,6 +7,8 @@ import { isSoft } from "./terms.ts";
 export interface AskedTerms {
   /** What each term of the question weighs. */
   readonly weights: ReadonlyMap<string, number>;
+  /** What the terms weigh less that were taken for misspelt ones, than words that nobody knows: a guess is no knowledge. */
+  readonly guessed: number;
   /** The term of the question that a passage's term stands for; undefined: it was not asked for. */
   askedBy(term: string): string | undefined;
   /** The terms of a text, which stand in order, with one in the place of those that stand for one thing together. */
@@ -28,6 +30,7 @@ export interface Asked {
 const synonymShare = 0.8;
 /** One that the word of the question was probably meant for counts less still: at 0.8 more is answered that has no answer. */
 const repairedShare = 0.5;
+const guessCost = 0.5;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
 
@@ -60,6 +63,7 @@ export function weighTerms(
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
   const asked = new Map<string, Omit<Asked, "place">>();
+  let guessed = 0;
   // Words that stand for one thing together are no more frequent than the rarest of them.
   const frequencyOf = (term: string): number =>
     Math.min(...synonyms.stemsOf(term).map((each) => frequency.get(each) ?? 0));
@@ -72,12 +76,14 @@ export function weighTerms(
     const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
     const weight = found === 0 ? unknown : idf(found, chunkCount);
     weights.set(term, share(term) * (isSoft(term) ? Math.min(weight, softShare * unknown) : weight));
+    if (alike.length > 0) guessed += guessCost * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
     for (const each of group) if (each !== term) asked.set(each, { term, share: synonymShare });
     for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });
   }
   return {
     weights,
+    guessed,
     askedBy: (term) => asked.get(term)?.term,
     read: (passage) => synonyms.read(passage),
     askedIn(passage) {

@@ -129,12 +129,17 @@ export function openIndexFile(path: string): IndexFile {
       words: database.prepare(`select row, word, term from words_${n} where row > ? order by row`),
       gates: database.prepare(`select distinct audience from documents_${n}`),
       find: database.prepare(`
+        with best as materialized (
+          select rowid as row, bm25(terms_${n}, 2.0, 1.0) as score from terms_${n}
+          where terms_${n} match :match
+            and (:gates is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+              in (select id from documents_${n} where audience in (select value from json_each(:gates))))
+            and (:documents is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+              in (select value from json_each(:documents)))
+          order by score, rowid limit :limit)
         select c.id as chunkId, c.document_id as documentId, c.position, c.title, c.text, c.url, t.title as titleTerms, t.body as bodyTerms
-        from terms_${n} t join chunks_${n} c on c.row = t.rowid
-        where terms_${n} match :match
-          and (:gates is null or c.document_id in (select id from documents_${n} where audience in (select value from json_each(:gates))))
-          and (:documents is null or c.document_id in (select value from json_each(:documents)))
-        order by bm25(terms_${n}, 2.0, 1.0), c.row limit :limit`),
+        from best join chunks_${n} c on c.row = best.row join terms_${n} t on t.rowid = best.row
+        order by best.score, best.row`),
     };
     opened.set(workspaceId, tables);
     return tables;
@@ -353,7 +358,7 @@ function searchTables(tables: Tables, request: Omit<SearchRequest, "signal">, vo
   const gates = (tables.gates.all() as { audience: string }[]).map((row) => row.audience);
   const open = gates.filter((audience) => mayEnter(audience, request.audience));
   const rows = tables.find.all({
-    match: known.map((term) => `"${term}"`).join(" OR "),
+    match: matchOf(known, frequency),
     gates: open.length === gates.length ? null : JSON.stringify(open),
     documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
     limit: request.limit,
@@ -364,6 +369,27 @@ function searchTables(tables: Tables, request: Omit<SearchRequest, "signal">, vo
     bodyTerms: split(row.bodyTerms),
   }));
   return { ...base, candidates };
+}
+
+/** So many passages are weighed for one question, or those with the two rarest words. */
+const weighedMax = 10_000;
+
+/**
+ * Any of the words will do; but where they are in very many passages, it has to be one of the rarer ones, and the others
+ * only add to it. To weigh a passage costs more than to find it.
+ */
+function matchOf(terms: readonly string[], frequency: ReadonlyMap<string, number>): string {
+  const of = (term: string): number => frequency.get(term) ?? 0;
+  const any = (some: readonly string[]): string => some.map((term) => `"${term}"`).join(" OR ");
+  const byRarity = terms.toSorted((left, right) => of(left) - of(right));
+  let passages = 0;
+  const rare = byRarity.filter((term, index) => {
+    passages += of(term);
+    return index < 2 || passages <= weighedMax;
+  });
+  if (rare.length === terms.length) return any(terms);
+  const others = byRarity.slice(rare.length);
+  return `(${any(rare)}) OR ((${any(rare)}) AND (${any(others)}))`;
 }
 
 type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {

@@ -16,7 +16,7 @@ const wordMax = 30;
 /** From this length on two slips are forgiven. */
 const twoSlipsFrom = 8;
 /** Up to this length another letter makes another word ("lease", "leave"): only swapped, lost and added ones are slips. */
-const shortMax = 5;
+const shortMax = 4;
 export const partMin = 3;
 
 /** Whether a word can be misspelt: letters only, since another number or code is another thing. */
