@@ -26,10 +26,9 @@ export interface Asked {
   readonly place: number;
 }
 
-/** A word of the same meaning counts a little less than the word itself. */
-const synonymShare = 0.8;
-/** One that the word of the question was probably meant for counts less still: at 0.8 more is answered that has no answer. */
+/** How much a word counts that the one of the question was probably meant for: at 0.8 more is answered that has no answer. */
 const repairedShare = 0.5;
+/** So much of what such a word weighs less than an unknown one counts against the answer. */
 const guessCost = 0.5;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
@@ -78,7 +77,7 @@ export function weighTerms(
     weights.set(term, share(term) * (isSoft(term) ? Math.min(weight, softShare * unknown) : weight));
     if (alike.length > 0) guessed += guessCost * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
-    for (const each of group) if (each !== term) asked.set(each, { term, share: synonymShare });
+    for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
     for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });
   }
   return {
