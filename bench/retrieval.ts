@@ -200,7 +200,17 @@ function calibration({ answerable, heldOut, offDomain }: Answers): Row[] {
 
 /** Two tables, since one would be too wide to be read. */
 function print(rows: readonly Row[]): void {
-  const ranking = ["questions", "Hit@1", "R@5", "MRR@10", "nDCG@10", "right sentence", "right source", "ms p50", "ms p99"];
+  const ranking = [
+    "questions",
+    "Hit@1",
+    "R@5",
+    "MRR@10",
+    "nDCG@10",
+    "right sentence",
+    "right source",
+    "ms p50",
+    "ms p99",
+  ];
   const table = (keep: (column: string) => boolean): void =>
     console.table(
       Object.fromEntries(
@@ -270,7 +280,8 @@ try {
   console.table(
     calibrated.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, shown(value)]))),
   );
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ half, rows, calibration: calibrated }, undefined, 2)}\n`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ half, rows, calibration: calibrated }, undefined, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

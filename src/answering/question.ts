@@ -33,7 +33,13 @@ export function understand(
 ): Understood {
   const words = ownWords(text, synonyms);
   const own = words.map(({ term }) => term);
-  return { own, words, borrowed: borrowedTerms(text, own, history, synonyms), counted: countedIn(text), asks: kindOf(text) };
+  return {
+    own,
+    words,
+    borrowed: borrowedTerms(text, own, history, synonyms),
+    counted: countedIn(text),
+    asks: kindOf(text),
+  };
 }
 
 /** "How long does it take" asks for a time; that it says "long" and "take" is no reason to look for these words. */
