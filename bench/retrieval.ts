@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createExtractiveAnswerer, judge } from "#answering/answerer.ts";
+import { judge } from "#answering/answerer.ts";
 import { answerFloor, bandOf } from "#answering/confidence.ts";
-import { defaultSettings } from "#domain/workspace.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
@@ -85,12 +84,8 @@ const rightOf = (base: Base, { rel = [] }: SetQuestion): Set<string> =>
 async function ask(base: Base, text: string, right: ReadonlySet<string>, gold?: readonly string[]): Promise<Asked> {
   const lookup = { workspaceId: base.workspaceId, text, history: [], audience: [], topK: 5 };
   const start = performance.now();
-  await createExtractiveAnswerer({ index: base.index }).answer(
-    { ...lookup, strictness: "strict", settings: defaultSettings },
-    never,
-  );
-  const ms = performance.now() - start;
   const { found, extract } = await judge(base.index, lookup, never);
+  const ms = performance.now() - start;
   const documents = [...new Set(found.ranked.map((each) => each.candidate.documentId))];
   const said = extract?.text.toLowerCase() ?? "";
   return {
