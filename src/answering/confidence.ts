@@ -10,7 +10,7 @@ import { scoreLimit } from "./ranking.ts";
  */
 export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.28, helpful: 0.21 };
 const mediumFrom = answerFloor.strict;
-/** Of the answers above it nine in ten are right, where a third of the questions have one: `npm run bench:retrieval`. */
+/** Of the answers above it more than four in five are right, where only a third of the questions have one: bench:retrieval. */
 const highFrom = 0.4;
 
 /**
