@@ -1,7 +1,8 @@
+import { detailsIn } from "./details.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
 import type { Word } from "./terms.ts";
-import { contentWordsOf, termsOf, wordsOf } from "./terms.ts";
+import { contentWordsOf, isSoft, termsOf, wordsOf } from "./terms.ts";
 
 /** A question as it is searched for. */
 export interface Understood {
@@ -11,6 +12,8 @@ export interface Understood {
   readonly words: readonly Word[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
+  /** The terms of what the customer says of themselves beside it, such as an address: a list for each. */
+  readonly details: readonly (readonly string[])[];
   /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
   readonly counted: string | null;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
@@ -23,8 +26,9 @@ const followUpTermsMax = 3;
 const termsMax = 40;
 
 const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
-const continuing =
-  /^(?:and|but|or|so|also|what about|how about|what if|why|which|how long|how much|how many|when|where)(?=\s|$)/u;
+const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why)(?=\s|$)/u;
+/** Begins a question of its own as well: "How long does delivery take?" is whole, "How long in all?" is not. */
+const measured = /^(?:which|how long|how much|how many|when|where)(?=\s|$)/u;
 
 export function understand(
   text: string,
@@ -37,6 +41,7 @@ export function understand(
     own,
     words,
     borrowed: borrowedTerms(text, own, history, synonyms),
+    details: detailsIn(text),
     counted: countedIn(text),
     asks: kindOf(text),
   };
@@ -70,7 +75,8 @@ function borrowedTerms(
   const joined = words.join(" ");
   const leans =
     own.length === 0 ||
-    (own.length <= followUpTermsMax && (pointing.test(joined) || (continuing.test(joined) && own.length <= 1)));
+    (own.length <= followUpTermsMax && pointing.test(joined)) ||
+    (own.length === 1 && (continuing.test(joined) || (measured.test(joined) && own.every(isSoft))));
   if (!leans || words.length > followUpWordsMax) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;

@@ -44,7 +44,11 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    misspelt: question.words.filter(({ word, term }) => isSpelt(word) && synonyms.groupOf(term).length === 0),
+    // A name or an address is no misspelt word, however near it is to one.
+    misspelt: question.words.filter(
+      ({ word, term }) =>
+        isSpelt(word) && synonyms.groupOf(term).length === 0 && !question.details.some((each) => each.includes(term)),
+    ),
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
     ...(signal === undefined ? {} : { signal }),
   };
@@ -53,6 +57,10 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
   const meant = [...(result.repaired?.values() ?? [])].flat();
   const more = withSynonyms(meant, synonyms).filter((term) => !meant.includes(term) && !request.terms.includes(term));
   if (more.length > 0) result = await index.search({ ...request, terms: [...request.terms, ...more] });
+  // What a customer says of themselves, and the documents do not know, is not what they ask for.
+  const beside = new Set(
+    question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
+  );
   const slipped = new Set(
     question.words
       .filter(({ word, term }) => isUnknown(term, result) && isAlmostStopWord(word))
@@ -62,7 +70,12 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     if (slipped.has(term)) return slippedShare;
     return question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
   };
-  const asked = weighTerms(terms, result, shareOf, synonyms);
+  const asked = weighTerms(
+    terms.filter((term) => !beside.has(term)),
+    result,
+    shareOf,
+    synonyms,
+  );
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
