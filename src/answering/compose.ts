@@ -74,7 +74,7 @@ function withSection(placed: readonly Placed[], asked: AskedTerms): Placed[] {
   if (first === undefined || section === undefined || !isSteps || placed.some(({ unit }) => unit.kind === "heading"))
     return [...placed];
   const named = termsOf(section);
-  if (named.length === 0 || named.some((term) => asked.askedBy(term) !== undefined)) return [...placed];
+  if (named.length === 0 || asked.askedIn(named).length > 0) return [...placed];
   return [{ ...first, unit: { kind: "heading", text: section.replace(/:$/, "") } }, ...placed];
 }
 

@@ -42,7 +42,7 @@ const subject = /^(.{1,80}?) (?:is|are|means|refers to|stands for) (?!(?:not|als
 function defines(text: string, asked: AskedTerms): boolean {
   const before = subject.exec(text)?.[1];
   if (before === undefined || wordCount(before) > subjectWordsMax) return false;
-  const held = new Set(termsOf(before).map((term) => asked.askedBy(term)));
+  const held = new Set(asked.askedIn(termsOf(before)).map(({ term }) => term));
   return [...asked.weights.keys()].every((term) => held.has(term));
 }
 

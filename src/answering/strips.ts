@@ -71,7 +71,7 @@ function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
 }
 
 function askedIn(terms: readonly string[], asked: AskedTerms): Set<string> {
-  return new Set(terms.map((term) => asked.askedBy(term)).filter((term) => term !== undefined));
+  return new Set(asked.askedIn(terms).map(({ term }) => term));
 }
 
 /** The share of what was asked that these terms hold, by weight. */

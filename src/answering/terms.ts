@@ -1,4 +1,5 @@
 import { stemmer } from "stemmer";
+import { isSpelt, slipsBetween } from "#knowledge/spelling.ts";
 
 /** Words that carry no subject of their own. Compared before stemming, apostrophes already gone. */
 const stopWords = new Set(
@@ -22,6 +23,18 @@ const softWords = `able add allow ask available best call change check come corr
   make mean need new number offer old option order part people place possible problem provide put question reason
   receive right see send set show simple small solve start stop support sure take thing think time today tomorrow try
   turn type understand use want way week wish without work work wrong year`;
+
+/** Whether a folded word is a stop word with two letters swapped, such as "waht". One letter more or less is another word. */
+export function isAlmostStopWord(word: string): boolean {
+  const isSwapped = (other: string): boolean => other.length === word.length && slipsBetween(word, other, 1) === 1;
+  return (stopWordsByLetters.get(lettersIn(word)) ?? []).some(isSwapped);
+}
+
+const lettersIn = (word: string): string => [...word].toSorted().join("");
+const stopWordsByLetters: ReadonlyMap<string, readonly string[]> = Map.groupBy(
+  [...stopWords].filter((word) => isSpelt(word)),
+  lettersIn,
+);
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
 /** Scripts that write words without spaces between them. */
@@ -67,11 +80,22 @@ export function isSoft(term: string): boolean {
   return softStems.has(term);
 }
 
-/** The stems of a text's content words in order, repeats kept: what is indexed, and what a question is compared by. */
+/** A content word, folded, with its stem. */
+export interface Word {
+  readonly word: string;
+  readonly term: string;
+}
+
+/** The content words of a text in order, repeats kept. */
+export function contentWordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  for (const word of wordsOf(text)) if (!stopWords.has(word)) words.push({ word, term: stem(word) });
+  return words;
+}
+
+/** Their stems: what is indexed, and what a question is compared by. */
 export function termsOf(text: string): string[] {
-  const terms: string[] = [];
-  for (const word of wordsOf(text)) if (!stopWords.has(word)) terms.push(stem(word));
-  return terms;
+  return contentWordsOf(text).map(({ term }) => term);
 }
 
 /** Number of words, for limits on length. */

@@ -28,7 +28,7 @@ function fitOf(terms: readonly string[], asked: AskedTerms): number {
   const held = new Set<string>();
   let named = 0;
   let meant = 0;
-  for (const term of new Set(terms)) {
+  for (const term of new Set(asked.read(terms))) {
     const count = isSoft(term) ? softCount : 1;
     const wanted = asked.askedBy(term);
     named += count;

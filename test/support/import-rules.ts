@@ -117,6 +117,7 @@ export const importRules: readonly ImportRule[] = [
       "src/knowledge/chunk-text.ts",
       "src/knowledge/index-port.ts",
       "src/knowledge/sentences.ts",
+      "src/knowledge/spelling.ts",
       "stemmer",
       "node:crypto",
     ],
