@@ -18,6 +18,7 @@ import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { openNowAndThen } from "#jobs/now-and-then.ts";
 import type { WebResponse } from "#channel/contract.ts";
+import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -85,7 +86,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, knowledge } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -171,6 +172,16 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
             run: (rows) => outside.work(rows),
           } satisfies Handler,
         }),
+    ...(knowledge === undefined
+      ? {}
+      : {
+          knowledge: {
+            batch: true,
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 2,
+            run: (rows) => knowledge.work(rows),
+          } satisfies Handler,
+        }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
@@ -196,6 +207,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     tidying = openNowAndThen({ clock, log, run: () => documents.removeOrphans() });
     opened.push(() => tidying?.close() ?? Promise.resolve());
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
+    await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
@@ -236,7 +248,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
-      ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
+      ...(outside === undefined ? [] : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
       ...modelState(core.modelTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
@@ -331,6 +343,13 @@ async function readiness(
     states.push(degradedBy("redis", cause));
   }
   return states;
+}
+
+async function unfinished(knowledge: Core["knowledge"]): Promise<string | null> {
+  const count = (await knowledge?.unfinished()) ?? 0;
+  return count === 0
+    ? null
+    : `the passages of ${count} workspaces are being indexed; until then the embedded index answers for them`;
 }
 
 /** Where everything goes on without it. */

@@ -1,14 +1,17 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
-import { termsOf } from "#answering/terms.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Log, Store } from "#engine/ports.ts";
+import { mayEnter } from "./audience-gate.ts";
 import type { Candidate, KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
+import type { PassageTerms } from "./passage-terms.ts";
+import { termsOfPassages } from "./passage-terms.ts";
 
 /** Raise it when terms are made or stored in another way: older files are then rebuilt. */
 const format = 1;
 const fetchedDocumentsMax = 50;
+const noTerms: PassageTerms = { titleTerms: [], bodyTerms: [] };
 
 export interface EmbeddedIndexOptions {
   readonly store: Pick<Store, "read">;
@@ -313,14 +316,13 @@ function openFile(path: string): IndexFile {
         .all() as unknown as IndexedDocument[];
     },
     replace(workspaceId, changes) {
-      const prepared = changes.map((change) => ({
-        ...change,
-        chunks: change.chunks.map((chunk) => ({
-          ...chunk,
-          titleTerms: termsOf(chunk.title),
-          bodyTerms: termsOf(chunk.text),
-        })),
-      }));
+      const prepared = changes.map((change) => {
+        const terms = termsOfPassages(change.chunks);
+        return {
+          ...change,
+          chunks: change.chunks.map((chunk, index) => ({ ...chunk, ...(terms[index] ?? noTerms) })),
+        };
+      });
       inTransaction("immediate", () => {
         const n = create(workspaceId);
         const knownVersion = database.prepare(`select version from documents_${n} where id = ?`);
@@ -444,10 +446,3 @@ type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
 };
 
 const split = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
-
-/** A document without tags is for everyone, one with tags for those who have one of them. */
-function mayEnter(audience: string, tags: readonly string[]): boolean {
-  const wanted: unknown = JSON.parse(audience);
-  if (!Array.isArray(wanted)) return false;
-  return wanted.length === 0 || wanted.some((tag) => typeof tag === "string" && tags.includes(tag));
-}

@@ -92,3 +92,29 @@ export interface ChunksTable {
   text: string;
   url: string | null;
 }
+
+/** A workspace's passages in a search engine outside. */
+export interface KnowledgeCollectionsTable {
+  workspace_id: string;
+  /** The collection that answers; null: none is full yet. */
+  live: string | null;
+  /** The form of what it holds. */
+  live_form: number;
+  /** The one that is being filled to take its place. */
+  building: string | null;
+  /** The workspace's `knowledge_version` up to which the live one was written. */
+  version: number;
+  /** Passages in the live one, and the terms in all of them together. */
+  chunks: number;
+  terms: number;
+}
+
+/** A document whose passages a collection has. */
+export interface KnowledgeWrittenTable {
+  collection: string;
+  document_id: string;
+  version: number;
+  audience: string;
+  chunks: number;
+  terms: number;
+}

@@ -10,6 +10,8 @@ import type {
   CrawlsTable,
   CrawlPagesTable,
   ChunksTable,
+  KnowledgeCollectionsTable,
+  KnowledgeWrittenTable,
 } from "./schema-knowledge.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
@@ -389,6 +391,8 @@ export interface Database {
   counters: CountersTable;
   conversation_text: ConversationTextTable;
   search_collections: SearchCollectionsTable;
+  knowledge_collections: KnowledgeCollectionsTable;
+  knowledge_written: KnowledgeWrittenTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

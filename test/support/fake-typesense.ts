@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { matchesFilter } from "./fake-typesense-filter.ts";
+import { mistakeIn } from "./fake-typesense-rules.ts";
 
 /**
  * A server that speaks as much of Typesense's API as is used, over real HTTP: collections, aliases, import, deletion and
@@ -13,6 +14,8 @@ export interface FakeTypesense {
   readonly apiKey: string;
   /** Requests so far, as `METHOD /path`. */
   readonly requests: readonly string[];
+  /** What in them is not as the API's description has it. */
+  readonly mistakes: readonly string[];
   /** Documents of a collection, or of what an alias points to; undefined when there is none. */
   documents(name: string): readonly FakeDocument[] | undefined;
   collections(): readonly string[];
@@ -59,6 +62,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   const aliases = new Map<string, string>();
   const requests: string[] = [];
   const refused = new Map<string, number>();
+  const mistakes: string[] = [];
   let keyTaken = apiKey;
   let behaviour: Parameters<FakeTypesense["behave"]>[0] = "well";
 
@@ -83,7 +87,10 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       return;
     }
     const body = Buffer.concat(chunks).toString("utf8");
-    const { status, body: answered } = reply(request, url, body);
+    const mistake = mistakeIn(request.method ?? "", url, body);
+    if (mistake !== undefined) mistakes.push(mistake);
+    const { status, body: answered } =
+      mistake === undefined ? reply(request, url, body) : { status: 400, body: { message: mistake } };
     const text = typeof answered === "string" ? answered : JSON.stringify(answered);
     response.writeHead(status, { "content-type": "application/json; charset=utf-8" });
     response.end(behaviour === "cut_short" && text.length > 20 ? text.slice(0, text.length / 2) : text);
@@ -134,6 +141,18 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (documents === undefined && method === "DELETE") {
       collections.delete(collection.name);
       return { status: 200, body: { name: collection.name } };
+    }
+    if (documents === "documents" && second === undefined && method === "DELETE") {
+      const filter = url.searchParams.get("filter_by") ?? "";
+      if (filter === "") return { status: 400, body: { message: "Parameter `filter_by` must be provided." } };
+      let gone: FakeDocument[];
+      try {
+        gone = [...collection.documents.values()].filter((each) => matchesFilter(each, filter, types(collection)));
+      } catch (error) {
+        return { status: 400, body: { message: String(error) } };
+      }
+      for (const { id } of gone) collection.documents.delete(id);
+      return { status: 200, body: { num_deleted: gone.length } };
     }
     if (documents === "documents" && second === "import" && method === "POST") {
       return { status: 200, body: importLines(collection, url.searchParams.get("action") ?? "create", body) };
@@ -212,25 +231,27 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       ["drop_tokens_threshold", "0"],
     ] as const) {
       // What these loosen is not imitated here.
-      if (String(search[name]) !== wanted) return { code: 501, error: `this fake needs ${name}: ${wanted}` };
+      if (!String(search[name]).split(",").every((each) => each === wanted)) return { code: 501, error: `this fake needs ${name}: ${wanted}` };
     }
     const sort = String(search["sort_by"] ?? "").split(",");
     if (sort.length > 3) return { code: 400, error: "Only upto 3 sort_by fields can be specified." };
-    const field = String(search["query_by"]);
+    const fields = String(search["query_by"]).split(",");
     const parts = [...String(search["q"]).matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) =>
       tokens(quoted ?? word ?? "", collection.symbols),
     );
+    const matching = (document: FakeDocument): number =>
+      fields.filter((field) => holds(tokens(String(document[field]), collection.symbols), parts)).length;
     let found: FakeDocument[];
     try {
       found = [...collection.documents.values()].filter(
         (document) =>
           matchesFilter(document, String(search["filter_by"] ?? ""), types(collection)) &&
-          holds(tokens(String(document[field]), collection.symbols), parts),
+          matching(document) > 0,
       );
     } catch (error) {
       return { code: 400, error: error instanceof Error ? error.message : "Could not parse the filter query." };
     }
-    const sorted = found.toSorted((a, b) => compare(a, b, sort));
+    const sorted = found.toSorted((a, b) => compare(a, b, sort, matching));
     const page = Number(search["page"] ?? 1);
     const include = String(search["include_fields"] ?? "").split(",");
     return {
@@ -253,6 +274,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     url: `http://127.0.0.1:${port}`,
     apiKey,
     requests,
+    mistakes,
     documents: (name) => {
       const collection = resolve(name);
       return collection === undefined ? undefined : [...collection.documents.values()];
@@ -292,7 +314,7 @@ function fault({ name, type, optional }: Field, document: FakeDocument): string 
       : `Field \`${name}\` has been declared in the schema, but is not found in the document.`;
   }
   const right =
-    type === "int64"
+    type === "int64" || type === "int32"
       ? Number.isSafeInteger(value)
       : type === "string[]"
         ? Array.isArray(value) && value.every((each) => typeof each === "string")
@@ -320,10 +342,17 @@ function holds(text: readonly string[], parts: readonly (readonly string[])[]): 
   );
 }
 
-function compare(a: FakeDocument, b: FakeDocument, sort: readonly string[]): number {
+function compare(
+  a: FakeDocument,
+  b: FakeDocument,
+  sort: readonly string[],
+  matching: (document: FakeDocument) => number,
+): number {
   for (const each of sort) {
     const [name = "", order] = each.split(":");
-    const difference = Number(a[name]) - Number(b[name]);
+    const value = (document: FakeDocument): number =>
+      name === "_text_match" ? matching(document) : Number(document[name]);
+    const difference = value(a) - value(b);
     if (difference !== 0) return order === "desc" ? -difference : difference;
   }
   return 0;

@@ -1,0 +1,53 @@
+import type { Reader } from "#engine/ports.ts";
+import { mayEnter } from "../audience-gate.ts";
+import type { Candidate, SearchRequest } from "../index-port.ts";
+import { termsOfPassages } from "../passage-terms.ts";
+import type { Hit } from "./passage-documents.ts";
+
+/** Those of the hits that the asker may be shown now, as they stand in the database. */
+export async function confirmed(
+  read: Reader,
+  hits: readonly Hit[],
+  { workspaceId, audience, documentIds }: SearchRequest,
+): Promise<Candidate[]> {
+  if (hits.length === 0) return [];
+  const rows = await read
+    .selectFrom("chunks")
+    .innerJoin("documents", "documents.id", "chunks.document_id")
+    .select([
+      "chunks.id",
+      "chunks.document_id",
+      "chunks.position",
+      "chunks.title",
+      "chunks.text",
+      "chunks.url",
+      "documents.audience",
+    ])
+    .where(
+      "chunks.id",
+      "in",
+      hits.map(({ id }) => id),
+    )
+    .where("documents.workspace_id", "=", workspaceId)
+    .whereRef("chunks.version", "=", "documents.indexed_version")
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const shown: Candidate[] = [];
+  for (const hit of hits) {
+    const row = found.get(hit.id);
+    if (row === undefined || !mayEnter(row.audience, audience)) continue;
+    if (documentIds !== undefined && !documentIds.includes(row.document_id)) continue;
+    const { titleTerms = [], bodyTerms = [] } = hit.garbled ? (termsOfPassages([row])[0] ?? {}) : hit;
+    shown.push({
+      chunkId: row.id,
+      documentId: row.document_id,
+      position: row.position,
+      title: row.title,
+      text: row.text,
+      url: row.url,
+      titleTerms,
+      bodyTerms,
+    });
+  }
+  return shown;
+}
