@@ -1,9 +1,11 @@
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { Composed } from "./compose.ts";
 import { compose } from "./compose.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
+import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
 import { smallTalkReply } from "./small-talk.ts";
 
@@ -35,15 +37,25 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const found = await retrieve(index, question);
-      const count = question.topK + passagesBeyond;
-      const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
-      signal.throwIfAborted();
+      const { found, extract } = await judge(index, question, signal);
       if (extract === undefined || extract.evidence < answerFloor[question.strictness])
         return spoken(question, unknownAnswer(question, found));
       return composer.compose({ question, found, extract }, signal);
     },
   };
+}
+
+/** What is found for a question, and how much of an answer the documents' own sentences make. */
+export async function judge(
+  index: KnowledgeIndex,
+  lookup: Lookup & Pick<Question, "topK">,
+  signal: AbortSignal,
+): Promise<{ readonly found: Found; readonly extract: Composed | undefined }> {
+  const found = await retrieve(index, lookup, signal);
+  const count = lookup.topK + passagesBeyond;
+  const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
+  signal.throwIfAborted();
+  return { found, extract };
 }
 
 /** Answers in the documents' own sentences: what it says is written in the sources it names. */

@@ -1,6 +1,5 @@
 import type { Candidate, SearchResult } from "#knowledge/index-port.ts";
 import type { AskedTerms } from "./asked-terms.ts";
-import { synonymShare } from "./asked-terms.ts";
 import { titleFit } from "./title-fit.ts";
 
 const k1 = 1.2;
@@ -41,11 +40,7 @@ export function scoreLimit(asked: AskedTerms): number {
 function scoreOf(candidate: Candidate, asked: AskedTerms, averageTerms: number): number {
   const counts = new Map<string, number>();
   const count = (terms: readonly string[], times: number): void => {
-    for (const term of terms) {
-      const wanted = asked.askedBy(term);
-      if (wanted !== undefined)
-        counts.set(wanted, (counts.get(wanted) ?? 0) + (wanted === term ? times : times * synonymShare));
-    }
+    for (const { term, share } of asked.askedIn(terms)) counts.set(term, (counts.get(term) ?? 0) + times * share);
   };
   count(candidate.titleTerms, titleWeight);
   count(candidate.bodyTerms, 1);

@@ -37,6 +37,8 @@ export type Strictness = (typeof strictnesses)[number];
 /** What a workspace can set. Stored as JSON; what is absent there has the value of `defaultSettings`. */
 export interface WorkspaceSettings {
   readonly strictness: Strictness;
+  /** Words and phrases of the workspace's own that mean the same, besides the built-in ones; each list is one meaning. */
+  readonly synonyms: readonly (readonly string[])[];
   /** Phrases by which a customer asks for a person; matched on whole words. */
   readonly escalationPhrases: readonly string[];
   /** How many answers of confidence `low` in a row escalate. */
@@ -71,6 +73,7 @@ export interface WorkspaceSettings {
 
 export const defaultSettings: WorkspaceSettings = {
   strictness: "strict",
+  synonyms: [],
   escalationPhrases: [
     "talk to a human",
     "talk to a person",

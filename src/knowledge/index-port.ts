@@ -1,3 +1,5 @@
+import type { Word } from "#answering/terms.ts";
+
 /**
  * Where passages come from. An index only finds candidates and tells what the terms weigh in the whole workspace;
  * ranking, confidence and answers are made of that in one place (`answering/`), the same for every index.
@@ -14,12 +16,19 @@ export interface SearchRequest {
   readonly workspaceId: string;
   /** Distinct stems as `answering/terms.ts` makes them; a passage with any one of them is a candidate. */
   readonly terms: readonly string[];
+  /**
+   * Words of the question, folded, that may be spelt wrong; with the stem that each has in `terms`. For those that no
+   * passage has, the index looks for words of the workspace that are written almost alike.
+   */
+  readonly misspelt?: readonly Word[];
   /** Only passages of these documents, when given. */
   readonly documentIds?: readonly string[];
   /** The asker's tags: a document with tags of its own is found by those only who have one of them. */
   readonly audience: readonly string[];
   /** How many candidates, at most. */
   readonly limit: number;
+  /** Ends the waiting when nobody wants the answer any more: the search rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Candidate {
@@ -44,4 +53,6 @@ export interface SearchResult {
   readonly averageTerms: number;
   /** In how many passages of the workspace each asked term occurs; absent: in none. */
   readonly frequency: ReadonlyMap<string, number>;
+  /** For stems of `misspelt` that occur nowhere: stems of words written almost alike, which candidates were found by too. */
+  readonly repaired?: ReadonlyMap<string, readonly string[]>;
 }

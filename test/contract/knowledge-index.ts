@@ -33,8 +33,8 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
 
     it("has nothing to say of an empty workspace, or of one that does not exist", async () => {
       const empty = { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
-      expect(await search("refund")).toEqual(empty);
-      expect(await search("refund", { workspaceId: "wt_aaaaaa_bbbbbbbbbb" })).toEqual(empty);
+      expect(await search("refund")).toMatchObject(empty);
+      expect(await search("refund", { workspaceId: "wt_aaaaaa_bbbbbbbbbb" })).toMatchObject(empty);
     });
 
     it("finds passages with any of the words, in any form of them, also in the title", async () => {

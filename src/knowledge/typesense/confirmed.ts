@@ -1,7 +1,7 @@
 import type { Reader } from "#engine/ports.ts";
 import { mayEnter } from "../audience-gate.ts";
 import type { Candidate, SearchRequest } from "../index-port.ts";
-import { termsOfPassages } from "../passage-terms.ts";
+import { stemsOf, withWords } from "../passage-words.ts";
 import type { Hit } from "./passage-documents.ts";
 
 /** Those of the hits that the asker may be shown now, as they stand in the database. */
@@ -37,7 +37,7 @@ export async function confirmed(
     const row = found.get(hit.id);
     if (row === undefined || !mayEnter(row.audience, audience)) continue;
     if (documentIds !== undefined && !documentIds.includes(row.document_id)) continue;
-    const { titleTerms = [], bodyTerms = [] } = hit.garbled ? (termsOfPassages([row])[0] ?? {}) : hit;
+    const [{ titleWords, bodyWords } = { titleWords: [], bodyWords: [] }] = hit.garbled ? withWords([row]) : [];
     shown.push({
       chunkId: row.id,
       documentId: row.document_id,
@@ -45,8 +45,8 @@ export async function confirmed(
       title: row.title,
       text: row.text,
       url: row.url,
-      titleTerms,
-      bodyTerms,
+      titleTerms: hit.garbled ? stemsOf(titleWords) : hit.titleTerms,
+      bodyTerms: hit.garbled ? stemsOf(bodyWords) : hit.bodyTerms,
     });
   }
   return shown;

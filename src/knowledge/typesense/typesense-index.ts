@@ -13,7 +13,7 @@ import { knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue
 import { confirmed } from "./confirmed.ts";
 import { bestFirst } from "./rough-rank.ts";
 import { candidates, frequencies, passagesForm } from "./passage-documents.ts";
-import { createTypesenseWriter } from "./writer.ts";
+import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
 
 // Typesense names the passages, the database shows them: what was removed, replaced or gated meanwhile is dropped. All
 // writing is done in the outbox's lane of the workspace, by whoever has it, so that no older text can overwrite a newer
@@ -77,24 +77,36 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
   async function current(workspaceId: string, first: State): Promise<KnowledgeCollectionsTable | undefined> {
     const deadline = performance.now() + catchUpMsMax;
     let state: State | undefined = first;
-    let begun = false;
     for (;;) {
       const { collections, version } = state;
       const live = liveOf(collections);
       if (collections !== undefined && live !== null && collections.version >= version) return collections;
+      if (performance.now() > deadline) return undefined;
       // A whole knowledge base takes longer than anybody waits.
-      const filling = live === null && (collections?.building ?? null) !== null;
-      if ((filling && !begun) || performance.now() > deadline) return undefined;
+      if (live === null && !(await isSmall(workspaceId))) {
+        if (!(await isQueued(workspaceId))) await queue(workspaceId);
+        return undefined;
+      }
       if (!(await isQueued(workspaceId))) await queue(workspaceId);
-      if (await runLane(knowledgeLane(workspaceId))) begun = true;
-      else {
+      if (!(await runLane(knowledgeLane(workspaceId)))) {
         await failIfDeferred(workspaceId);
         await pause(lookMs);
       }
       state = await stateOf(workspaceId);
       if (state === undefined) return undefined;
-      if (begun && liveOf(state.collections) === null && (await isQueued(workspaceId))) return undefined;
     }
+  }
+
+  /** So few documents that one work writes them all. */
+  async function isSmall(workspaceId: string): Promise<boolean> {
+    const rows = await store.read
+      .selectFrom("documents")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("indexed_version", ">", 0)
+      .limit(documentsAtOnce * stepsMax)
+      .execute();
+    return rows.length < documentsAtOnce * stepsMax;
   }
 
   async function isQueued(workspaceId: string): Promise<boolean> {
@@ -154,7 +166,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     const known = [...frequency.keys()].toSorted(
       (left, right) => (frequency.get(left) ?? 0) - (frequency.get(right) ?? 0) || (left < right ? -1 : 1),
     );
-    if (known.length === 0 || request.documentIds?.length === 0) return { ...result, candidates: [] };
+    if (known.length === 0 || request.limit === 0 || request.documentIds?.length === 0) return { ...result, candidates: [] };
     const hits = bestFirst(await candidates(typesense, live, known, request), known, result);
     return { ...result, candidates: await confirmed(store.read, hits.slice(0, request.limit), request) };
   }

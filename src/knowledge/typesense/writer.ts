@@ -6,11 +6,11 @@ import {
   deleteDocuments,
   importDocuments,
 } from "#store/typesense-collections.ts";
-import { termsOfPassages } from "../passage-terms.ts";
+import { stemsOf, withWords } from "../passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
 import { ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
 
-const documentsAtOnce = 50;
+export const documentsAtOnce = 50;
 const goneAtOnce = 200;
 
 /** Brings a collection to what the database holds, and notes there what it has. Only one may be at work on a workspace. */
@@ -88,15 +88,14 @@ export function createTypesenseWriter({
     for (const document of changed) {
       // Where the document has been replaced since, this version has none; the workspace's version has risen then.
       const own = rows.filter((row) => row.document_id === document.id && row.version === document.version);
-      const terms = termsOfPassages(own);
-      for (const [index, row] of own.entries()) {
+      for (const row of withWords(own)) {
         const made = passageDocument(
           {
             id: row.id,
             documentId: document.id,
             audience: JSON.parse(document.audience) as readonly string[],
-            titleTerms: terms[index]?.titleTerms ?? [],
-            bodyTerms: terms[index]?.bodyTerms ?? [],
+            titleTerms: stemsOf(row.titleWords),
+            bodyTerms: stemsOf(row.bodyWords),
           },
           version,
         );
