@@ -27,8 +27,8 @@ export interface Asked {
 
 /** A word of the same meaning counts a little less than the word itself. */
 const synonymShare = 0.8;
-/** So does a word that the one of the question was probably meant for. */
-const repairedShare = 0.8;
+/** One that the word of the question was probably meant for counts less still: at 0.8 more is answered that has no answer. */
+const repairedShare = 0.5;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
 
