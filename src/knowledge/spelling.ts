@@ -14,7 +14,7 @@ export interface Vocabulary {
 const wordMin = 4;
 const wordMax = 30;
 /** From this length on two slips are forgiven. */
-const twoSlipsFrom = 8;
+export const twoSlipsFrom = 8;
 export const partMin = 3;
 
 /** Whether a word can be misspelt: letters only, since another number or code is another thing. */

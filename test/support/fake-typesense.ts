@@ -227,7 +227,6 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (perPage > perPageMax) return { code: 422, error: `Only upto ${perPageMax} hits can be fetched per page.` };
     for (const [name, wanted] of [
       ["prefix", "false"],
-      ["num_typos", "0"],
       ["drop_tokens_threshold", "0"],
     ] as const) {
       // What these loosen is not imitated here.
@@ -239,8 +238,15 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     const parts = [...String(search["q"]).matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) =>
       tokens(quoted ?? word ?? "", collection.symbols),
     );
+    const typos = Number(String(search["num_typos"] ?? "2").split(",")[0]);
+    // Two phrases' words are not looked for with typos here.
+    const [only = "", ...others] = parts.flat();
+    if (typos > 0 && others.length > 0) return { code: 501, error: "this fake looks for one word with typos" };
     const matching = (document: FakeDocument): number =>
-      fields.filter((field) => holds(tokens(String(document[field]), collection.symbols), parts)).length;
+      fields.filter((field) => {
+        const held = tokens(String(document[field]), collection.symbols);
+        return typos === 0 ? holds(held, parts) : held.some((word) => isNear(only, word, typos));
+      }).length;
     let found: FakeDocument[];
     try {
       found = [...collection.documents.values()].filter(
@@ -330,6 +336,27 @@ function tokens(text: string, symbols: ReadonlySet<string>): string[] {
       [...word.toLowerCase()].filter((character) => /[a-z0-9]/.test(character) || symbols.has(character)).join(""),
     )
     .filter((word) => word !== "");
+}
+
+/** So many letters added, left out, wrong or swapped, the first never among them; none in short words. */
+function isNear(word: string, other: string, typos: number): boolean {
+  if (word === other) return true;
+  const most = Math.min(typos, word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
+  if (most === 0 || Math.abs(word.length - other.length) > most) return false;
+  const table = Array.from({ length: word.length + 1 }, (_, i) =>
+    Array.from({ length: other.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
+  const at = (i: number, j: number): number => table[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  for (let i = 1; i <= word.length; i += 1) {
+    for (let j = 1; j <= other.length; j += 1) {
+      const same = word[i - 1] === other[j - 1];
+      const swapped = i > 1 && j > 1 && word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1];
+      const slips = [at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1)];
+      const row = table[i];
+      if (row !== undefined) row[j] = Math.min(...slips, swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY);
+    }
+  }
+  return at(word.length, other.length) <= most;
 }
 
 /** Every part, and a quoted part as a phrase. */

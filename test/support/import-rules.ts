@@ -86,6 +86,7 @@ export const importRules: readonly ImportRule[] = [
     files: "src/knowledge/typesense/",
     own: "src/knowledge/",
     may: [
+      "src/answering/terms.ts",
       "src/domain/",
       ports,
       "src/store/outbox.ts",

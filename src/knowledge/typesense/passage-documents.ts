@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Word } from "#answering/terms.ts";
 import type { CollectionSchema, Search } from "#store/typesense-collections.ts";
 import { multiSearch, searchesMax } from "#store/typesense-collections.ts";
 import type { Typesense } from "#store/typesense-client.ts";
+import { isSpelt, partMin, slipsBetween, twoSlipsFrom } from "../spelling.ts";
 
 // One collection a workspace, one document a passage. What it holds are the same terms as in the embedded index, in
 // lower-case ASCII, digits and `_`, so that what a word is does not depend on the server's tokenizer; texts stay in the
@@ -128,6 +130,44 @@ export async function frequencies(
       const term = some[index];
       if (term !== undefined && result.found > 0) found.set(term, result.found);
     }
+  }
+  return found;
+}
+
+/** More words that nothing has are not a slip of the finger. */
+const repairsMax = 8;
+const meantMax = 3;
+
+/**
+ * For words that no passage has: terms that are written almost like theirs. The server looks for what is up to two
+ * letters away; which of a passage's terms it has found is for us to tell.
+ */
+export async function almost(
+  typesense: Typesense,
+  collection: string,
+  words: readonly Word[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const asked = words.filter(({ term }) => ascii.test(term)).slice(0, repairsMax);
+  const searches = asked.map(({ term }) => ({
+    ...searchFor(collection, [term], hitsEach),
+    num_typos: term.length >= twoSlipsFrom ? "2,2" : "1,1",
+    typo_tokens_threshold: 1,
+  }));
+  const found = new Map<string, readonly string[]>();
+  const results = await multiSearch<{ readonly id: string; readonly terms: string }>(typesense, searches);
+  for (const [index, { term, word }] of asked.entries()) {
+    const near = new Map<string, number>();
+    for (const { id, terms } of results[index]?.hits ?? []) {
+      const { titleTerms, bodyTerms } = hitOf(id, terms);
+      for (const other of [...titleTerms, ...bodyTerms]) {
+        const most = word.length >= twoSlipsFrom ? 2 : 1;
+        const slips = Math.min(slipsBetween(term, other, most), slipsBetween(word, other, most));
+        if (slips <= most && isSpelt(other, partMin)) near.set(other, slips);
+      }
+    }
+    const least = Math.min(...near.values());
+    const nearest = [...near].filter(([, slips]) => slips === least).map(([other]) => other);
+    if (nearest.length > 0) found.set(term, nearest.toSorted().slice(0, meantMax));
   }
   return found;
 }

@@ -12,7 +12,7 @@ import type { KnowledgeIndex, SearchRequest, SearchResult } from "../index-port.
 import { knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue.ts";
 import { confirmed } from "./confirmed.ts";
 import { bestFirst } from "./rough-rank.ts";
-import { candidates, frequencies, passagesForm } from "./passage-documents.ts";
+import { almost, candidates, frequencies, passagesForm } from "./passage-documents.ts";
 import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
 
 // Typesense names the passages, the database shows them: what was removed, replaced or gated meanwhile is dropped. All
@@ -161,8 +161,13 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     live: string,
     request: SearchRequest,
   ): Promise<SearchResult> {
-    const frequency = await frequencies(typesense, live, request.terms);
-    const result = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency };
+    const frequency = new Map(await frequencies(typesense, live, request.terms));
+    const unknown = (request.misspelt ?? []).filter(({ term }) => !frequency.has(term));
+    const repaired = await almost(typesense, live, unknown);
+    const meant = [...repaired.values()].flat().filter((term) => !frequency.has(term));
+    for (const [term, count] of await frequencies(typesense, live, [...new Set(meant)])) frequency.set(term, count);
+    const averageTerms = chunks === 0 ? 0 : terms / chunks;
+    const result = { chunkCount: chunks, averageTerms, frequency, repaired };
     const known = [...frequency.keys()].toSorted(
       (left, right) => (frequency.get(left) ?? 0) - (frequency.get(right) ?? 0) || (left < right ? -1 : 1),
     );
