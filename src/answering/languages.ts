@@ -97,10 +97,12 @@ const proseShare = 0.12;
 const proseWordsMin = 25;
 
 export interface Guess {
-  /** The likeliest first; what is as likely as the first comes before what is not. Never empty. */
+  /** Those that something speaks for, the likeliest first. */
   readonly languages: readonly WordLanguage[];
   /** The first is likelier than all others by far. */
   readonly sure: boolean;
+  /** So little speaks for them that it can be any other as well. */
+  readonly weak: boolean;
 }
 
 /**
@@ -109,7 +111,7 @@ export interface Guess {
  */
 export function guessLanguages(text: string): Guess {
   const lower = text.slice(0, 8_000).toLowerCase();
-  if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower)) return { languages: ["ru"], sure: true };
+  if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower)) return { languages: ["ru"], sure: true, weak: false };
   // A letter alone is as often part of a code.
   const words = (lower.match(/[\p{L}\p{M}]{2,}/gu) ?? []).slice(0, wordsReadMax);
   const scores = wordLanguages.map((language) => {
@@ -120,20 +122,19 @@ export function guessLanguages(text: string): Guess {
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);
   const [best, second] = sorted;
-  if (best === undefined || second === undefined || best.score === 0) return { languages: wordLanguages, sure: false };
+  if (best === undefined || second === undefined || best.score === 0) return { languages: [], sure: false, weak: true };
   const likely = sorted.filter(({ score }) => score > 0 && score >= best.score * 0.6).map(({ language }) => language);
   const lead = best.score - second.score;
   const sure =
     (lead >= 2 || (lead >= 1 && best.score >= 2 && words.length <= 12)) &&
     // Tables and listings have some of every language.
     (words.length < proseWordsMin || best.score >= words.length * proseShare);
-  const rest = wordLanguages.filter((language) => !likely.includes(language));
-  return { languages: sure ? likely : [...likely, ...(best.score < 2 ? rest : [])], sure };
+  return { languages: likely, sure, weak: !sure && best.score < 2 };
 }
 
 /** In which language a document is; English where nothing tells. */
 export function languageOf(text: string): WordLanguage {
   const { languages, sure } = guessLanguages(text);
   const [first = "en"] = languages;
-  return sure ? first : languages.includes("en") ? "en" : first;
+  return sure || !languages.includes("en") ? first : "en";
 }

@@ -1,7 +1,7 @@
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import type { WordLanguage } from "./languages.ts";
-import { guessLanguages } from "./languages.ts";
+import { guessLanguages, wordLanguages } from "./languages.ts";
 import { understand } from "./question.ts";
 import type { Understood } from "./question.ts";
 import type { Synonyms } from "./synonyms.ts";
@@ -43,8 +43,9 @@ function likely({ text, history }: Pick<Question, "text" | "history">): readonly
   const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
   const together = guessLanguages([...before, text].join("\n"));
   if (together.sure) return together.languages.slice(0, 1);
-  // English where nothing tells: what came before languages were known stays as it was.
-  return alone.languages.includes("en") ? ["en", ...alone.languages.filter((each) => each !== "en")] : alone.languages;
+  // English first where nothing tells.
+  const all = alone.weak ? [...alone.languages, ...wordLanguages] : alone.languages;
+  return [...new Set<WordLanguage>(all.includes("en") ? ["en", ...all] : all)];
 }
 
 function distinct(readings: readonly Understood[]): Understood[] {

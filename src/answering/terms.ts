@@ -2,7 +2,7 @@ import { stemmer } from "stemmer";
 import { englishStopWords } from "./english.ts";
 import type { WordLanguage } from "./languages.ts";
 import { otherWordsOf } from "./other-languages.ts";
-import { wordsOf } from "./words.ts";
+import { isUnspaced, wordsOf } from "./words.ts";
 import { isSpelt, slipsBetween } from "#knowledge/spelling.ts";
 
 export { fold } from "./english.ts";
@@ -54,9 +54,12 @@ export function termsOf(text: string, language: WordLanguage = "en"): string[] {
   return contentWordsOf(text, language).map(({ term }) => term);
 }
 
+/** A word of a script without spaces has as many characters, on average. */
+const unspacedCharacters = 2;
+
 /** Number of words, for limits on length. */
 export function wordCount(text: string): number {
   let count = 0;
-  for (const _ of text.matchAll(/\S+/g)) count += 1;
+  for (const [run] of text.matchAll(/\S+/g)) count += isUnspaced(run) ? Math.ceil(run.length / unspacedCharacters) : 1;
   return count;
 }

@@ -35,6 +35,8 @@ export function runsOf(text: string): readonly string[] {
   return text.match(wordPattern) ?? [];
 }
 
+export const isUnspaced = (run: string): boolean => unspaced.test(run);
+
 /** The words of a run that needs no knowledge of its language, or undefined. */
 export function unspacedWords(run: string): string[] | undefined {
   if (unspaced.test(run)) {

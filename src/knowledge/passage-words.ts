@@ -11,7 +11,7 @@ export interface PassageWords {
 export function withWords<T extends { readonly title: string; readonly text: string }>(
   passages: readonly T[],
 ): readonly (T & PassageWords)[] {
-  const ofAll = languageOf(passages.map(({ text }) => text).join("\n"));
+  const ofAll = languageOf(passages.map(({ title, text }) => `${title}\n${text}`).join("\n"));
   return passages.map((passage) => {
     // One document can be in two languages, and a passage can be too short to tell.
     const { languages, sure } = guessLanguages(passage.text);

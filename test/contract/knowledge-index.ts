@@ -175,7 +175,7 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
     it("finds words that are written almost like one that nobody wrote", async () => {
       await knowledge.add(workspaceId, "refunds.md", "# Refunds\n\nThe refund goes back to the card.");
       await knowledge.add(workspaceId, "parcels.md", "# Parcels\n\nA parcel is insured.");
-      const misspelt = contentWordsOf("refnud parcel");
+      const misspelt = contentWordsOf("refnud");
       const { candidates, repaired, frequency } = await search("refnud", { misspelt });
       expect(repaired?.get("refnud")).toEqual(["refund"]);
       expect(frequency.get("refund")).toBe(1);
