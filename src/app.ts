@@ -1,4 +1,6 @@
 import { asksForHuman } from "#answering/escalation.ts";
+import { spokenLanguage } from "#answering/spoken-language.ts";
+import { settingsIn } from "#domain/canned.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
@@ -125,6 +127,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     channels,
     answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
+    inLanguageOf: (settings, newestFirst) => settingsIn(settings, spokenLanguage(newestFirst)),
     search,
     fanout,
     wake,

@@ -82,7 +82,7 @@ export function isStopWord(language: WordLanguage, word: string): boolean {
 const signs: Readonly<Partial<Record<WordLanguage, RegExp>>> = {
   de: /[äöüß]/u,
   fr: /[çêèùœîôû]|\b(?:qu|l|d|j|n|c)['’]/u,
-  es: /[ñ¿¡áíó]/u,
+  es: /[ñ¿¡áíóé]/u,
   it: /[àèìòù]|\b(?:dell|all|nell|dall|un|l)['’]/u,
   pt: /[ãõçêâ]/u,
   sv: /[åäö]/u,
@@ -113,7 +113,7 @@ export function guessLanguages(text: string): Guess {
   const lower = text.slice(0, 8_000).toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower)) return { languages: ["ru"], sure: true, weak: false };
   // A letter alone is as often part of a code.
-  const words = (lower.match(/[\p{L}\p{M}]{2,}/gu) ?? []).slice(0, wordsReadMax);
+  const words = (lower.match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []).slice(0, wordsReadMax);
   const scores = wordLanguages.map((language) => {
     let score = 0;
     for (const word of words) if (isStopWord(language, plain(language, word))) score += 1;
