@@ -91,10 +91,10 @@ const workspaceSchema = closed(
           unknown: Type.Optional(text("Said when the documents hold no answer.")),
           waiting: Type.Optional(text("What an API client is answered while a person has the conversation.")),
           translations: Type.Optional(
-            closed(
-              Object.fromEntries(spokenLanguages.map((language) => [language, Type.Optional(translationSchema)])),
-              "Sentences in a customer's language, by its code.",
-            ),
+            Type.Record(Type.String({ pattern: `^(?:${spokenLanguages.join("|")})$` }), translationSchema, {
+              additionalProperties: false,
+              description: `Sentences in a customer's language, by its code: ${spokenLanguages.join(", ")}.`,
+            }),
           ),
         },
         "Sentences that the bot says by itself.",
@@ -374,8 +374,11 @@ function describe(path: readonly string[]): string {
 }
 
 function allowedAt(path: readonly string[]): string {
-  const { properties } = (schemaAt(path) ?? {}) as { readonly properties?: object };
-  return `allowed here: ${Object.keys(properties ?? {}).join(", ")}`;
+  const { properties, description } = (schemaAt(path) ?? {}) as {
+    readonly properties?: object;
+    readonly description?: string;
+  };
+  return `allowed here: ${properties === undefined ? description : Object.keys(properties).join(", ")}`;
 }
 
 function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly FileChannel[]): FileWorkspace {
