@@ -20,6 +20,7 @@ import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { openNowAndThen } from "#jobs/now-and-then.ts";
 import type { WebResponse } from "#channel/contract.ts";
+import { leaveVectors } from "#knowledge/vectors.ts";
 import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
@@ -88,7 +89,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside, knowledge } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -185,6 +186,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
             run: (rows) => knowledge.work(rows),
           } satisfies Handler,
         }),
+    ...(vectors === undefined
+      ? {}
+      : {
+          embed: {
+            batch: true,
+            // However long the server is away: passages are found by their words meanwhile.
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 2,
+            run: (rows, signal) => vectors.work(rows, signal),
+          } satisfies Handler,
+        }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
@@ -210,6 +222,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     tidying = openNowAndThen({ clock, log, run: () => documents.removeOrphans() });
     opened.push(() => tidying?.close() ?? Promise.resolve());
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
+    await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
     await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
@@ -252,7 +265,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
       ...(outside === undefined ? [] : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
-      ...modelState(core.modelTrouble()),
+      ...modelState("model", core.modelTrouble()),
+      ...modelState("embedding server", core.embedderTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -362,9 +376,9 @@ const degradedBy = (name: string, cause: string | null): DependencyState => ({
   cause,
 });
 
-/** Without it questions are still answered, in the documents' own sentences. */
-function modelState(trouble: string | null | undefined): readonly DependencyState[] {
-  return trouble === undefined ? [] : [degradedBy("model", trouble)];
+/** Without it questions are still answered: in the documents' own sentences, and by their words. */
+function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
+  return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }
 
 /** The demo page is for trying it out, on the embedded default. */

@@ -16,6 +16,9 @@ import { createDocuments } from "#knowledge/documents.ts";
 import type { Documents } from "#knowledge/documents.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { createHybridIndex } from "#knowledge/hybrid-index.ts";
+import type { Vectors } from "#knowledge/vectors.ts";
+import { createVectors } from "#knowledge/vectors.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
@@ -59,6 +62,10 @@ export interface Core {
   readonly answerer: Answerer;
   /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
   modelTrouble(): string | null | undefined;
+  /** The same of the embedding server. */
+  embedderTrouble(): string | null | undefined;
+  /** What passages mean, where an embedding server tells. */
+  readonly vectors: Vectors | undefined;
   readonly people: People;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
@@ -107,7 +114,16 @@ export async function openCore(
     typesense === undefined
       ? undefined
       : createTypesenseIndex({ store, typesense, base: embedded, clock, log, runLane: runOwnLane });
-  const index: KnowledgeIndex = knowledge ?? embedded;
+  const byWords: KnowledgeIndex = knowledge ?? embedded;
+  const embedder =
+    config.embedding === undefined
+      ? undefined
+      : (await import("#model/open-embedder.ts")).createEmbedder(config.embedding, clock);
+  const vectors = embedder === undefined ? undefined : createVectors({ store, embedder, clock, log });
+  const index =
+    embedder === undefined || vectors === undefined
+      ? byWords
+      : createHybridIndex({ words: byWords, vectors, embedder, read: store.read, log });
   function runOwnLane(lane: string): Promise<boolean> {
     const handlers = { ...documents.work, ...(knowledge === undefined ? {} : { knowledge: knowledge.work }) };
     return runLane({ store, clock, handlers }, lane);
@@ -125,6 +141,8 @@ export async function openCore(
     documents,
     answerer: createAnswerer({ index, composer }),
     modelTrouble: () => model?.trouble(),
+    embedderTrouble: () => embedder?.trouble(),
+    vectors,
     guardedFetch,
     runLane: runOwnLane,
     search,

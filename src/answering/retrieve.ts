@@ -44,6 +44,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
+    text: lookup.text,
     misspelt: question.words.filter(({ word, term }) => isSpelt(word) && synonyms.groupOf(term).length === 0),
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
     ...(signal === undefined ? {} : { signal }),

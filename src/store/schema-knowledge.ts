@@ -118,3 +118,22 @@ export interface KnowledgeWrittenTable {
   chunks: number;
   terms: number;
 }
+
+/** That a workspace's passages are given vectors, by which model. */
+export interface VectorModelsTable {
+  workspace_id: string;
+  model: string;
+  /** Rises with every change of the workspace's vectors. */
+  stamp: number;
+}
+
+/** What a passage means. */
+export interface ChunkVectorsTable {
+  chunk_id: string;
+  workspace_id: string;
+  model: string;
+  /** Of the text that it was made of, by which a passage that stays as it was keeps its vector. */
+  digest: string;
+  /** 32-bit floats, little end first, of length 1; empty for what the model does not take. */
+  vector: Uint8Array;
+}

@@ -12,6 +12,8 @@ import type {
   ChunksTable,
   KnowledgeCollectionsTable,
   KnowledgeWrittenTable,
+  VectorModelsTable,
+  ChunkVectorsTable,
 } from "./schema-knowledge.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
@@ -393,6 +395,8 @@ export interface Database {
   search_collections: SearchCollectionsTable;
   knowledge_collections: KnowledgeCollectionsTable;
   knowledge_written: KnowledgeWrittenTable;
+  vector_models: VectorModelsTable;
+  chunk_vectors: ChunkVectorsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

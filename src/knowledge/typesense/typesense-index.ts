@@ -9,8 +9,8 @@ import type { Typesense } from "#store/typesense-client.ts";
 import { TypesenseAway } from "#store/typesense-client.ts";
 import { CollectionGone, SearchCutOff, dropCollection, pointAlias } from "#store/typesense-collections.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "../index-port.ts";
-import { knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue.ts";
-import { confirmed } from "./confirmed.ts";
+import { everyWorkspace, knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue.ts";
+import { confirmed } from "../confirmed-passages.ts";
 import { bestFirst } from "./rough-rank.ts";
 import { almost, candidates, frequencies, passagesForm } from "./passage-documents.ts";
 import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
@@ -173,7 +173,8 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     );
     if (known.length === 0 || request.limit === 0 || request.documentIds?.length === 0) return { ...result, candidates: [] };
     const hits = bestFirst(await candidates(typesense, live, known, request), known, result);
-    return { ...result, candidates: await confirmed(store.read, hits.slice(0, request.limit), request) };
+    const best = hits.slice(0, request.limit).map((hit) => (hit.garbled ? { id: hit.id } : { id: hit.id, terms: hit }));
+    return { ...result, candidates: await confirmed(store.read, best, request) };
   }
 
   /** The collection is not there any more: until another one is full, the other index answers. */
@@ -210,8 +211,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       await dropAll(workspaceId);
       return true;
     }
-    const { version, collections } = state;
-    if (collections === undefined) return true;
+    const { version, collections = await created(workspaceId) } = state;
     const live = liveOf(collections);
     if (live !== null && collections.version < version) {
       if (!(await writer.write(workspaceId, live, version, stepsMax))) return false;
@@ -233,6 +233,15 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     const building = (await collectionsOf(store.read, workspaceId))?.building ?? null;
     if (live !== null && building === null) return true;
     return fill(workspaceId, collections.live, building);
+  }
+
+  async function created(workspaceId: string): Promise<KnowledgeCollectionsTable> {
+    await store.write(async (tx) => {
+      if ((await collectionsOf(tx, workspaceId)) === undefined) await insertCollections(tx, workspaceId);
+    });
+    const made = await collectionsOf(store.read, workspaceId);
+    if (made === undefined) throw new Error("the workspace's collections were noted and are gone");
+    return made;
   }
 
   /** Fills the collection that is to take the live one's place, a few steps of it; and exchanges them when it is full. */
@@ -284,6 +293,9 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       await store.write((tx) => queueKnowledge(tx, workspaceId, clock.now()));
     },
     async ensure() {
+      await store.write(async (tx) => {
+        if ((await collectionsOf(tx, everyWorkspace)) === undefined) await insertCollections(tx, everyWorkspace);
+      });
       const behind = await store.read
         .selectFrom("workspaces")
         .leftJoin("knowledge_collections", "knowledge_collections.workspace_id", "workspaces.id")

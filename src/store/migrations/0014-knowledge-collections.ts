@@ -1,7 +1,7 @@
 import type { Migration } from "kysely/migration";
 import { apply } from "./statements.ts";
 
-/** Which collections of a search engine outside hold a workspace's passages, and of which documents. */
+/** What a search engine outside holds of a workspace's passages, and what they mean as vectors. */
 export const knowledgeCollections: Migration = {
   up: (db) =>
     apply(
@@ -13,6 +13,14 @@ export const knowledgeCollections: Migration = {
       create table knowledge_written (
         collection $key not null, document_id $id not null, version $int not null, audience $text not null,
         chunks $int not null, terms $int not null, primary key (collection, document_id)
-      ) $engine`,
+      ) $engine;
+      create table vector_models (
+        workspace_id $id not null primary key, model $key not null, stamp $int not null
+      ) $engine;
+      create table chunk_vectors (
+        chunk_id $id not null primary key, workspace_id $id not null, model $key not null, digest $key not null,
+        vector $blob not null
+      ) $engine;
+      create index chunk_vectors_digest on chunk_vectors (workspace_id, digest)`,
     ),
 };

@@ -1,8 +1,13 @@
 import type { Reader } from "#engine/ports.ts";
-import { mayEnter } from "../audience-gate.ts";
-import type { Candidate, SearchRequest } from "../index-port.ts";
-import { stemsOf, withWords } from "../passage-words.ts";
-import type { Hit } from "./passage-documents.ts";
+import { mayEnter } from "./audience-gate.ts";
+import type { Candidate, SearchRequest } from "./index-port.ts";
+import { stemsOf, withWords } from "./passage-words.ts";
+
+export interface Hit {
+  readonly id: string;
+  /** The terms of title and text, where they are known already. */
+  readonly terms?: Pick<Candidate, "titleTerms" | "bodyTerms">;
+}
 
 /** Those of the hits that the asker may be shown now, as they stand in the database. */
 export async function confirmed(
@@ -37,7 +42,6 @@ export async function confirmed(
     const row = found.get(hit.id);
     if (row === undefined || !mayEnter(row.audience, audience)) continue;
     if (documentIds !== undefined && !documentIds.includes(row.document_id)) continue;
-    const [{ titleWords, bodyWords } = { titleWords: [], bodyWords: [] }] = hit.garbled ? withWords([row]) : [];
     shown.push({
       chunkId: row.id,
       documentId: row.document_id,
@@ -45,9 +49,13 @@ export async function confirmed(
       title: row.title,
       text: row.text,
       url: row.url,
-      titleTerms: hit.garbled ? stemsOf(titleWords) : hit.titleTerms,
-      bodyTerms: hit.garbled ? stemsOf(bodyWords) : hit.bodyTerms,
+      ...(hit.terms ?? termsOf(row)),
     });
   }
   return shown;
+}
+
+function termsOf(row: { readonly title: string; readonly text: string }): Pick<Candidate, "titleTerms" | "bodyTerms"> {
+  const [words] = withWords([row]);
+  return { titleTerms: stemsOf(words?.titleWords ?? []), bodyTerms: stemsOf(words?.bodyWords ?? []) };
 }
