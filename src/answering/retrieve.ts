@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index-port.ts";
@@ -5,6 +6,7 @@ import { isSpelt } from "#knowledge/spelling.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { weighTerms, withSynonyms } from "./asked-terms.ts";
 import { confidenceOf } from "./confidence.ts";
+import { maskPersonalData } from "./model/personal-data.ts";
 import { readQuestion } from "./readings.ts";
 import type { Understood } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
@@ -34,6 +36,10 @@ export interface Lookup extends Pick<Question, "workspaceId" | "text" | "history
   readonly settings?: Pick<WorkspaceSettings, "synonyms">;
 }
 
+/** What is asked, for a server that tells what it means. */
+const withoutPersonalData = (text: string): string =>
+  maskPersonalData([text], () => randomBytes(3).toString("hex")).texts[0] ?? "";
+
 /** Finds and ranks passages for a question. */
 export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: AbortSignal): Promise<Found> {
   const synonyms = synonymsOf(lookup.settings?.synonyms);
@@ -44,7 +50,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    text: lookup.text,
+    text: withoutPersonalData(lookup.text),
     misspelt: question.words.filter(({ word, term }) => isSpelt(word) && synonyms.groupOf(term).length === 0),
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
     ...(signal === undefined ? {} : { signal }),

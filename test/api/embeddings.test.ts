@@ -55,6 +55,8 @@ eachDatabase("passages with vectors", (open) => {
     pass();
     expect((await sources("How do I charge an automobile over night?"))[0]).toBe("The car");
     expect((await sources("How do I charge a mobile over night?"))[0]).toBe("The handset");
+    await sources("How do I charge the car of jane.doe@example.com?");
+    expect(server.asked.at(-1)?.[0]).not.toContain("jane");
     // Not one word of it stands in the document.
     expect(await sources("Vehicles?")).toContain("The car");
   });
