@@ -84,6 +84,23 @@ const workspaceSchema = closed(
         description: "strict answers only when it is sure; helpful also when it may be right.",
       }),
     ),
+    answers: Type.Optional(
+      closed(
+        {
+          synonyms: Type.Optional(
+            Type.Array(
+              Type.Array(text("A word or a phrase.", 100), {
+                minItems: 2,
+                maxItems: 30,
+                description: "Words and phrases that mean the same.",
+              }),
+              { maxItems: 500, description: "The workspace's own synonyms, besides the built-in ones." },
+            ),
+          ),
+        },
+        "How answers are found.",
+      ),
+    ),
     messages: Type.Optional(
       closed(
         {
@@ -385,6 +402,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
   const settings: Record<string, unknown> = {
     strictness: given.strictness,
     botName: given.bot_name,
+    synonyms: given.answers?.synonyms,
     handoverMessage: given.messages?.handover,
     unknownMessage: given.messages?.unknown,
     waitingMessage: given.messages?.waiting,

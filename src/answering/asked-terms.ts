@@ -8,6 +8,8 @@ import { isSoft, termsOf } from "./terms.ts";
 export interface AskedTerms {
   /** What each term of the question weighs. */
   readonly weights: ReadonlyMap<string, number>;
+  /** What the terms weigh less that were taken for misspelt ones, than words that nobody knows: a guess is no knowledge. */
+  readonly guessed: number;
   /** The term of the question that a passage's term stands for; undefined: it was not asked for. */
   askedBy(term: string): string | undefined;
   /** The terms of a text, which stand in order, with one in the place of those that stand for one thing together. */
@@ -23,12 +25,14 @@ export interface Asked {
   readonly term: string;
   /** How much it counts: less than 1 where it is not the word itself but one of the same meaning, or written almost alike. */
   readonly share: number;
+  /** Where it stands, in terms from the beginning. */
+  readonly place: number;
 }
 
-/** A word of the same meaning counts a little less than the word itself. */
-const synonymShare = 0.8;
-/** One that the word of the question was probably meant for counts less still: at 0.8 more is answered that has no answer. */
+/** How much a word counts that the one of the question was probably meant for: at 0.8 more is answered that has no answer. */
 const repairedShare = 0.5;
+/** So much of what such a word weighs less than an unknown one counts against the answer. */
+const guessCost = 0.5;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
 
@@ -61,7 +65,8 @@ export function weighTerms(
 ): AskedTerms {
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, Omit<Asked, "place">>();
+  let guessed = 0;
   // Words that stand for one thing together are no more frequent than the rarest of them.
   const frequencyOf = (term: string): number =>
     Math.min(...synonyms.stemsOf(term).map((each) => frequency.get(each) ?? 0));
@@ -74,15 +79,24 @@ export function weighTerms(
     const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
     const weight = found === 0 ? unknown : idf(found, chunkCount);
     weights.set(term, share(term) * (isSoft(term) ? Math.min(weight, softShare * unknown) : weight));
+    if (alike.length > 0) guessed += guessCost * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
-    for (const each of group) if (each !== term) asked.set(each, { term, share: synonymShare });
+    for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
     for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });
   }
   return {
     weights,
     termsOf: (text) => termsOf(text, language),
+    guessed,
     askedBy: (term) => asked.get(term)?.term,
     read: (passage) => synonyms.read(passage),
-    askedIn: (passage) => synonyms.read(passage).flatMap((term) => asked.get(term) ?? []),
+    askedIn(passage) {
+      const found: Asked[] = [];
+      for (const [place, each] of synonyms.read(passage).entries()) {
+        const wanted = asked.get(each);
+        if (wanted !== undefined) found.push({ ...wanted, place });
+      }
+      return found;
+    },
   };
 }

@@ -18,7 +18,8 @@ const highFrom = 0.38;
  */
 export function confidenceOf(bestScore: number, asked: AskedTerms, chunkCount: number): number {
   if (asked.weights.size === 0 || chunkCount === 0) return 0;
-  return bestScore / (scoreLimit(asked) + pseudoWords(chunkCount) * unknownWeight(chunkCount));
+  const unknown = pseudoWords(chunkCount) * unknownWeight(chunkCount);
+  return bestScore / (scoreLimit(asked) + asked.guessed + unknown);
 }
 
 /** Two in a knowledge base of some size; fewer where there is little to confuse. */

@@ -4,6 +4,8 @@ import { stem, termsOf } from "./terms.ts";
 export interface Synonyms {
   /** All that mean the same as this term, itself among them; empty: nothing else does. */
   groupOf(term: string): readonly string[];
+  /** How much a word of the same meaning as this one counts for it. */
+  shareOf(term: string): number;
   /** Puts one term in the place of words that together have a synonym ("single sign-on"). */
   read(terms: readonly string[]): readonly string[];
   /** The stems that such a term stands for; of any other, itself. */
@@ -47,6 +49,9 @@ const builtin: readonly (readonly string[])[] = meanings
 
 /** Parts the stems that stand for one thing together; no stem has a space. */
 const joint = " ";
+/** Words that mean the same to most people, and words of which the workspace says so. */
+const builtinShare = 0.8;
+const declaredShare = 0.95;
 const keptMax = 100;
 const kept = new Map<string, Synonyms>();
 
@@ -64,7 +69,9 @@ export function synonymsOf(declared: readonly (readonly string[])[] = []): Synon
 function create(declared: readonly (readonly string[])[]): Synonyms {
   const groups = new Map<string, readonly string[]>();
   const phrases = new Map<string, (readonly string[])[]>();
-  const lists = [...builtin, ...declared.map((list) => list.map((each) => termsOf(each).join(joint)))];
+  const declaredTerms = declared.map((list) => list.map((each) => termsOf(each).join(joint)));
+  const own = new Set(declaredTerms.flat());
+  const lists = [...builtin, ...declaredTerms];
   for (const list of lists) {
     const terms = list.filter((term) => term !== "");
     // A word that is in two lists makes one of them.
@@ -86,6 +93,7 @@ function create(declared: readonly (readonly string[])[]): Synonyms {
 
   return {
     groupOf: (term) => groups.get(term) ?? [],
+    shareOf: (term) => (own.has(term) ? declaredShare : builtinShare),
     read(terms) {
       if (phrases.size === 0) return terms;
       const read: string[] = [];

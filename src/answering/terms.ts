@@ -15,12 +15,17 @@ const softWords = `able add allow ask available best call change check come corr
   receive right see send set show simple small solve start stop support sure take thing think time today tomorrow try
   turn type understand use want way week wish without work work wrong year`;
 
-/** Whether a folded word is a stop word with one slip in it, such as "waht" or "shoud". */
+/** Whether a folded word is a stop word with two letters swapped, such as "waht". One letter more or less is another word. */
 export function isAlmostStopWord(word: string): boolean {
-  return isSpelt(word) && longStopWords.some((stopWord) => slipsBetween(word, stopWord, 1) === 1);
+  const isSwapped = (other: string): boolean => other.length === word.length && slipsBetween(word, other, 1) === 1;
+  return (stopWordsByLetters.get(lettersIn(word)) ?? []).some(isSwapped);
 }
 
-const longStopWords = [...englishStopWords].filter((word) => isSpelt(word));
+const lettersIn = (word: string): string => [...word].toSorted().join("");
+const stopWordsByLetters: ReadonlyMap<string, readonly string[]> = Map.groupBy(
+  [...englishStopWords].filter((word) => isSpelt(word)),
+  lettersIn,
+);
 
 const latin = /^[a-z0-9]+$/;
 

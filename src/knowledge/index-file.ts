@@ -8,7 +8,7 @@ import { createVocabulary, isSpelt, partMin } from "./spelling.ts";
 import type { Vocabulary } from "./spelling.ts";
 
 /** Raise it when terms are made or stored in another way: older files are then rebuilt. */
-const format = 3;
+const format = 4;
 
 /** What the index says of a document: another text of it means that it changed. */
 export interface IndexedDocument {
@@ -16,6 +16,8 @@ export interface IndexedDocument {
   readonly version: number;
   readonly audience: string;
 }
+
+export type Gate = Pick<IndexedDocument, "id" | "audience">;
 
 export interface DocumentChange extends IndexedDocument {
   readonly chunks: readonly {
@@ -30,11 +32,20 @@ export interface DocumentChange extends IndexedDocument {
 /** The file, worked on where the caller is: every call takes the thread that makes it. */
 export interface IndexFile {
   version(workspaceId: string): number | undefined;
+  /** Passages of the workspace. */
+  chunkCount(workspaceId: string): number;
   documents(workspaceId: string): IndexedDocument[];
-  replace(workspaceId: string, changes: readonly DocumentChange[]): void;
-  finish(workspaceId: string, gone: readonly string[], version: number): void;
+  /**
+   * The first step of bringing the workspace up to `view`, a version of its knowledge base: from here on what is gone is
+   * not found, and who may see what holds, while the texts are replaced one by one. Of several processes at it, only
+   * the steps of the newest view are done; the others are refused, which this and the next two tell by false.
+   */
+  begin(workspaceId: string, view: number, gone: readonly string[], audiences: readonly Gate[]): boolean;
+  /** Puts new texts in the place of old ones, each document at once: it is found by the one or the other. */
+  replace(workspaceId: string, view: number, changes: readonly DocumentChange[]): boolean;
+  finish(workspaceId: string, view: number): boolean;
   drop(workspaceId: string): void;
-  search(request: SearchRequest): SearchResult;
+  search(request: Omit<SearchRequest, "signal">): SearchResult;
   close(): void;
 }
 
@@ -67,7 +78,7 @@ export function openIndexFile(path: string): IndexFile {
   }
   const opened = new Map<string, Tables>();
   const held = createHeldWords();
-  const numberOf = database.prepare("select n, version from workspaces where id = ?");
+  const numberOf = database.prepare("select n, version, seen from workspaces where id = ?");
 
   function inTransaction<T>(kind: "immediate" | "deferred", work: () => T): T {
     database.exec(`begin ${kind}`);
@@ -81,15 +92,15 @@ export function openIndexFile(path: string): IndexFile {
     }
   }
 
-  function rowOf(workspaceId: string): { readonly n: number; readonly version: number } | undefined {
-    return numberOf.get(workspaceId) as { n: number; version: number } | undefined;
+  function rowOf(workspaceId: string): { readonly n: number; readonly version: number; readonly seen: number } | undefined {
+    return numberOf.get(workspaceId) as { n: number; version: number; seen: number } | undefined;
   }
 
   function create(workspaceId: string): number {
     const found = rowOf(workspaceId);
     if (found !== undefined) return found.n;
     const n = Number(
-      database.prepare("insert into workspaces (id, version) values (?, -1)").run(workspaceId).lastInsertRowid,
+      database.prepare("insert into workspaces (id, version, seen) values (?, -1, -1)").run(workspaceId).lastInsertRowid,
     );
     // Terms come stemmed; the tokenizer only has to leave them alone.
     database.exec(`
@@ -119,12 +130,17 @@ export function openIndexFile(path: string): IndexFile {
       words: database.prepare(`select row, word, term from words_${n} where row > ? order by row`),
       gates: database.prepare(`select distinct audience from documents_${n}`),
       find: database.prepare(`
+        with best as materialized (
+          select rowid as row, bm25(terms_${n}, 2.0, 1.0) as score from terms_${n}
+          where terms_${n} match :match
+            and (:gates is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+              in (select id from documents_${n} where audience in (select value from json_each(:gates))))
+            and (:documents is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+              in (select value from json_each(:documents)))
+          order by score, rowid limit :limit)
         select c.id as chunkId, c.document_id as documentId, c.position, c.title, c.text, c.url, t.title as titleTerms, t.body as bodyTerms
-        from terms_${n} t join chunks_${n} c on c.row = t.rowid
-        where terms_${n} match :match
-          and (:gates is null or c.document_id in (select id from documents_${n} where audience in (select value from json_each(:gates))))
-          and (:documents is null or c.document_id in (select value from json_each(:documents)))
-        order by bm25(terms_${n}, 2.0, 1.0), c.row limit :limit`),
+        from best join chunks_${n} c on c.row = best.row join terms_${n} t on t.rowid = best.row
+        order by best.score, best.row`),
     };
     opened.set(workspaceId, tables);
     return tables;
@@ -142,8 +158,22 @@ export function openIndexFile(path: string): IndexFile {
     database.prepare(`delete from documents_${n} where id = ?`).run(id);
   }
 
+  /** Runs a step of bringing the workspace up to `view`, unless a newer one has been seen. */
+  function step(workspaceId: string, view: number, work: (n: number) => void): boolean {
+    return inTransaction("immediate", () => {
+      const n = create(workspaceId);
+      if ((rowOf(workspaceId)?.seen ?? -1) > view) return false;
+      work(n);
+      return true;
+    });
+  }
+
   return {
     version: (workspaceId) => rowOf(workspaceId)?.version,
+    chunkCount(workspaceId) {
+      const tables = tablesOf(workspaceId);
+      return tables === undefined ? 0 : (tables.size.get() as { chunks: number }).chunks;
+    },
     documents(workspaceId) {
       const row = rowOf(workspaceId);
       if (row === undefined) return [];
@@ -151,10 +181,23 @@ export function openIndexFile(path: string): IndexFile {
         .prepare(`select id, version, audience from documents_${row.n}`)
         .all() as unknown as IndexedDocument[];
     },
-    replace(workspaceId, changes) {
+    begin(workspaceId, view, gone, audiences) {
+      return step(workspaceId, view, (n) => {
+        database.prepare("update workspaces set seen = ? where id = ?").run(view, workspaceId);
+        const setAudience = database.prepare(`update documents_${n} set audience = ? where id = ?`);
+        for (const { id, audience } of audiences) setAudience.run(audience, id);
+        for (const id of gone) removeDocument(n, id);
+        if (gone.length === 0) return;
+        // Words that were in the removed documents alone are nothing that anybody meant.
+        const { changes } = database
+          .prepare(`delete from words_${n} where term not in (select term from frequency_${n})`)
+          .run();
+        if (Number(changes) > 0) database.prepare(`update size_${n} set epoch = epoch + 1`).run();
+      });
+    },
+    replace(workspaceId, view, changes) {
       const prepared = changes.map((change) => ({ ...change, chunks: withWords(change.chunks) }));
-      inTransaction("immediate", () => {
-        const n = create(workspaceId);
+      return step(workspaceId, view, (n) => {
         const tables = tablesOf(workspaceId);
         if (tables === undefined) throw new Error("the tables of a workspace are gone within one transaction");
         const vocabulary = held.of(tables);
@@ -199,19 +242,9 @@ export function openIndexFile(path: string): IndexFile {
         }
       });
     },
-    finish(workspaceId, gone, version) {
-      inTransaction("immediate", () => {
-        const n = create(workspaceId);
-        // What is gone for an older view of the store may have come back for a newer one.
-        if ((rowOf(workspaceId)?.version ?? -1) > version) return;
-        for (const id of gone) removeDocument(n, id);
-        if (gone.length > 0) {
-          const { changes } = database
-            .prepare(`delete from words_${n} where term not in (select term from frequency_${n})`)
-            .run();
-          if (Number(changes) > 0) database.prepare(`update size_${n} set epoch = epoch + 1`).run();
-        }
-        database.prepare("update workspaces set version = ? where id = ?").run(version, workspaceId);
+    finish(workspaceId, view) {
+      return step(workspaceId, view, () => {
+        database.prepare("update workspaces set version = ? where id = ?").run(view, workspaceId);
       });
     },
     drop(workspaceId) {
@@ -257,7 +290,7 @@ function prepareFile(database: DatabaseSync): void {
       database.exec(`drop table "${table.name}"`);
     for (const table of tables) database.exec(`drop table if exists "${table.name}"`);
     database.exec(
-      `create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null)`,
+      `create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null, seen integer not null)`,
     );
     database.exec(`pragma user_version = ${format}`);
   }
@@ -291,7 +324,7 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
   };
 }
 
-function searchTables(tables: Tables, request: SearchRequest, vocabularyOf: () => Vocabulary): SearchResult {
+function searchTables(tables: Tables, request: Omit<SearchRequest, "signal">, vocabularyOf: () => Vocabulary): SearchResult {
   const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };
   const frequency = new Map<string, number>();
   const isKnown = (term: string): boolean => {
@@ -312,13 +345,14 @@ function searchTables(tables: Tables, request: SearchRequest, vocabularyOf: () =
       .slice(0, meantMax);
     if (meant.length > 0) repaired.set(term, meant);
   }
+  const repairs = repaired.size === 0 ? {} : { repaired };
   const known = [...new Set([...asked, ...[...repaired.values()].flat()])];
-  const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, repaired };
+  const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, ...repairs };
   if (known.length === 0) return { ...base, candidates: [] };
   const gates = (tables.gates.all() as { audience: string }[]).map((row) => row.audience);
   const open = gates.filter((audience) => mayEnter(audience, request.audience));
   const rows = tables.find.all({
-    match: known.map((term) => `"${term}"`).join(" OR "),
+    match: matchOf(known, frequency),
     gates: open.length === gates.length ? null : JSON.stringify(open),
     documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
     limit: request.limit,
@@ -329,6 +363,27 @@ function searchTables(tables: Tables, request: SearchRequest, vocabularyOf: () =
     bodyTerms: split(row.bodyTerms),
   }));
   return { ...base, candidates };
+}
+
+/** So many passages are weighed for one question, or those with the two rarest words. */
+const weighedMax = 10_000;
+
+/**
+ * Any of the words will do; but where they are in very many passages, it has to be one of the rarer ones, and the others
+ * only add to it. To weigh a passage costs more than to find it.
+ */
+function matchOf(terms: readonly string[], frequency: ReadonlyMap<string, number>): string {
+  const of = (term: string): number => frequency.get(term) ?? 0;
+  const any = (some: readonly string[]): string => some.map((term) => `"${term}"`).join(" OR ");
+  const byRarity = terms.toSorted((left, right) => of(left) - of(right));
+  let passages = 0;
+  const rare = byRarity.filter((term, index) => {
+    passages += of(term);
+    return index < 2 || passages <= weighedMax;
+  });
+  if (rare.length === terms.length) return any(terms);
+  const others = byRarity.slice(rare.length);
+  return `(${any(rare)}) OR ((${any(rare)}) AND (${any(others)}))`;
 }
 
 type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {

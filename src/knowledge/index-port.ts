@@ -5,7 +5,11 @@ import type { Word } from "#answering/terms.ts";
  * ranking, confidence and answers are made of that in one place (`answering/`), the same for every index.
  */
 export interface KnowledgeIndex {
-  /** Sees everything that was committed before the call. Throws `Problem` search_unavailable when it cannot answer. */
+  /**
+   * Never finds what was removed, or closed to the asker, before the call. Sees the texts that were committed before it
+   * too, but where so many are new that it would take long: then each document is found by its older text until the
+   * newer one is there. Throws `Problem` search_unavailable when it cannot answer.
+   */
   search(request: SearchRequest): Promise<SearchResult>;
   /** The workspace was deleted: drops what the index holds of it. */
   drop?(workspaceId: string): Promise<void>;

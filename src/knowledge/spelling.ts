@@ -15,6 +15,8 @@ const wordMin = 4;
 const wordMax = 30;
 /** From this length on two slips are forgiven. */
 export const twoSlipsFrom = 8;
+/** Up to this length another letter makes another word ("lease", "leave"): only swapped, lost and added ones are slips. */
+const shortMax = 4;
 export const partMin = 3;
 
 /** Whether a word can be misspelt: letters only, since another number or code is another thing. */
@@ -65,6 +67,7 @@ export function createVocabulary(): Vocabulary {
       let reach = word.length >= twoSlipsFrom ? 2 : 1;
       const letters = lettersOf(word);
       let found = new Set<string>();
+      const isShort = word.length <= shortMax;
       const initial = word.charAt(0);
       for (let length = word.length - reach; length <= word.length + reach; length += 1) {
         const same = byLength.get(length);
@@ -73,7 +76,7 @@ export function createVocabulary(): Vocabulary {
           // A slip changes two letters at most, so most words are passed over without being compared.
           if (bitsOf(letters ^ (same.letters[index] ?? 0)) > 2 * reach) continue;
           const other = same.words[index] ?? "";
-          if (word.length < 5 && other.charAt(0) !== initial) continue;
+          if (isShort && (other.charAt(0) !== initial || isOtherLetter(word, other))) continue;
           const slips = slipsBetween(word, other, reach);
           if (slips > reach) continue;
           if (slips < reach) {
@@ -86,6 +89,11 @@ export function createVocabulary(): Vocabulary {
       return found.size > 0 ? [...found] : split(word);
     },
   };
+}
+
+/** Of the same length, and not by two letters swapped. */
+function isOtherLetter(word: string, other: string): boolean {
+  return word.length === other.length && lettersOf(word) !== lettersOf(other);
 }
 
 function lettersOf(word: string): number {
