@@ -41,7 +41,9 @@ function createWriter(seed: number): { words(count: number): string } {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };
-  const syllables = "ka lo mi ren tas vo du pel gar nis ter bo fla qui sem or hul wex yam jit zor cen pra dol".split(" ");
+  const syllables = "ka lo mi ren tas vo du pel gar nis ter bo fla qui sem or hul wex yam jit zor cen pra dol".split(
+    " ",
+  );
   const vocabulary = Array.from({ length: 30_000 }, (_, rank) =>
     [rank % 24, Math.floor(rank / 24) % 24, Math.floor(rank / 576) % 24, Math.floor(rank / 13_824)]
       .map((each) => syllables[each] ?? "")
@@ -49,7 +51,10 @@ function createWriter(seed: number): { words(count: number): string } {
   );
   return {
     words: (count) =>
-      Array.from({ length: count }, () => vocabulary[Math.floor(100 * (vocabulary.length / 100) ** random())] ?? "").join(" "),
+      Array.from(
+        { length: count },
+        () => vocabulary[Math.floor(100 * (vocabulary.length / 100) ** random())] ?? "",
+      ).join(" "),
   };
 }
 
@@ -132,7 +137,11 @@ async function measure(chunks: number, installation: Installation): Promise<Reco
     const ask = async (): Promise<number> => {
       const response = await fetch(`${url}/v1/query`, {
         method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": randomUUID() },
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          "idempotency-key": randomUUID(),
+        },
         body: JSON.stringify({ workspace_id: workspaceId, query: question() }),
       });
       await response.text();
@@ -167,7 +176,11 @@ async function measure(chunks: number, installation: Installation): Promise<Reco
       }),
       askFor(seconds * 1_000, health, healthEveryMs),
     ]);
-    const index = openEmbeddedIndex({ store, path: join(installation.dataDir, "knowledge-index.sqlite"), log: silentLog });
+    const index = openEmbeddedIndex({
+      store,
+      path: join(installation.dataDir, "knowledge-index.sqlite"),
+      log: silentLog,
+    });
     const answerer = createExtractiveAnswerer({ index });
     const answer = (): Promise<unknown> =>
       answerer.answer(

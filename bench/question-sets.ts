@@ -35,7 +35,7 @@ function shareOf(text: string, purpose: string): number {
 }
 
 function inHalf(key: string, half: Half): boolean {
-  return half === "all" || (shareOf(key, "half") < 0.5) === (half === "tune");
+  return half === "all" || shareOf(key, "half") < 0.5 === (half === "tune");
 }
 
 /** The sets of a folder, and the questions about something else. Files of another form are named in `skipped`. */

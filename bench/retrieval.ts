@@ -174,7 +174,17 @@ function rowOf(name: string, answers: Answers): Row {
 
 /** Two tables, since one would be too wide to be read. */
 function print(rows: readonly Row[]): void {
-  const ranking = ["questions", "Hit@1", "R@5", "MRR@10", "nDCG@10", "right sentence", "right source", "ms p50", "ms p99"];
+  const ranking = [
+    "questions",
+    "Hit@1",
+    "R@5",
+    "MRR@10",
+    "nDCG@10",
+    "right sentence",
+    "right source",
+    "ms p50",
+    "ms p99",
+  ];
   const table = (keep: (column: string) => boolean): void =>
     console.table(
       Object.fromEntries(

@@ -264,7 +264,9 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
-      ...(outside === undefined ? [] : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
+      ...(outside === undefined
+        ? []
+        : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
       ...modelState("model", core.modelTrouble()),
       ...modelState("embedding server", core.embedderTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({

@@ -204,7 +204,9 @@ function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefi
     throw new ConfigError("EMBEDDING_NAME: set it to the name of the embedding model, as its provider writes it");
   }
   if (provider === "openai-compatible" && baseUrl === undefined) {
-    throw new ConfigError("EMBEDDING_BASE_URL is missing: openai-compatible needs it, such as http://localhost:11434/v1");
+    throw new ConfigError(
+      "EMBEDDING_BASE_URL is missing: openai-compatible needs it, such as http://localhost:11434/v1",
+    );
   }
   if (provider === "openai" && apiKey === undefined) {
     throw new ConfigError("EMBEDDING_API_KEY is missing: openai needs a key; set it, or EMBEDDING_API_KEY_FILE");

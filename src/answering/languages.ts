@@ -40,7 +40,9 @@ const asking: Readonly<Record<Exclude<WordLanguage, "en">, string>> = {
 };
 
 /** Words of the lists that customers of a support ask for. */
-const asked = new Set(split("cuenta cuentas tiempo trabajo horas dias días nuevo nueva nuevos nuevas uso usar país nulla"));
+const asked = new Set(
+  split("cuenta cuentas tiempo trabajo horas dias días nuevo nueva nuevos nuevas uso usar país nulla"),
+);
 
 const lists: Readonly<Record<Exclude<WordLanguage, "en">, readonly string[]>> = {
   de: german,
@@ -111,9 +113,13 @@ export interface Guess {
  */
 export function guessLanguages(text: string): Guess {
   const lower = text.slice(0, 8_000).toLowerCase();
-  if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower)) return { languages: ["ru"], sure: true, weak: false };
+  if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
+    return { languages: ["ru"], sure: true, weak: false };
   // A letter alone is as often part of a code.
-  const words = (lower.match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []).slice(0, wordsReadMax);
+  const words = (lower.match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []).slice(
+    0,
+    wordsReadMax,
+  );
   const scores = wordLanguages.map((language) => {
     let score = 0;
     for (const word of words) if (isStopWord(language, plain(language, word))) score += 1;

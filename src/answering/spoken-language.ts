@@ -15,7 +15,10 @@ function languageIn(text: string): SpokenLanguage | undefined {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return "ja";
   if (/\p{Script=Hangul}/u.test(text)) return "ko";
   // A name of a product in a sentence of another language is shorter.
-  if ((text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length && /\p{Script=Han}/u.test(text))
+  if (
+    (text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length &&
+    /\p{Script=Han}/u.test(text)
+  )
     return "zh";
   const courtesy = courtesyIn(text);
   if (courtesy !== undefined) return courtesy.language;

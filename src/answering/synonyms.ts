@@ -35,17 +35,15 @@ const meanings = `
   offline internet
 `;
 
-const builtin: readonly (readonly string[])[] = meanings
-  .split("\n")
-  .map((line) => [
-    ...new Set(
-      line
-        .trim()
-        .split(/\s+/)
-        .filter((word) => word !== "")
-        .map((word) => stem(word)),
-    ),
-  ]);
+const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) => [
+  ...new Set(
+    line
+      .trim()
+      .split(/\s+/)
+      .filter((word) => word !== "")
+      .map((word) => stem(word)),
+  ),
+]);
 
 /** Parts the stems that stand for one thing together; no stem has a space. */
 const joint = " ";

@@ -138,7 +138,10 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
   }
 
   /** The documents whose texts are to be replaced; undefined where another process sees newer ones. */
-  async function begin(workspaceId: string, view: number): Promise<(IndexedDocument & { chunks: number })[] | undefined> {
+  async function begin(
+    workspaceId: string,
+    view: number,
+  ): Promise<(IndexedDocument & { chunks: number })[] | undefined> {
     const wanted = await store.read
       .selectFrom("documents")
       .select(["id", "indexed_version as version", "audience", "chunks"])
@@ -177,9 +180,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     const rows = await store.read
       .selectFrom("documents")
       .leftJoin("chunks", (join) =>
-        join
-          .onRef("chunks.document_id", "=", "documents.id")
-          .onRef("chunks.version", "=", "documents.indexed_version"),
+        join.onRef("chunks.document_id", "=", "documents.id").onRef("chunks.version", "=", "documents.indexed_version"),
       )
       .select(["documents.id as documentId", "documents.indexed_version as version", "documents.audience"])
       .select(["chunks.id", "chunks.position", "chunks.title", "chunks.text", "chunks.url"])

@@ -92,7 +92,9 @@ export function openIndexFile(path: string): IndexFile {
     }
   }
 
-  function rowOf(workspaceId: string): { readonly n: number; readonly version: number; readonly seen: number } | undefined {
+  function rowOf(
+    workspaceId: string,
+  ): { readonly n: number; readonly version: number; readonly seen: number } | undefined {
     return numberOf.get(workspaceId) as { n: number; version: number; seen: number } | undefined;
   }
 
@@ -100,7 +102,8 @@ export function openIndexFile(path: string): IndexFile {
     const found = rowOf(workspaceId);
     if (found !== undefined) return found.n;
     const n = Number(
-      database.prepare("insert into workspaces (id, version, seen) values (?, -1, -1)").run(workspaceId).lastInsertRowid,
+      database.prepare("insert into workspaces (id, version, seen) values (?, -1, -1)").run(workspaceId)
+        .lastInsertRowid,
     );
     // Terms come stemmed; the tokenizer only has to leave them alone.
     database.exec(`
@@ -324,7 +327,11 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
   };
 }
 
-function searchTables(tables: Tables, request: Omit<SearchRequest, "signal">, vocabularyOf: () => Vocabulary): SearchResult {
+function searchTables(
+  tables: Tables,
+  request: Omit<SearchRequest, "signal">,
+  vocabularyOf: () => Vocabulary,
+): SearchResult {
   const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };
   const frequency = new Map<string, number>();
   const isKnown = (term: string): boolean => {

@@ -80,7 +80,8 @@ export function createIndexThread(options: IndexThreadOptions): IndexThread {
     settle();
     log.warn({ err: error, path }, "the thread of the search index failed");
     if (interrupted !== undefined) {
-      if (interrupted.attempts < attemptsMax) (interrupted.call.kind === "search" ? searches : writes).unshift(interrupted);
+      if (interrupted.attempts < attemptsMax)
+        (interrupted.call.kind === "search" ? searches : writes).unshift(interrupted);
       else interrupted.reject(unavailable("The search index cannot be read now.", error));
     }
     next();

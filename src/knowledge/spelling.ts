@@ -127,12 +127,7 @@ export function slipsBetween(left: string, right: string, most: number): number 
         (before[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
       );
-      if (
-        row > 1 &&
-        column > 1 &&
-        letter === right.charCodeAt(column - 2) &&
-        left.charCodeAt(row - 2) === other
-      )
+      if (row > 1 && column > 1 && letter === right.charCodeAt(column - 2) && left.charCodeAt(row - 2) === other)
         slips = Math.min(slips, (older[column - 2] ?? 0) + 1);
       current[column] = slips;
       if (slips < least) least = slips;

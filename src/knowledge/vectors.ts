@@ -28,7 +28,7 @@ const batchesMax = 8;
 /** More than a passage has; models refuse or cut what is longer. */
 const charactersMax = 6_000;
 /** Passages of a workspace that are compared: beyond it the time for one question would be felt. */
-export const comparedMax = 50_000;
+const comparedMax = 50_000;
 /** Numbers that are held in memory, over all workspaces. */
 const heldMax = 60_000_000;
 /** While vectors are being made they change with every batch, and need not be read each time. */
@@ -152,7 +152,12 @@ export function createVectors({
       .execute();
     const vectors = new Map<string, Uint8Array>(known.map(({ digest, vector }) => [digest, vector]));
     const fresh = wanted.filter(({ digest }) => !vectors.has(digest));
-    for (const [at, vector] of (await embedAll(fresh.map(({ text }) => text), signal)).entries()) {
+    for (const [at, vector] of (
+      await embedAll(
+        fresh.map(({ text }) => text),
+        signal,
+      )
+    ).entries()) {
       vectors.set(fresh[at]?.digest ?? "", vector);
     }
     await store.write(async (tx) => {
@@ -222,7 +227,8 @@ export function createVectors({
       .where("workspace_id", "=", workspaceId)
       .executeTakeFirst();
     if (row?.model === model) return;
-    if (row === undefined) await tx.insertInto("vector_models").values({ workspace_id: workspaceId, model, stamp: 0 }).execute();
+    if (row === undefined)
+      await tx.insertInto("vector_models").values({ workspace_id: workspaceId, model, stamp: 0 }).execute();
     else await tx.updateTable("vector_models").set({ model }).where("workspace_id", "=", workspaceId).execute();
   }
 

@@ -77,7 +77,9 @@ export function createEmbedder(config: EmbeddingConfig, clock: Clock): Embedder 
         throw new EmbedderAway("the embedding server answers with what is no vector");
       dimensions ??= vector.length;
       if (vector.length !== dimensions)
-        throw new EmbedderAway(`the embedding server answers with vectors of ${vector.length} and of ${dimensions} numbers`);
+        throw new EmbedderAway(
+          `the embedding server answers with vectors of ${vector.length} and of ${dimensions} numbers`,
+        );
       vectors.set(index, vector);
     }
     return Array.from({ length: count }, (_, index) => {

@@ -12,10 +12,7 @@ export function searchDoesNotGoOutside(): Error {
 
 /** Queues new collections of all workspaces, or of one; their ids. */
 export async function rebuildSearch(store: Store, clock: Clock, only: string | undefined): Promise<readonly string[]> {
-  let query = store.read
-    .selectFrom("workspaces")
-    .select(["id", "knowledge_version"])
-    .where("deleted_at", "is", null);
+  let query = store.read.selectFrom("workspaces").select(["id", "knowledge_version"]).where("deleted_at", "is", null);
   if (only !== undefined) query = query.where("id", "=", only);
   const workspaces = await query.execute();
   for (const { id, knowledge_version: version } of workspaces) {

@@ -158,10 +158,7 @@ export const searchesMax = 50;
 export type Search = { readonly collection: string } & Readonly<Record<string, string | number | boolean>>;
 
 /** Throws when any of them failed. What a document holds is what the search asked for. */
-export async function multiSearch<D>(
-  typesense: Typesense,
-  searches: readonly Search[],
-): Promise<readonly Found<D>[]> {
+export async function multiSearch<D>(typesense: Typesense, searches: readonly Search[]): Promise<readonly Found<D>[]> {
   if (searches.length === 0) return [];
   const { status, text } = await typesense.request("POST", "/multi_search", { body: { searches } });
   if (status !== 200) throw refusal("search", status, text);
@@ -170,8 +167,7 @@ export async function multiSearch<D>(
   return results.map((result, index) => {
     if (result.code === 404) throw new CollectionGone(searches[index]?.collection ?? "");
     if (result.code !== undefined && result.code >= 500) throw new TypesenseAway(`a search ended with ${result.code}`);
-    if (result.hits === undefined)
-      throw new Error(`Typesense refused a search: ${String(result.error).slice(0, 200)}`);
+    if (result.hits === undefined) throw new Error(`Typesense refused a search: ${String(result.error).slice(0, 200)}`);
     if (result.search_cutoff === true) throw new SearchCutOff();
     return { found: result.found ?? 0, hits: result.hits.map(({ document }) => document as D) };
   });

@@ -42,7 +42,9 @@ describe("what the bot says by itself", () => {
 
   it("hands over in the customer's language", async () => {
     const { conversation_id } = await ask("Wie viele Monde hat der Jupiter?");
-    expect((await ask("Und wie viele hat der Saturn?", { conversation_id })).answer).toMatch(/Kolleginnen und Kollegen/);
+    expect((await ask("Und wie viele hat der Saturn?", { conversation_id })).answer).toMatch(
+      /Kolleginnen und Kollegen/,
+    );
     expect((await ask("Ist da jemand?", { conversation_id })).answer).toMatch(/^Ihre Nachricht ist/);
   });
 
@@ -55,6 +57,8 @@ describe("what the bot says by itself", () => {
     expect(await answer("Combien de lunes a la planète Jupiter ?")).toBe("Aucune idée.");
     expect(await answer("¿Cuántas lunas tiene el planeta Júpiter?")).toBe("No idea.");
     expect(await answer("Hallo")).toBe("Moin von Ada $&!");
-    await expect(set("messages.translations.xx.unknown=?")).rejects.toThrow(/translations\.xx is not a setting; allowed here: .*by its code: en, de/);
+    await expect(set("messages.translations.xx.unknown=?")).rejects.toThrow(
+      /translations\.xx is not a setting; allowed here: .*by its code: en, de/,
+    );
   });
 });

@@ -9,15 +9,24 @@ export interface LanguageSet {
   readonly questions: readonly (readonly [string, string])[];
 }
 
-export const languageSets: readonly LanguageSet[] = [
+const languageSets: readonly LanguageSet[] = [
   {
     language: "German",
     documents: [
-      ["Rücksendungen", "Sie können Ihre Bestellung innerhalb von 30 Tagen kostenlos zurücksenden. Das Etikett liegt dem Paket bei."],
+      [
+        "Rücksendungen",
+        "Sie können Ihre Bestellung innerhalb von 30 Tagen kostenlos zurücksenden. Das Etikett liegt dem Paket bei.",
+      ],
       ["Versandkosten", "Der Versand ins Ausland kostet 12 Euro. Innerhalb Deutschlands ist er ab 50 Euro kostenlos."],
-      ["Vertrag kündigen", "Kündigen Sie Ihr Abonnement jederzeit in den Einstellungen Ihres Kontos. Die Kündigung gilt zum Monatsende."],
+      [
+        "Vertrag kündigen",
+        "Kündigen Sie Ihr Abonnement jederzeit in den Einstellungen Ihres Kontos. Die Kündigung gilt zum Monatsende.",
+      ],
       ["Garantie", "Auf alle Geräte geben wir eine Garantie von drei Jahren. Verschleißteile sind ausgenommen."],
-      ["Passwort vergessen", "Klicken Sie auf der Anmeldeseite auf „Passwort vergessen“. Wir schicken Ihnen eine E-Mail mit einem Link."],
+      [
+        "Passwort vergessen",
+        "Klicken Sie auf der Anmeldeseite auf „Passwort vergessen“. Wir schicken Ihnen eine E-Mail mit einem Link.",
+      ],
     ],
     questions: [
       ["Wie kann ich Bestellungen zurücksenden?", "Rücksendungen"],
@@ -32,7 +41,10 @@ export const languageSets: readonly LanguageSet[] = [
     language: "French",
     documents: [
       ["Retours", "Vous pouvez retourner vos articles gratuitement dans un délai de 30 jours après la livraison."],
-      ["Annuler une commande", "Une commande peut être annulée tant qu'elle n'a pas été expédiée. Ouvrez vos commandes et cliquez sur Annuler."],
+      [
+        "Annuler une commande",
+        "Une commande peut être annulée tant qu'elle n'a pas été expédiée. Ouvrez vos commandes et cliquez sur Annuler.",
+      ],
       ["Remboursements", "Le remboursement est effectué sur la carte utilisée pour le paiement, en cinq jours ouvrés."],
       ["Facture", "Les factures sont envoyées par courriel et disponibles dans votre compte."],
     ],
@@ -62,7 +74,10 @@ export const languageSets: readonly LanguageSet[] = [
     language: "Italian",
     documents: [
       ["Resi", "È possibile restituire gli articoli entro 30 giorni dalla consegna."],
-      ["Annullare l'ordine", "Gli ordini possono essere annullati prima della spedizione dalla pagina del tuo account."],
+      [
+        "Annullare l'ordine",
+        "Gli ordini possono essere annullati prima della spedizione dalla pagina del tuo account.",
+      ],
       ["Garanzia", "Tutti i prodotti hanno una garanzia di due anni."],
     ],
     questions: [
@@ -170,7 +185,10 @@ export const languageSets: readonly LanguageSet[] = [
 export function languageContract(
   name: string,
   open: () => Promise<{
-    ask(set: LanguageSet, question: string): Promise<{ readonly title: string | undefined; readonly answered: boolean }>;
+    ask(
+      set: LanguageSet,
+      question: string,
+    ): Promise<{ readonly title: string | undefined; readonly answered: boolean }>;
   }>,
 ): void {
   describe(`questions in many languages, by ${name}`, () => {

@@ -42,7 +42,12 @@ export async function startEmbeddingServer(concepts: readonly RegExp[]): Promise
       const data = texts.map((one, index) => ({ object: "embedding", index, embedding: vectorOf(one) }));
       if (behaviour === "too_few") data.pop();
       // In any order: the index tells which is which.
-      return reply(200, { object: "list", model, data: data.toReversed(), usage: { prompt_tokens: 1, total_tokens: 1 } });
+      return reply(200, {
+        object: "list",
+        model,
+        data: data.toReversed(),
+        usage: { prompt_tokens: 1, total_tokens: 1 },
+      });
     })();
   });
   server.listen(0, "127.0.0.1");

@@ -50,7 +50,10 @@ const schemaSettings: ReadonlyMap<string, Kind | "list"> = new Map<string, Kind 
 const fieldTypes = /^(?:string|int32|int64|float|bool|geopoint|object|auto|string\*)(?:\[\])?$/;
 
 const queryParameters: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^POST \/collections\/[^/]+\/documents\/import$/, ["action", "dirty_values", "batch_size", "return_id", "return_doc"]],
+  [
+    /^POST \/collections\/[^/]+\/documents\/import$/,
+    ["action", "dirty_values", "batch_size", "return_id", "return_doc"],
+  ],
   [/^DELETE \/collections\/[^/]+\/documents$/, ["filter_by", "batch_size", "ignore_not_found", "truncate"]],
 ];
 
@@ -60,7 +63,8 @@ export function mistakeIn(method: string, url: URL, body: string): string | unde
   const allowed = queryParameters.find(([pattern]) => pattern.test(route))?.[1] ?? [];
   for (const name of url.searchParams.keys()) if (!allowed.includes(name)) return `${route}: no parameter ${name}`;
   const action = url.searchParams.get("action");
-  if (action !== null && !["create", "update", "upsert", "emplace"].includes(action)) return `${route}: action ${action}`;
+  if (action !== null && !["create", "update", "upsert", "emplace"].includes(action))
+    return `${route}: action ${action}`;
   if (route === "POST /multi_search") return mistakeInSearches(body);
   if (route === "POST /collections") return mistakeInSchema(body);
   return undefined;
@@ -74,7 +78,8 @@ function mistakeInSearches(body: string): string | undefined {
     if (mistake !== undefined) return mistake;
     const fields = String(search["query_by"]).split(",").length;
     for (const name of ["query_by_weights", "prefix", "num_typos"]) {
-      const given = search[name] === undefined ? 1 : String(search[name]).split(",").length;
+      const value = search[name];
+      const given = typeof value === "string" ? value.split(",").length : 1;
       if (given !== 1 && given !== fields) return `multi_search: ${name} has ${given} values for ${fields} fields`;
     }
   }

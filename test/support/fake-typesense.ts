@@ -230,7 +230,12 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       ["drop_tokens_threshold", "0"],
     ] as const) {
       // What these loosen is not imitated here.
-      if (!String(search[name]).split(",").every((each) => each === wanted)) return { code: 501, error: `this fake needs ${name}: ${wanted}` };
+      if (
+        !String(search[name])
+          .split(",")
+          .every((each) => each === wanted)
+      )
+        return { code: 501, error: `this fake needs ${name}: ${wanted}` };
     }
     const sort = String(search["sort_by"] ?? "").split(",");
     if (sort.length > 3) return { code: 400, error: "Only upto 3 sort_by fields can be specified." };
@@ -251,8 +256,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     try {
       found = [...collection.documents.values()].filter(
         (document) =>
-          matchesFilter(document, String(search["filter_by"] ?? ""), types(collection)) &&
-          matching(document) > 0,
+          matchesFilter(document, String(search["filter_by"] ?? ""), types(collection)) && matching(document) > 0,
       );
     } catch (error) {
       return { code: 400, error: error instanceof Error ? error.message : "Could not parse the filter query." };

@@ -133,9 +133,9 @@ describe("the embedded index's file", () => {
       return index;
     };
     const texts = async (index: KnowledgeIndex, more: Partial<SearchRequest> = {}) =>
-      (
-        await index.search({ workspaceId, terms: ["kettl"], audience: [], limit: 50, ...more })
-      ).candidates.map((each) => each.text);
+      (await index.search({ workspaceId, terms: ["kettl"], audience: [], limit: 50, ...more })).candidates.map(
+        (each) => each.text,
+      );
     const nothing = async (): Promise<void> => undefined;
 
     it("finds a document that is replaced between the reads by its new text, and never none", async () => {
@@ -154,7 +154,9 @@ describe("the embedded index's file", () => {
         await knowledge.add(workspaceId, `${name}.md`, `Kettle, ${name}, old.`);
       const hooks: (() => Promise<unknown>)[] = [];
       const index = openOver(storeWith(hooks), { patienceMs: 0 });
-      expect((await texts(index)).toSorted()).toEqual(["a", "b", "closed", "gone"].map((each) => `Kettle, ${each}, old.`));
+      expect((await texts(index)).toSorted()).toEqual(
+        ["a", "b", "closed", "gone"].map((each) => `Kettle, ${each}, old.`),
+      );
       const { id: gone } = await knowledge.documents.add({ workspaceId, fileName: "gone.md", bytes: Buffer.from("x") });
       await knowledge.documents.remove(workspaceId, gone);
       await knowledge.documents.add({
@@ -168,10 +170,9 @@ describe("the embedded index's file", () => {
       hooks.push(nothing, nothing, () => held.promise);
       expect((await texts(index)).toSorted()).toEqual(["Kettle, a, old.", "Kettle, b, old."]);
       held.resolve(undefined);
-      await expect.poll(async () => (await texts(index)).toSorted(), { timeout: 10_000 }).toEqual([
-        "Kettle, a, new.",
-        "Kettle, b, old.",
-      ]);
+      await expect
+        .poll(async () => (await texts(index)).toSorted(), { timeout: 10_000 })
+        .toEqual(["Kettle, a, new.", "Kettle, b, old."]);
     });
 
     it("waits for the texts of a knowledge base that it has never had whole", async () => {
@@ -204,7 +205,12 @@ describe("the embedded index's file", () => {
       const quick = open();
       // Between its reads the slow one is overtaken: the document is closed, and the other has seen that.
       hooks.push(async () => {
-        await knowledge.documents.add({ workspaceId, fileName: "a.md", bytes: Buffer.from("Kettle."), audience: ["staff"] });
+        await knowledge.documents.add({
+          workspaceId,
+          fileName: "a.md",
+          bytes: Buffer.from("Kettle."),
+          audience: ["staff"],
+        });
         expect(await found(quick)).toEqual([]);
       });
       expect(await texts(slow)).toEqual([]);

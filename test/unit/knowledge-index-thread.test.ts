@@ -54,7 +54,9 @@ describe("the thread of the search index", () => {
 
   it("does again what it was at when it died", async () => {
     const thread = open({
-      entry: entry(`if (existsSync(workerData.path)) done("second"); else { writeFileSync(workerData.path, ""); process.exit(3); }`),
+      entry: entry(
+        `if (existsSync(workerData.path)) done("second"); else { writeFileSync(workerData.path, ""); process.exit(3); }`,
+      ),
     });
     expect(await thread.run(search)).toBe("second");
     expect(await thread.run(search)).toBe("second");

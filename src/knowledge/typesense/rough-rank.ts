@@ -22,11 +22,9 @@ export function bestFirst(
   );
   const scored = hits.map((hit) => {
     const counts = new Map<string, number>();
-    for (const term of hit.titleTerms)
-      if (weights.has(term)) counts.set(term, (counts.get(term) ?? 0) + titleWeight);
+    for (const term of hit.titleTerms) if (weights.has(term)) counts.set(term, (counts.get(term) ?? 0) + titleWeight);
     for (const term of hit.bodyTerms) if (weights.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
-    const norm =
-      k1 * (1 - b + (b * (hit.titleTerms.length + hit.bodyTerms.length)) / Math.max(1, averageTerms));
+    const norm = k1 * (1 - b + (b * (hit.titleTerms.length + hit.bodyTerms.length)) / Math.max(1, averageTerms));
     let score = 0;
     for (const [term, count] of counts) score += ((weights.get(term) ?? 0) * count * (k1 + 1)) / (count + norm);
     return { hit, score };

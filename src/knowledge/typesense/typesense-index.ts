@@ -171,7 +171,8 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     const known = [...frequency.keys()].toSorted(
       (left, right) => (frequency.get(left) ?? 0) - (frequency.get(right) ?? 0) || (left < right ? -1 : 1),
     );
-    if (known.length === 0 || request.limit === 0 || request.documentIds?.length === 0) return { ...result, candidates: [] };
+    if (known.length === 0 || request.limit === 0 || request.documentIds?.length === 0)
+      return { ...result, candidates: [] };
     const hits = bestFirst(await candidates(typesense, live, known, request), known, result);
     const best = hits.slice(0, request.limit).map((hit) => (hit.garbled ? { id: hit.id } : { id: hit.id, terms: hit }));
     return { ...result, candidates: await confirmed(store.read, best, request) };
@@ -217,7 +218,10 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       if (!(await writer.write(workspaceId, live, version, stepsMax))) return false;
       const sums = await writer.sums(live);
       if (!(await writer.holds(live, sums.chunks))) {
-        log.warn({ workspaceId, collection: live }, "a collection of Typesense holds other than was written; it is built anew");
+        log.warn(
+          { workspaceId, collection: live },
+          "a collection of Typesense holds other than was written; it is built anew",
+        );
         await store.write((tx) => setBuilding(tx, workspaceId, newCollection(workspaceId)));
         // It serves on: what is too much in it is never shown.
       }
@@ -311,7 +315,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       const { count } = await store.read
         .selectFrom("knowledge_collections")
         .innerJoin("workspaces", "workspaces.id", "knowledge_collections.workspace_id")
-        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .select((eb) => eb.fn.countAll().as("count"))
         .where("deleted_at", "is", null)
         .where((eb) => eb.or([eb("live", "is", null), eb("live_form", "<>", passagesForm)]))
         .executeTakeFirstOrThrow();
@@ -387,4 +391,3 @@ export async function leaveTypesenseIndex(store: Store): Promise<void> {
     await tx.deleteFrom("outbox").where("kind", "=", knowledgeKind).execute();
   });
 }
-

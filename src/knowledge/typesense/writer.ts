@@ -1,11 +1,6 @@
 import type { Log, Store } from "#engine/ports.ts";
 import type { Typesense } from "#store/typesense-client.ts";
-import {
-  countDocuments,
-  createCollection,
-  deleteDocuments,
-  importDocuments,
-} from "#store/typesense-collections.ts";
+import { countDocuments, createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
 import { stemsOf, withWords } from "../passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
 import { ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
@@ -141,11 +136,7 @@ export function createTypesenseWriter({
   async function remove(collection: string, ids: readonly string[]): Promise<void> {
     await deleteDocuments(typesense, collection, ofDocuments(ids));
     await store.write((tx) =>
-      tx
-        .deleteFrom("knowledge_written")
-        .where("collection", "=", collection)
-        .where("document_id", "in", ids)
-        .execute(),
+      tx.deleteFrom("knowledge_written").where("collection", "=", collection).where("document_id", "in", ids).execute(),
     );
   }
 
