@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createExtractiveAnswerer, judge } from "#answering/answerer.ts";
-import { answerFloor } from "#answering/confidence.ts";
+import { answerFloor, bandOf } from "#answering/confidence.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
@@ -172,6 +172,32 @@ function rowOf(name: string, answers: Answers): Row {
   };
 }
 
+const stepsAcross = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6];
+
+/**
+ * How often an answer of so much evidence is right, where a third of the questions each have an answer, have lost it,
+ * and are about something else: what the floors and the bands of the confidence are chosen by.
+ */
+function calibration({ answerable, heldOut, offDomain }: Answers): Row[] {
+  const groups = [answerable, heldOut, offDomain].filter((group) => group.length > 0);
+  return stepsAcross.map((from, index) => {
+    const below = stepsAcross[index + 1] ?? Number.POSITIVE_INFINITY;
+    const shares = groups.map((group) => {
+      const within = group.filter(({ evidence }) => evidence >= from && evidence < below);
+      const right = within.filter((each) => each.right > 0 && (each.rightSentence ?? each.rightSource));
+      return { within: within.length / group.length, right: right.length / group.length };
+    });
+    const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);
+    const within = sum(shares.map((each) => each.within));
+    return {
+      evidence: `${from.toFixed(2)} to ${Number.isFinite(below) ? below.toFixed(2) : "1"}`,
+      confidence: bandOf(from),
+      "share of answers": within / groups.length,
+      right: within === 0 ? Number.NaN : sum(shares.map((each) => each.right)) / within,
+    };
+  });
+}
+
 /** Two tables, since one would be too wide to be read. */
 function print(rows: readonly Row[]): void {
   const ranking = [
@@ -250,7 +276,12 @@ try {
   }
   for (const way of ["as written", "with slips"] as const) rows.push(rowOf(`in sum, ${way}`, all[way]));
   print(rows);
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ half, rows }, undefined, 2)}\n`);
+  const calibrated = calibration(all["as written"]);
+  console.table(
+    calibrated.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, shown(value)]))),
+  );
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ half, rows, calibration: calibrated }, undefined, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
