@@ -249,7 +249,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (typos > 0 && others.length > 0) return { code: 501, error: "this fake looks for one word with typos" };
     const matching = (document: FakeDocument): number =>
       fields.filter((field) => {
-        const held = tokens(String(document[field]), collection.symbols);
+        const held = tokensOf(document, field, collection.symbols);
         return typos === 0 ? holds(held, parts) : held.some((word) => isNear(only, word, typos));
       }).length;
     let found: FakeDocument[];
@@ -332,6 +332,16 @@ function fault({ name, type, optional }: Field, document: FakeDocument): string 
   return right ? undefined : `Field \`${name}\` must be ${type}.`;
 }
 
+const tokenized = new WeakMap<FakeDocument, Map<string, readonly string[]>>();
+
+function tokensOf(document: FakeDocument, field: string, symbols: ReadonlySet<string>): readonly string[] {
+  const known = tokenized.get(document) ?? new Map<string, readonly string[]>();
+  tokenized.set(document, known);
+  const held = known.get(field) ?? tokens(String(document[field]), symbols);
+  known.set(field, held);
+  return held;
+}
+
 /** Letters and digits of ASCII and the symbols to index are kept; white space separates; all else is dropped. */
 function tokens(text: string, symbols: ReadonlySet<string>): string[] {
   return text
@@ -366,6 +376,7 @@ function isNear(word: string, other: string, typos: number): boolean {
 /** Every part, and a quoted part as a phrase. */
 function holds(text: readonly string[], parts: readonly (readonly string[])[]): boolean {
   if (parts.length === 0) return false;
+  if (!parts.every((part) => part.every((word) => text.includes(word)))) return false;
   const places = Map.groupBy(text.keys(), (at) => text[at]);
   return parts.every(
     ([first, ...others]) =>
