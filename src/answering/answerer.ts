@@ -1,3 +1,4 @@
+import { cannedText } from "#domain/canned.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import type { Composed } from "./compose.ts";
@@ -7,7 +8,7 @@ import { searched, sourceOf, sourcesMax, uncertainPreface, unknownAnswer } from 
 import { answerFloor, bandOf } from "./confidence.ts";
 import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
-import { smallTalkReply } from "./small-talk.ts";
+import { smallTalk } from "./small-talk.ts";
 
 /** The passage that tells the steps often ranks a little below those that only speak of them. */
 const passagesBeyond = 3;
@@ -26,10 +27,10 @@ export function createAnswerer({
   return {
     async answer(question, signal) {
       signal.throwIfAborted();
-      const reply = smallTalkReply(question.text, question.settings.botName);
-      if (reply !== undefined) {
+      const talk = smallTalk(question.text);
+      if (talk !== undefined) {
         return spoken(question, {
-          text: reply,
+          text: cannedText(question.settings, talk.language, talk.kind),
           sources: [],
           confidence: "high",
           answered: true,
@@ -64,7 +65,7 @@ export const extractiveComposer: Composer = {
     const confidence = bandOf(extract.evidence);
     return spoken(question, {
       ...searched,
-      text: confidence === "low" ? `${uncertainPreface}${extract.text}` : extract.text,
+      text: confidence === "low" ? `${uncertainPreface(question)}${extract.text}` : extract.text,
       sources: extract.used.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
       confidence,
       answered: true,

@@ -1,7 +1,8 @@
 import type { SearchResult } from "#knowledge/index-port.ts";
+import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
-import { isSoft } from "./terms.ts";
+import { isSoft, termsOf } from "./terms.ts";
 
 /** What a question asks for, as it is looked for in passages. */
 export interface AskedTerms {
@@ -13,6 +14,8 @@ export interface AskedTerms {
   askedBy(term: string): string | undefined;
   /** The terms of a text, which stand in order, with one in the place of those that stand for one thing together. */
   read(terms: readonly string[]): readonly string[];
+  /** The terms of a text, which is taken to be in the language of the question. */
+  termsOf(text: string): readonly string[];
   /** What was asked for of the terms of a text. */
   askedIn(terms: readonly string[]): Asked[];
 }
@@ -58,6 +61,7 @@ export function weighTerms(
   { frequency, chunkCount, repaired = new Map() }: Statistics,
   share: (term: string) => number = () => 1,
   synonyms: Synonyms = synonymsOf(),
+  language: WordLanguage = "en",
 ): AskedTerms {
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
@@ -82,6 +86,7 @@ export function weighTerms(
   }
   return {
     weights,
+    termsOf: (text) => termsOf(text, language),
     guessed,
     askedBy: (term) => asked.get(term)?.term,
     read: (passage) => synonyms.read(passage),

@@ -1,4 +1,5 @@
 import { detailsIn } from "./details.ts";
+import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
 import type { Word } from "./terms.ts";
@@ -16,6 +17,8 @@ export interface Understood {
   readonly details: readonly (readonly string[])[];
   /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
   readonly counted: string | null;
+  /** In which language the words were read. */
+  readonly language: WordLanguage;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
@@ -34,15 +37,17 @@ export function understand(
   text: string,
   history: readonly { readonly role: string; readonly content: string }[],
   synonyms: Synonyms = synonymsOf(),
+  language: WordLanguage = "en",
 ): Understood {
-  const words = ownWords(text, synonyms);
+  const words = ownWords(text, synonyms, language);
   const own = words.map(({ term }) => term);
   return {
     own,
     words,
-    borrowed: borrowedTerms(text, own, history, synonyms),
+    borrowed: borrowedTerms(text, own, history, synonyms, language),
     details: detailsIn(text),
     counted: countedIn(text),
+    language,
     asks: kindOf(text),
   };
 }
@@ -53,12 +58,12 @@ const measuring =
 const taking = /\btak(?:es?|ing)\b/giu;
 
 /** One word for each stem. */
-function ownWords(text: string, synonyms: Synonyms): Word[] {
+function ownWords(text: string, synonyms: Synonyms, language: WordLanguage): Word[] {
   const asking = text.replaceAll(measuring, " ");
   const rest = asking === text ? text : asking.replaceAll(taking, " ");
-  const asked = contentWordsOf(rest);
+  const asked = contentWordsOf(rest, language);
   // Where nothing else is asked, these words are all there is.
-  const words = asked.length > 0 ? asked : contentWordsOf(text);
+  const words = asked.length > 0 ? asked : contentWordsOf(text, language);
   const terms = new Set(synonyms.read(words.map(({ term }) => term)));
   return [...terms]
     .slice(0, termsMax)
@@ -70,6 +75,7 @@ function borrowedTerms(
   own: readonly string[],
   history: readonly { readonly role: string; readonly content: string }[],
   synonyms: Synonyms,
+  language: WordLanguage,
 ): string[] {
   const words = wordsOf(text);
   const joined = words.join(" ");
@@ -80,7 +86,7 @@ function borrowedTerms(
   if (!leans || words.length > followUpWordsMax) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;
-    const terms = [...new Set(synonyms.read(termsOf(message.content)))].filter((term) => !own.includes(term));
+    const terms = [...new Set(synonyms.read(termsOf(message.content, language)))].filter((term) => !own.includes(term));
     // What only pointed elsewhere itself ("and that?") is passed over for what it pointed to.
     if (terms.length > 0) return terms.slice(0, termsMax);
   }

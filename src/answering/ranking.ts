@@ -14,6 +14,9 @@ const pairShare = 0.5;
 /** Farther apart they are no longer a pair; nearer counts more. */
 const pairReach = 3;
 
+/** What a passage adds that means what was asked, as a share of the best one's worth by words. */
+const meaningShare = 0.4;
+
 export interface Ranked {
   readonly candidate: Candidate;
   /** BM25 over body and title. */
@@ -35,10 +38,21 @@ export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" 
     const fit = titleFit(candidate.title, asked);
     return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit };
   });
+  const meant = withMeaning(ranked);
   // The id breaks ties, so that the same question gets the same answer.
-  return ranked.toSorted(
+  return meant.toSorted(
     (left, right) => right.worth - left.worth || (left.candidate.chunkId < right.candidate.chunkId ? -1 : 1),
   );
+}
+
+/** Adds what is known of the passages' meaning to their worth, in parts of the best one's. */
+function withMeaning(ranked: readonly Ranked[]): readonly Ranked[] {
+  if (!ranked.some(({ candidate }) => candidate.similarity !== undefined)) return ranked;
+  const best = Math.max(...ranked.map(({ worth }) => worth)) || 1;
+  return ranked.map((each) => ({
+    ...each,
+    worth: each.worth + meaningShare * best * Math.max(0, each.candidate.similarity ?? 0),
+  }));
 }
 
 /** The most that a passage can score, by the weight of all that was asked. */

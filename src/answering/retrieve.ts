@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index-port.ts";
@@ -5,7 +6,8 @@ import { isSpelt } from "#knowledge/spelling.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { weighTerms, withSynonyms } from "./asked-terms.ts";
 import { confidenceOf } from "./confidence.ts";
-import { understand } from "./question.ts";
+import { maskPersonalData } from "./model/personal-data.ts";
+import { readQuestion } from "./readings.ts";
 import type { Understood } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
 import { rank } from "./ranking.ts";
@@ -34,16 +36,21 @@ export interface Lookup extends Pick<Question, "workspaceId" | "text" | "history
   readonly settings?: Pick<WorkspaceSettings, "synonyms">;
 }
 
+/** What is asked, for a server that tells what it means. */
+const withoutPersonalData = (text: string): string =>
+  maskPersonalData([text], () => randomBytes(3).toString("hex")).texts[0] ?? "";
+
 /** Finds and ranks passages for a question. */
 export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: AbortSignal): Promise<Found> {
   const synonyms = synonymsOf(lookup.settings?.synonyms);
-  const question = understand(lookup.text, lookup.history, synonyms);
+  const question = await readQuestion(index, lookup, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
   const request: SearchRequest = {
     workspaceId: lookup.workspaceId,
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
+    text: withoutPersonalData(lookup.text),
     // A name or an address is no misspelt word, however near it is to one.
     misspelt: question.words.filter(
       ({ word, term }) =>
@@ -75,6 +82,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     result,
     shareOf,
     synonyms,
+    question.language,
   );
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);

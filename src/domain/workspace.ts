@@ -1,4 +1,5 @@
 import type { Audiences } from "./audience.ts";
+import type { Translations } from "./spoken.ts";
 import type { SlaTargets } from "./sla.ts";
 import { defaultSlaTargets } from "./sla.ts";
 
@@ -46,6 +47,8 @@ export interface WorkspaceSettings {
   readonly handoverMessage: string;
   /** What the bot says when the documents hold no answer. */
   readonly unknownMessage: string;
+  /** These and other sentences by language. */
+  readonly translations: Translations;
   /** What an API client is told while a person has the conversation. */
   readonly waitingMessage: string;
   readonly botName: string;
@@ -115,6 +118,7 @@ export const defaultSettings: WorkspaceSettings = {
   unknownMessage:
     "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
   waitingMessage: "Your message has reached our team. A person will reply to you here.",
+  translations: {},
   botName: "Assistant",
   slaTargets: defaultSlaTargets,
   autoResolveDays: 7,

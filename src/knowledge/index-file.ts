@@ -1,13 +1,14 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
-import { contentWordsOf } from "#answering/terms.ts";
 import type { Word } from "#answering/terms.ts";
+import { mayEnter } from "./audience-gate.ts";
 import type { Candidate, SearchRequest, SearchResult } from "./index-port.ts";
+import { withWords } from "./passage-words.ts";
 import { createVocabulary, isSpelt, partMin } from "./spelling.ts";
 import type { Vocabulary } from "./spelling.ts";
 
 /** Raise it when terms are made or stored in another way: older files are then rebuilt. */
-const format = 2;
+const format = 5;
 
 /** What the index says of a document: another text of it means that it changed. */
 export interface IndexedDocument {
@@ -198,14 +199,7 @@ export function openIndexFile(path: string): IndexFile {
       });
     },
     replace(workspaceId, view, changes) {
-      const prepared = changes.map((change) => ({
-        ...change,
-        chunks: change.chunks.map((chunk) => ({
-          ...chunk,
-          titleWords: contentWordsOf(chunk.title),
-          bodyWords: contentWordsOf(chunk.text),
-        })),
-      }));
+      const prepared = changes.map((change) => ({ ...change, chunks: withWords(change.chunks) }));
       return step(workspaceId, view, (n) => {
         const tables = tablesOf(workspaceId);
         if (tables === undefined) throw new Error("the tables of a workspace are gone within one transaction");
@@ -405,13 +399,6 @@ type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
 };
 
 const split = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
-
-/** A document without tags is for everyone, one with tags for those who have one of them. */
-function mayEnter(audience: string, tags: readonly string[]): boolean {
-  const wanted: unknown = JSON.parse(audience);
-  if (!Array.isArray(wanted)) return false;
-  return wanted.length === 0 || wanted.some((tag) => typeof tag === "string" && tags.includes(tag));
-}
 
 function errorCode(error: unknown): number {
   const { errcode } = (error ?? {}) as { readonly errcode?: unknown };

@@ -25,6 +25,8 @@ export interface SearchRequest {
    * passage has, the index looks for words of the workspace that are written almost alike.
    */
   readonly misspelt?: readonly Word[];
+  /** The question as it was asked, for what understands more than words. */
+  readonly text?: string;
   /** Only passages of these documents, when given. */
   readonly documentIds?: readonly string[];
   /** The asker's tags: a document with tags of its own is found by those only who have one of them. */
@@ -46,6 +48,8 @@ export interface Candidate {
   /** Stems in order, repeats kept, without stop words. */
   readonly titleTerms: readonly string[];
   readonly bodyTerms: readonly string[];
+  /** How near its meaning is to the question's, -1 to 1; absent: not known. */
+  readonly similarity?: number;
 }
 
 export interface SearchResult {

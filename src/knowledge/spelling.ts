@@ -14,7 +14,7 @@ export interface Vocabulary {
 const wordMin = 4;
 const wordMax = 30;
 /** From this length on two slips are forgiven. */
-const twoSlipsFrom = 8;
+export const twoSlipsFrom = 8;
 /** Up to this length another letter makes another word ("lease", "leave"): only swapped, lost and added ones are slips. */
 const shortMax = 4;
 export const partMin = 3;

@@ -10,6 +10,10 @@ import type {
   CrawlsTable,
   CrawlPagesTable,
   ChunksTable,
+  KnowledgeCollectionsTable,
+  KnowledgeWrittenTable,
+  VectorModelsTable,
+  ChunkVectorsTable,
 } from "./schema-knowledge.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
@@ -391,6 +395,10 @@ export interface Database {
   counters: CountersTable;
   conversation_text: ConversationTextTable;
   search_collections: SearchCollectionsTable;
+  knowledge_collections: KnowledgeCollectionsTable;
+  knowledge_written: KnowledgeWrittenTable;
+  vector_models: VectorModelsTable;
+  chunk_vectors: ChunkVectorsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

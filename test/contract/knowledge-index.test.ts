@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import { silentLog } from "../support/knowledge.ts";
+import { openTypesenseIndex } from "../support/typesense-index.ts";
+import { imitation, namedTypesense } from "../support/typesense-server.ts";
 import { knowledgeIndexContract } from "./knowledge-index.ts";
 
 knowledgeIndexContract("the embedded index", async (store) =>
@@ -18,3 +20,8 @@ knowledgeIndexContract("the embedded index in a thread of its own", async (store
   files += 1;
   return openEmbeddedIndex({ store, path: join(folder, `${files}.sqlite`), log: silentLog, threadFrom: 0 });
 });
+
+knowledgeIndexContract("Typesense, imitated", async (store) => openTypesenseIndex(store, await imitation()));
+
+const named = namedTypesense();
+if (named !== undefined) knowledgeIndexContract("Typesense itself", async (store) => openTypesenseIndex(store, named));

@@ -34,6 +34,10 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
   crawls: { workspace: ["crawl"], customer: notOfCustomers, deleted: null },
   crawl_pages: { workspace: ["crawl_page"], customer: notOfCustomers, deleted: null },
   chunks: { workspace: ["passage"], customer: notOfCustomers, deleted: null },
+  chunk_vectors: { workspace: derived, customer: notOfCustomers, deleted: null },
+  vector_models: { workspace: derived, customer: notOfCustomers, deleted: null },
+  knowledge_collections: { workspace: derived, customer: notOfCustomers, deleted: null },
+  knowledge_written: { workspace: derived, customer: notOfCustomers, deleted: null },
   inbound_events: { workspace: ["received_event"], customer: ["received_event"], deleted: null },
   outbox: {
     workspace: "names by their ids what is to be done with what is exported",
