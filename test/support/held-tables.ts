@@ -11,6 +11,7 @@ export interface Held {
 
 const notOfCustomers = "holds nothing of customers";
 const ofTheProgram = "tells how the program runs, and of no workspace";
+const inEngine = "numbers only, until what the search engine holds is removed by them";
 const derived = "made of what is exported";
 
 /** What becomes of each table, by hand: a new one has to be decided on here before anything compiles. */
@@ -36,8 +37,8 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
   chunks: { workspace: ["passage"], customer: notOfCustomers, deleted: null },
   chunk_vectors: { workspace: derived, customer: notOfCustomers, deleted: null },
   vector_models: { workspace: derived, customer: notOfCustomers, deleted: null },
-  knowledge_collections: { workspace: derived, customer: notOfCustomers, deleted: null },
-  knowledge_written: { workspace: derived, customer: notOfCustomers, deleted: null },
+  knowledge_collections: { workspace: derived, customer: notOfCustomers, deleted: inEngine },
+  knowledge_written: { workspace: derived, customer: notOfCustomers, deleted: inEngine },
   inbound_events: { workspace: ["received_event"], customer: ["received_event"], deleted: null },
   outbox: {
     workspace: "names by their ids what is to be done with what is exported",
