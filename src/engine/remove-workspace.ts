@@ -174,6 +174,7 @@ export async function emptyWorkspace(
   await store.write(async (tx) => {
     await tx.deleteFrom("counters").where("name", "=", `queries:${workspaceId}`).execute();
     await removeWork(tx, [retimeWork(workspaceId, 0).lane]);
+    await tx.deleteFrom("vector_models").where("workspace_id", "=", workspaceId).execute();
     // Of contacts that were gone before.
     await tx.deleteFrom("identities").where("workspace_id", "=", workspaceId).execute();
     await tx.deleteFrom("contact_merges").where("workspace_id", "=", workspaceId).execute();
@@ -284,7 +285,10 @@ async function removeDocument(store: Store, id: string): Promise<void> {
       .execute();
     if (found.length === 0) break;
     for (const some of chunks(found.map((row) => row.id))) {
-      await store.write((tx) => tx.deleteFrom("chunks").where("id", "in", some).execute());
+      await store.write(async (tx) => {
+        await tx.deleteFrom("chunk_vectors").where("chunk_id", "in", some).execute();
+        await tx.deleteFrom("chunks").where("id", "in", some).execute();
+      });
     }
   }
   await store.write(async (tx) => {

@@ -101,6 +101,8 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     expect(tablesWith(after, bench.workspaceId.toLowerCase()).toSorted()).toEqual([
       "api_keys",
       "audit",
+      "knowledge_collections",
+      "knowledge_written",
       "outbox",
       "search_collections",
       "workspaces",
@@ -338,7 +340,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       parent_id: null,
     };
     await store.write(async (tx) => {
-      const [site, file] = [newId("doc", now), newId("doc", now)];
+      const [site, file, passage] = [newId("doc", now), newId("doc", now), newId("chk", now)];
       await tx
         .insertInto("documents")
         .values([
@@ -387,7 +389,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       await tx
         .insertInto("chunks")
         .values({
-          id: newId("msg", now),
+          id: passage,
           workspace_id: workspaceId,
           document_id: file,
           version: 1,
@@ -396,6 +398,21 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
           text: `A passage of ${house}`,
           url: null,
         })
+        .execute();
+      const model = "a model";
+      await tx
+        .insertInto("chunk_vectors")
+        .values({ chunk_id: passage, workspace_id: workspaceId, model, digest: house, vector: Buffer.alloc(8) })
+        .execute();
+      await tx.insertInto("vector_models").values({ workspace_id: workspaceId, model, stamp: now }).execute();
+      const [collection, written] = [`collection of ${workspaceId}`, { version: 1, chunks: 1, terms: 1 }];
+      await tx
+        .insertInto("knowledge_collections")
+        .values({ workspace_id: workspaceId, live: collection, live_form: 1, building: null, ...written })
+        .execute();
+      await tx
+        .insertInto("knowledge_written")
+        .values({ collection, document_id: file, audience: "[]", ...written })
         .execute();
       await tx
         .insertInto("outbox")

@@ -11,6 +11,7 @@ export interface Held {
 
 const notOfCustomers = "holds nothing of customers";
 const ofTheProgram = "tells how the program runs, and of no workspace";
+const inEngine = "numbers only, until what the search engine holds is removed by them";
 const derived = "made of what is exported";
 
 /** What becomes of each table, by hand: a new one has to be decided on here before anything compiles. */
@@ -34,6 +35,10 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
   crawls: { workspace: ["crawl"], customer: notOfCustomers, deleted: null },
   crawl_pages: { workspace: ["crawl_page"], customer: notOfCustomers, deleted: null },
   chunks: { workspace: ["passage"], customer: notOfCustomers, deleted: null },
+  chunk_vectors: { workspace: derived, customer: notOfCustomers, deleted: null },
+  vector_models: { workspace: derived, customer: notOfCustomers, deleted: null },
+  knowledge_collections: { workspace: derived, customer: notOfCustomers, deleted: inEngine },
+  knowledge_written: { workspace: derived, customer: notOfCustomers, deleted: inEngine },
   inbound_events: { workspace: ["received_event"], customer: ["received_event"], deleted: null },
   outbox: {
     workspace: "names by their ids what is to be done with what is exported",

@@ -88,7 +88,7 @@ describe("docker-compose.yml", () => {
       for (const [variable, value] of Object.entries(environment)) {
         if (!secret.test(variable)) continue;
         expect(value, `${name}.${variable}`).toMatch(
-          /^(\$\{[A-Z_]+:\?[^}]+\}|\$\{(?:TYPESENSE|MODEL)_API_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
+          /^(\$\{[A-Z_]+:\?[^}]+\}|\$\{(?:TYPESENSE|MODEL|EMBEDDING)_API_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
         );
       }
     }

@@ -63,6 +63,10 @@ describe("config/parley.example.yaml", () => {
       settings: {
         widgetOrigins: ["https://shop.example", "https://www.shop.example"],
         audiences: { pro: { plan: ["pro", "enterprise"] }, staff: { role: ["employee"] } },
+        synonyms: [
+          ["SSO", "single sign-on"],
+          ["hub", "gateway", "base station"],
+        ],
       },
     });
     expect(defaultSettings.escalationPhrases).toEqual(
@@ -89,7 +93,7 @@ describe("config/parley.example.yaml", () => {
   it("changes nothing as it stands", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
     expect({ ...defaultSettings, ...workspace?.settings }).toEqual(defaultSettings);
-    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, ...defaults } = defaultSettings;
+    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, synonyms: ____, ...defaults } = defaultSettings;
     expect(workspace?.settings).toEqual(defaults);
   });
 });

@@ -322,7 +322,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       const kept = rows.filter(({ state }) => state === "kept").length;
       if (kept >= site.crawl.max_pages) {
         // More were kept before than may be now.
-        for (const { page_id: pageId, state } of rows) if (state === "queued") await removePage(tx, site, pageId);
+        for (const { page_id: pageId, state } of rows) if (state === "queued") await removePage(tx, site, pageId, now);
       }
       const start = rows.find(({ url }) => url === site.url);
       const first = rows.find(({ state }) => state === "kept");
@@ -365,7 +365,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       })
       .where("id", "=", document.id)
       .execute();
-    await raiseKnowledgeVersion(tx, document.workspace_id);
+    await raiseKnowledgeVersion(tx, document.workspace_id, now);
     await scheduleRecrawl(tx, document, now, now);
     const row = await tx.selectFrom("documents").selectAll().where("id", "=", document.id).executeTakeFirstOrThrow();
     await onSettled?.(tx, toDocument(row));
