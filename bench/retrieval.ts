@@ -1,228 +1,282 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Static } from "typebox";
-import Type from "typebox";
-import Value from "typebox/value";
-import { createExtractiveAnswerer } from "#answering/answerer.ts";
-import { retrieve } from "#answering/retrieve.ts";
-import { newWorkspaceId } from "#domain/ids.ts";
-import { defaultSettings } from "#domain/workspace.ts";
-import type { Answer } from "#engine/ports.ts";
+import { judge } from "#answering/answerer.ts";
+import { answerFloor, bandOf } from "#answering/confidence.ts";
 import { createDocuments } from "#knowledge/documents.ts";
-import { noFetch } from "../test/support/knowledge.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import { openStore } from "#store/open.ts";
+import { newWorkspace, noFetch, silentLog } from "../test/support/knowledge.ts";
+import { quantile } from "../test/support/quantile.ts";
+import type { Half, QuestionSet, SetQuestion } from "./question-sets.ts";
+import { isHeldOut, readQuestionSets, withTypo } from "./question-sets.ts";
+import type { Asked } from "./retrieval-measures.ts";
+import { answeredAt5Percent, auroc, hitAt1, mrrAt10, ndcgAt10, recallAt5, share } from "./retrieval-measures.ts";
 
-// How well passages are found and answers chosen, on sets of questions with known right documents:
-//   npm run bench:retrieval -- --data DIR
-// Each *.json of DIR is {name, docs: [{id, title, text}], queries: [{id, text, rel: [docId], answers?, noAnswer?}]};
-// off-domain.json, {questions: [text]}, has questions that none of the sets can answer.
+// How well passages are found, answers chosen and unanswerable questions refused, on sets of questions with known right
+// documents:
+//   npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME] [--json FILE] [--no-repair]
+// Each *.json of DIR is {name, docs: [{id, title, text}], queries: [{id, text, rel: [docId], answers?, noAnswer?}]}; a
+// file {questions: [text]} has questions that none of the sets can answer. Each set is asked as it is and with a slip of
+// the finger in each question. For refusing, the set is asked again with two documents in five left out.
 
-const DataSet = Type.Object({
-  name: Type.String(),
-  docs: Type.Array(Type.Object({ id: Type.String(), title: Type.String(), text: Type.String() })),
-  queries: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      text: Type.String(),
-      rel: Type.Optional(Type.Array(Type.String())),
-      answers: Type.Optional(Type.Array(Type.String())),
-      noAnswer: Type.Optional(Type.Boolean()),
-    }),
-  ),
-});
-type DataSet = Static<typeof DataSet>;
-const OffDomain = Type.Object({ questions: Type.Array(Type.String()) });
-
-interface Asked {
-  readonly confidence: number;
-  /** Right documents' places among the found ones, from 0; documents are placed by their best passage. */
-  readonly places: readonly number[];
-  readonly ms: number;
-}
-
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const clock = { now: () => Date.now(), timer: () => () => undefined };
+const never = new AbortController().signal;
+const progressMs = 5_000;
 
-async function ask(index: KnowledgeIndex, workspaceId: string, text: string, rel: ReadonlySet<string>): Promise<Asked> {
-  const start = performance.now();
-  const { ranked, confidence } = await retrieve(index, {
-    workspaceId,
-    text,
-    history: [],
-    audience: [],
-  });
-  const ms = performance.now() - start;
-  const documents = [...new Set(ranked.map((each) => each.candidate.documentId))];
-  return { confidence, places: documents.flatMap((id, place) => (rel.has(id) ? [place] : [])), ms };
+interface Base {
+  readonly index: KnowledgeIndex;
+  readonly workspaceId: string;
+  /** The program's ids of the set's documents. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly chunks: number;
+  readonly builtS: number;
+  close(): Promise<void>;
 }
 
-/** The probability that a question with an answer has the higher confidence than one without. */
-function auroc(positive: readonly number[], negative: readonly number[]): number {
-  const all = [
-    ...positive.map((value) => ({ value, positive: true })),
-    ...negative.map((value) => ({ value, positive: false })),
-  ];
-  all.sort((left, right) => left.value - right.value);
-  let rankSum = 0;
-  for (let start = 0; start < all.length;) {
-    let end = start;
-    while (end < all.length && all[end]?.value === all[start]?.value) end += 1;
-    const middle = (start + end + 1) / 2;
-    for (const each of all.slice(start, end)) if (each.positive) rankSum += middle;
-    start = end;
-  }
-  return (rankSum - (positive.length * (positive.length + 1)) / 2) / (positive.length * negative.length);
+let lastShown = Date.now();
+function progress(text: string): void {
+  if (Date.now() - lastShown < progressMs) return;
+  lastShown = Date.now();
+  console.error(text);
 }
 
-const mean = (values: readonly number[]): number =>
-  values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
-const share = (values: readonly boolean[]): number => mean(values.map(Number));
-const shown = (value: number): string => (Number.isNaN(value) ? "-" : value.toFixed(3));
-
-async function measure(
-  set: DataSet,
-  offDomain: readonly string[],
-  folder: string,
-  limit: number,
-): Promise<Record<string, string>> {
-  const store = await openStore(`sqlite:${join(folder, `${set.name}.sqlite`)}`);
+async function build(set: QuestionSet, name: string, folder: string, repair: boolean): Promise<Base> {
+  const store = await openStore(`sqlite:${join(folder, `${name}.sqlite`)}`);
   await store.migrate();
-  const workspaceId = newWorkspaceId();
-  await store.write((tx) =>
-    tx
-      .insertInto("workspaces")
-      .values({
-        id: workspaceId,
-        name: set.name,
-        plan: "business",
-        identity_secret: "",
-        settings: "{}",
-        knowledge_version: 0,
-        created_at: 0,
-        deleted_at: null,
-      })
-      .execute(),
-  );
-  const index = openEmbeddedIndex({ store, path: join(folder, `${set.name}.index`), log: quiet });
-  const documents = createDocuments({ store, clock, log: quiet, fetch: noFetch });
+  const workspaceId = await newWorkspace(store);
+  const index = openEmbeddedIndex({ store, path: join(folder, `${name}.index`), log: silentLog });
+  const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
   const ids = new Map<string, string>();
-  const built = performance.now();
+  const start = performance.now();
   for (const [number, doc] of set.docs.entries()) {
     const bytes = Buffer.from(`---\ntitle: ${JSON.stringify(doc.title)}\n---\n${doc.text}`);
     const { id } = await documents.add({ workspaceId, fileName: `${number}.md`, bytes });
     await documents.process(id);
     ids.set(doc.id, id);
+    progress(`${name}: ${number} of ${set.docs.length} documents`);
   }
-  const chunks = (await index.search({ workspaceId, terms: [], audience: [], limit: 1 })).chunkCount;
-  const builtS = (performance.now() - built) / 1_000;
-
-  const step = Math.max(1, Math.ceil(set.queries.length / limit));
-  const queries = set.queries.filter((_, number) => number % step === 0);
-  const rightOf = (query: DataSet["queries"][number]): Set<string> =>
-    new Set((query.rel ?? []).flatMap((id) => ids.get(id) ?? []));
-  const answerable = queries.filter((query) => query.noAnswer !== true && rightOf(query).size > 0);
-  const asked: Asked[] = [];
-  for (const query of answerable) asked.push(await ask(index, workspaceId, query.text, rightOf(query)));
-  const off: Asked[] = [];
-  for (const text of offDomain) off.push(await ask(index, workspaceId, text, new Set()));
-  const near: Asked[] = [];
-  for (const query of queries)
-    if (query.noAnswer === true) near.push(await ask(index, workspaceId, query.text, new Set()));
-
-  const answerer = createExtractiveAnswerer({ index });
-  const answerTo = (text: string): Promise<Answer> =>
-    answerer.answer(
-      { workspaceId, text, history: [], strictness: "strict", topK: 5, audience: [], settings: defaultSettings },
-      new AbortController().signal,
-    );
-  const right: boolean[] = [];
-  const given: boolean[] = [];
-  const rightSource: boolean[] = [];
-  const titles = new Map(set.docs.map((doc) => [doc.id, doc.title]));
-  for (const query of answerable) {
-    const answer = await answerTo(query.text);
-    given.push(answer.answered);
-    if (answer.answered) {
-      const wanted = (query.rel ?? []).map((id) => titles.get(id) ?? "");
-      rightSource.push(answer.sources.some((source) => wanted.some((title) => source.title.startsWith(title))));
-    }
-    if (answer.answered && query.answers !== undefined)
-      right.push(query.answers.some((gold) => answer.text.toLowerCase().includes(gold.toLowerCase())));
-  }
-  const givenOff: boolean[] = [];
-  for (const text of offDomain) givenOff.push((await answerTo(text)).answered);
-  const givenNear: boolean[] = [];
-  for (const query of queries.filter((each) => each.noAnswer === true))
-    givenNear.push((await answerTo(query.text)).answered);
-  await index.close();
-  await store.close();
-
-  const confidences = asked.map((each) => each.confidence);
+  const { chunkCount } = await index.search({ workspaceId, terms: [], audience: [], limit: 1 });
+  const asIs: KnowledgeIndex = repair
+    ? index
+    : {
+        search: ({ misspelt: _, ...request }) => index.search(request),
+        close: () => index.close(),
+      };
   return {
-    set: set.name,
-    chunks: `${chunks}`,
-    "build s": builtS.toFixed(1),
-    "Hit@1": shown(share(asked.map((each) => each.places[0] === 0))),
-    "R@5": shown(
-      mean(
-        asked.map(
-          (each, number) =>
-            each.places.filter((place) => place < 5).length /
-            rightOf(answerable[number] ?? answerable[0] ?? neverAsked).size,
-        ),
-      ),
-    ),
-    "MRR@10": shown(mean(asked.map((each) => ((each.places[0] ?? 10) < 10 ? 1 / ((each.places[0] ?? 0) + 1) : 0)))),
-    "AUROC off": shown(
-      auroc(
-        confidences,
-        off.map((each) => each.confidence),
-      ),
-    ),
-    "AUROC near": shown(
-      auroc(
-        confidences,
-        near.map((each) => each.confidence),
-      ),
-    ),
-    answered: shown(share(given)),
-    "answered off": shown(share(givenOff)),
-    "answered near": shown(share(givenNear)),
-    "right source": `${shown(share(rightSource))} of ${rightSource.length}`,
-    "gold in answer": right.length === 0 ? "-" : `${shown(share(right))} of ${right.length}`,
-    "ms/question": shown(mean(asked.map((each) => each.ms))),
+    index: asIs,
+    workspaceId,
+    ids,
+    chunks: chunkCount,
+    builtS: (performance.now() - start) / 1_000,
+    async close() {
+      await index.close();
+      await store.close();
+    },
   };
 }
 
-const neverAsked = { id: "", text: "" };
+const rightOf = (base: Base, { rel = [] }: SetQuestion): Set<string> =>
+  new Set(rel.flatMap((id) => base.ids.get(id) ?? []));
+
+async function ask(base: Base, text: string, right: ReadonlySet<string>, gold?: readonly string[]): Promise<Asked> {
+  const lookup = { workspaceId: base.workspaceId, text, history: [], audience: [], topK: 5 };
+  const start = performance.now();
+  const { found, extract } = await judge(base.index, lookup, never);
+  const ms = performance.now() - start;
+  const documents = [...new Set(found.ranked.map((each) => each.candidate.documentId))];
+  const said = extract?.text.toLowerCase() ?? "";
+  return {
+    evidence: extract?.evidence ?? 0,
+    places: documents.flatMap((id, place) => (right.has(id) ? [place] : [])),
+    right: right.size,
+    rightSentence: gold === undefined ? null : gold.some((each) => said.includes(each.toLowerCase())),
+    rightSource: extract?.used.some(({ candidate }) => right.has(candidate.documentId)) ?? false,
+    ms,
+  };
+}
+
+/** Everything that was asked of one set in one way of writing. */
+interface Answers {
+  readonly answerable: Asked[];
+  /** Questions of the set that say so, answers to which only seem to be there. */
+  readonly near: Asked[];
+  readonly offDomain: Asked[];
+  /** With documents left out: questions that still have an answer, and those that have none any more. */
+  readonly kept: Asked[];
+  readonly heldOut: Asked[];
+}
+
+const none = (): Answers => ({ answerable: [], near: [], offDomain: [], kept: [], heldOut: [] });
+
+async function askAll(
+  set: QuestionSet,
+  whole: Base,
+  part: Base,
+  offDomain: readonly string[],
+  write: (text: string) => string,
+): Promise<Answers> {
+  const answers = none();
+  for (const [number, query] of set.queries.entries()) {
+    progress(`${set.name}: ${number} of ${set.queries.length} questions`);
+    const text = write(query.text);
+    const right = rightOf(whole, query);
+    if (query.noAnswer === true) answers.near.push(await ask(whole, text, right));
+    if (query.noAnswer === true || right.size === 0) continue;
+    answers.answerable.push(await ask(whole, text, right, query.answers));
+    const left = rightOf(part, query);
+    (left.size > 0 ? answers.kept : answers.heldOut).push(await ask(part, text, left));
+  }
+  for (const text of offDomain) answers.offDomain.push(await ask(whole, write(text), new Set()));
+  return answers;
+}
+
+type Row = Record<string, string | number>;
+
+function rowOf(name: string, answers: Answers): Row {
+  const evidence = (asked: readonly Asked[]): number[] => asked.map((each) => each.evidence);
+  const { answerable, near, offDomain, kept, heldOut } = answers;
+  const sentences = answerable.flatMap(({ rightSentence }) => (rightSentence === null ? [] : [rightSentence]));
+  const times = [answerable, near, offDomain].flat().map(({ ms }) => ms);
+  const strict = (asked: readonly Asked[]): number => share(asked.map((each) => each.evidence >= answerFloor.strict));
+  const helpful = (asked: readonly Asked[]): number => share(asked.map((each) => each.evidence >= answerFloor.helpful));
+  return {
+    set: name,
+    questions: answerable.length,
+    "Hit@1": hitAt1(answerable),
+    "R@5": recallAt5(answerable),
+    "MRR@10": mrrAt10(answerable),
+    "nDCG@10": ndcgAt10(answerable),
+    "right sentence": share(sentences),
+    "right source": share(answerable.map((each) => each.rightSource)),
+    "AUROC held out": auroc(evidence(kept), evidence(heldOut)),
+    "AUROC off": auroc(evidence(answerable), evidence(offDomain)),
+    "AUROC near": auroc(evidence(answerable), evidence(near)),
+    "answered at 5 % held out": answeredAt5Percent(evidence(kept), evidence(heldOut)),
+    "answered at 5 % off": answeredAt5Percent(evidence(answerable), evidence(offDomain)),
+    strict: strict(answerable),
+    "strict held out": strict(heldOut),
+    "strict off": strict(offDomain),
+    helpful: helpful(answerable),
+    "helpful held out": helpful(heldOut),
+    "helpful off": helpful(offDomain),
+    "ms p50": quantile(times, 0.5),
+    "ms p99": quantile(times, 0.99),
+  };
+}
+
+const stepsAcross = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6];
+
+/**
+ * How often an answer of so much evidence is right, where a third of the questions each have an answer, have lost it,
+ * and are about something else: what the floors and the bands of the confidence are chosen by.
+ */
+function calibration({ answerable, heldOut, offDomain }: Answers): Row[] {
+  const groups = [answerable, heldOut, offDomain].filter((group) => group.length > 0);
+  return stepsAcross.map((from, index) => {
+    const below = stepsAcross[index + 1] ?? Number.POSITIVE_INFINITY;
+    const shares = groups.map((group) => {
+      const within = group.filter(({ evidence }) => evidence >= from && evidence < below);
+      const right = within.filter((each) => each.right > 0 && (each.rightSentence ?? each.rightSource));
+      return { within: within.length / group.length, right: right.length / group.length };
+    });
+    const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);
+    const within = sum(shares.map((each) => each.within));
+    return {
+      evidence: `${from.toFixed(2)} to ${Number.isFinite(below) ? below.toFixed(2) : "1"}`,
+      confidence: bandOf(from),
+      "share of answers": within / groups.length,
+      right: within === 0 ? Number.NaN : sum(shares.map((each) => each.right)) / within,
+    };
+  });
+}
+
+/** Two tables, since one would be too wide to be read. */
+function print(rows: readonly Row[]): void {
+  const ranking = [
+    "questions",
+    "Hit@1",
+    "R@5",
+    "MRR@10",
+    "nDCG@10",
+    "right sentence",
+    "right source",
+    "ms p50",
+    "ms p99",
+  ];
+  const table = (keep: (column: string) => boolean): void =>
+    console.table(
+      Object.fromEntries(
+        rows.map(({ set, ...cells }) => [
+          set,
+          Object.fromEntries(
+            Object.entries(cells)
+              .filter(([column]) => keep(column))
+              .map(([column, value]) => [column, shown(value)]),
+          ),
+        ]),
+      ),
+    );
+  table((column) => ranking.includes(column));
+  table((column) => !ranking.includes(column));
+}
+
+function shown(value: string | number): string | number {
+  if (typeof value === "string" || Number.isInteger(value)) return value;
+  return Number.isNaN(value) ? "-" : Math.round(value * 1_000) / 1_000;
+}
 
 const { values } = parseArgs({
-  options: { data: { type: "string" }, limit: { type: "string", default: "2500" } },
+  options: {
+    data: { type: "string" },
+    split: { type: "string", default: "all" },
+    set: { type: "string", multiple: true },
+    json: { type: "string" },
+    "no-repair": { type: "boolean", default: false },
+  },
 });
-if (values.data === undefined) {
-  console.error("usage: npm run bench:retrieval -- --data DIR [--limit QUESTIONS]");
+const halves: readonly Half[] = ["tune", "report", "all"];
+const half = halves.find((each) => each === values.split);
+if (values.data === undefined || half === undefined) {
+  console.error(
+    "usage: npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME]... [--json FILE] [--no-repair]",
+  );
   process.exit(2);
 }
-const data = values.data;
-const read = (name: string): unknown => JSON.parse(readFileSync(join(data, name), "utf8"));
-const names = readdirSync(data).filter((name) => name.endsWith(".json"));
-const offDomain = names.includes("off-domain.json") ? Value.Parse(OffDomain, read("off-domain.json")).questions : [];
+const { sets, offDomain, skipped } = readQuestionSets(values.data, half);
+for (const name of skipped) console.error(`${name}: has no questions of the form that is read, and is left out`);
 const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 try {
-  const rows: Record<string, string>[] = [];
-  for (const name of names.filter((each) => each !== "off-domain.json")) {
-    const content = read(name);
-    if (!Value.Check(DataSet, content)) {
-      console.error(`${name}: not a set of questions, left out`);
-      continue;
+  const rows: Row[] = [];
+  const all = { "as written": none(), "with slips": none() };
+  for (const set of sets.filter(({ name }) => values.set === undefined || values.set.includes(name))) {
+    const whole = await build(set, set.name, folder, !values["no-repair"]);
+    const left = { ...set, docs: set.docs.filter(({ id }) => !isHeldOut(id)) };
+    const part = await build(left, `${set.name}, part`, folder, !values["no-repair"]);
+    console.error(`${set.name}: ${whole.chunks} passages, indexed in ${whole.builtS.toFixed(1)} s`);
+    const ways = [
+      ["as written", (text: string) => text],
+      ["with slips", withTypo],
+    ] as const;
+    for (const [way, write] of ways) {
+      const answers = await askAll(set, whole, part, offDomain, write);
+      rows.push(rowOf(`${set.name}, ${way}`, answers));
+      for (const kind of ["answerable", "near", "offDomain", "kept", "heldOut"] as const)
+        for (const asked of answers[kind]) all[way][kind].push(asked);
     }
-    if (content.queries.length > 0) rows.push(await measure(content, offDomain, folder, Number(values.limit)));
+    await whole.close();
+    await part.close();
   }
-  console.table(rows);
+  for (const way of ["as written", "with slips"] as const) rows.push(rowOf(`in sum, ${way}`, all[way]));
+  print(rows);
+  const calibrated = calibration(all["as written"]);
+  console.table(
+    calibrated.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, shown(value)]))),
+  );
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify({ half, rows, calibration: calibrated }, undefined, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

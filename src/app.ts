@@ -1,4 +1,6 @@
 import { asksForHuman } from "#answering/escalation.ts";
+import { spokenLanguage } from "#answering/spoken-language.ts";
+import { settingsIn } from "#domain/canned.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
@@ -18,6 +20,8 @@ import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { openNowAndThen } from "#jobs/now-and-then.ts";
 import type { WebResponse } from "#channel/contract.ts";
+import { leaveVectors } from "#knowledge/vectors.ts";
+import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { leaveTypesense } from "#store/conversation-search-typesense.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -85,7 +89,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -124,6 +128,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     channels,
     answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
+    inLanguageOf: (settings, newestFirst) => settingsIn(settings, spokenLanguage(newestFirst)),
     search,
     fanout,
     wake,
@@ -144,7 +149,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
-    send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
+    // More than two hours: a platform that is away for one of them loses no message.
+    send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     tell: {
@@ -169,6 +175,27 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
             attemptsMax: Number.POSITIVE_INFINITY,
             lanesMax: 4,
             run: (rows) => outside.work(rows),
+          } satisfies Handler,
+        }),
+    ...(knowledge === undefined
+      ? {}
+      : {
+          knowledge: {
+            batch: true,
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 2,
+            run: (rows) => knowledge.work(rows),
+          } satisfies Handler,
+        }),
+    ...(vectors === undefined
+      ? {}
+      : {
+          embed: {
+            batch: true,
+            // However long the server is away: passages are found by their words meanwhile.
+            attemptsMax: Number.POSITIVE_INFINITY,
+            lanesMax: 2,
+            run: (rows, signal) => vectors.work(rows, signal),
           } satisfies Handler,
         }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
@@ -196,6 +223,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     tidying = openNowAndThen({ clock, log, run: () => documents.removeOrphans() });
     opened.push(() => tidying?.close() ?? Promise.resolve());
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
+    await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
+    await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
     worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
     const running = worker;
@@ -236,8 +265,11 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
-      ...(outside === undefined ? [] : [degradedBy("search engine", await outside.trouble())]),
-      ...modelState(core.modelTrouble()),
+      ...(outside === undefined
+        ? []
+        : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
+      ...modelState("model", core.modelTrouble()),
+      ...modelState("embedding server", core.embedderTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
         name: `channel ${name}`,
         // The other channels go on, so the process stays in service.
@@ -333,6 +365,13 @@ async function readiness(
   return states;
 }
 
+async function unfinished(knowledge: Core["knowledge"]): Promise<string | null> {
+  const count = (await knowledge?.unfinished()) ?? 0;
+  return count === 0
+    ? null
+    : `the passages of ${count} workspaces are being indexed; until then the embedded index answers for them`;
+}
+
 /** Where everything goes on without it. */
 const degradedBy = (name: string, cause: string | null): DependencyState => ({
   name,
@@ -340,9 +379,9 @@ const degradedBy = (name: string, cause: string | null): DependencyState => ({
   cause,
 });
 
-/** Without it questions are still answered, in the documents' own sentences. */
-function modelState(trouble: string | null | undefined): readonly DependencyState[] {
-  return trouble === undefined ? [] : [degradedBy("model", trouble)];
+/** Without it questions are still answered: in the documents' own sentences, and by their words. */
+function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
+  return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }
 
 /** The demo page is for trying it out, on the embedded default. */

@@ -7,6 +7,7 @@ import type { EventType } from "#domain/events.ts";
 import { eventTypes } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
+import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
 import { plans, strictnesses } from "#domain/workspace.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { AllowPrivate } from "./outbound/addresses.ts";
@@ -68,6 +69,11 @@ const channelSchema = Type.Object(
   { description: "An account on a platform, with the platform's own settings; docs/channels.md lists them." },
 );
 
+const translationSchema = closed(
+  Object.fromEntries(cannedKeys.map((key) => [key, Type.Optional(text("{bot} in it is the bot's name."))])),
+  "Sentences of one language; what is absent is built in.",
+);
+
 const workspaceSchema = closed(
   {
     name: text("Names the workspace; the workspace of this name is made when there is none.", 200),
@@ -78,12 +84,35 @@ const workspaceSchema = closed(
         description: "strict answers only when it is sure; helpful also when it may be right.",
       }),
     ),
+    answers: Type.Optional(
+      closed(
+        {
+          synonyms: Type.Optional(
+            Type.Array(
+              Type.Array(text("A word or a phrase.", 100), {
+                minItems: 2,
+                maxItems: 30,
+                description: "Words and phrases that mean the same.",
+              }),
+              { maxItems: 500, description: "The workspace's own synonyms, besides the built-in ones." },
+            ),
+          ),
+        },
+        "How answers are found.",
+      ),
+    ),
     messages: Type.Optional(
       closed(
         {
           handover: Type.Optional(text("Said once when the conversation goes to people.")),
           unknown: Type.Optional(text("Said when the documents hold no answer.")),
           waiting: Type.Optional(text("What an API client is answered while a person has the conversation.")),
+          translations: Type.Optional(
+            Type.Record(Type.String({ pattern: `^(?:${spokenLanguages.join("|")})$` }), translationSchema, {
+              additionalProperties: false,
+              description: `Sentences in a customer's language, by its code: ${spokenLanguages.join(", ")}.`,
+            }),
+          ),
         },
         "Sentences that the bot says by itself.",
       ),
@@ -362,17 +391,22 @@ function describe(path: readonly string[]): string {
 }
 
 function allowedAt(path: readonly string[]): string {
-  const { properties } = (schemaAt(path) ?? {}) as { readonly properties?: object };
-  return `allowed here: ${Object.keys(properties ?? {}).join(", ")}`;
+  const { properties, description } = (schemaAt(path) ?? {}) as {
+    readonly properties?: object;
+    readonly description?: string;
+  };
+  return `allowed here: ${properties === undefined ? description : Object.keys(properties).join(", ")}`;
 }
 
 function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly FileChannel[]): FileWorkspace {
   const settings: Record<string, unknown> = {
     strictness: given.strictness,
     botName: given.bot_name,
+    synonyms: given.answers?.synonyms,
     handoverMessage: given.messages?.handover,
     unknownMessage: given.messages?.unknown,
     waitingMessage: given.messages?.waiting,
+    translations: given.messages?.translations,
     escalationPhrases: given.escalation?.phrases,
     lowAnswersToEscalate: given.escalation?.low_answers,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,

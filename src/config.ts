@@ -16,6 +16,17 @@ export interface ModelConfig {
   readonly apiKey: string | undefined;
 }
 
+export const embeddingProviders = ["openai", "openai-compatible"] as const;
+
+/** Which embedding server tells what texts mean. */
+export interface EmbeddingConfig {
+  readonly provider: (typeof embeddingProviders)[number];
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly name: string;
+  readonly apiKey: string | undefined;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -35,6 +46,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Absent: answers are the documents' own sentences. */
   readonly model?: ModelConfig;
+  /** Absent: passages are found by their words alone. */
+  readonly embedding?: EmbeddingConfig;
   readonly file: FileConfig;
   /** Where a test ends the process; see engine/checkpoint.ts. */
   readonly killAt: string | undefined;
@@ -94,6 +107,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const typesense = typesenseOf(value("TYPESENSE_URL"), secretValue("TYPESENSE_API_KEY"));
   const model = modelOf(value, secretValue);
+  const embedding = embeddingOf(value, secretValue);
   return {
     host,
     port,
@@ -111,6 +125,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       .map((each) => each.trim())
       .filter((each) => each !== ""),
     ...(model === undefined ? {} : { model }),
+    ...(embedding === undefined ? {} : { embedding }),
     file: loadFile(value("PARLEY_CONFIG"), env),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
@@ -167,7 +182,42 @@ function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
   return { provider, name, apiKey, baseUrl: baseUrl === undefined ? undefined : modelUrlOf(baseUrl) };
 }
 
-function modelUrlOf(given: string): string {
+function embeddingOf(value: Value, secretValue: Value): EmbeddingConfig | undefined {
+  const given = value("EMBEDDING_PROVIDER");
+  const name = value("EMBEDDING_NAME");
+  const baseUrl = value("EMBEDDING_BASE_URL");
+  const apiKey = secretValue("EMBEDDING_API_KEY");
+  if (given === undefined) {
+    const [left] = Object.entries({ EMBEDDING_NAME: name, EMBEDDING_BASE_URL: baseUrl, EMBEDDING_API_KEY: apiKey })
+      .filter(([, set]) => set !== undefined)
+      .map(([variable]) => variable);
+    if (left === undefined) return undefined;
+    throw new ConfigError(
+      `${left} is set and EMBEDDING_PROVIDER is not: set it to ${embeddingProviders.join(" or ")}, or unset ${left}`,
+    );
+  }
+  const provider = embeddingProviders.find((each) => each === given);
+  if (provider === undefined) {
+    throw new ConfigError(`EMBEDDING_PROVIDER is "${given}": use ${embeddingProviders.join(" or ")}`);
+  }
+  if (name === undefined || name.length > 150) {
+    throw new ConfigError("EMBEDDING_NAME: set it to the name of the embedding model, as its provider writes it");
+  }
+  if (provider === "openai-compatible" && baseUrl === undefined) {
+    throw new ConfigError(
+      "EMBEDDING_BASE_URL is missing: openai-compatible needs it, such as http://localhost:11434/v1",
+    );
+  }
+  if (provider === "openai" && apiKey === undefined) {
+    throw new ConfigError("EMBEDDING_API_KEY is missing: openai needs a key; set it, or EMBEDDING_API_KEY_FILE");
+  }
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new ConfigError("EMBEDDING_API_KEY has characters that no key has, such as a space: check how it was copied");
+  }
+  return { provider, name, apiKey, baseUrl: modelUrlOf(baseUrl ?? "https://api.openai.com/v1", "EMBEDDING_BASE_URL") };
+}
+
+function modelUrlOf(given: string, variable = "MODEL_BASE_URL"): string {
   const url = URL.parse(given);
   if (
     url === null ||
@@ -178,7 +228,7 @@ function modelUrlOf(given: string): string {
     url.hash !== ""
   ) {
     throw new ConfigError(
-      "MODEL_BASE_URL: use an http or https address without password, query and fragment, such as http://localhost:11434/v1",
+      `${variable}: use an http or https address without password, query and fragment, such as http://localhost:11434/v1`,
     );
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");

@@ -14,7 +14,13 @@ import { createInProcessFanout } from "#jobs/in-process.ts";
 import { runLane } from "#jobs/run-lane.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import type { Documents } from "#knowledge/documents.ts";
+import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { createHybridIndex } from "#knowledge/hybrid-index.ts";
+import type { Vectors } from "#knowledge/vectors.ts";
+import { createVectors } from "#knowledge/vectors.ts";
+import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
 import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
@@ -28,6 +34,7 @@ import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
 import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
+import { createEngineCounts } from "./engine-counts.ts";
 import { createModelCounts } from "./model/counts.ts";
 import { version } from "./version.ts";
 
@@ -48,11 +55,17 @@ export interface Core {
   readonly search: ConversationSearch;
   /** The same, where an engine beside the database searches. */
   readonly outside: OutsideSearch | undefined;
+  /** Passages, where that engine holds them. */
+  readonly knowledge: TypesenseIndex | undefined;
   /** Reaches addresses that somebody else has chosen. */
   readonly guardedFetch: GuardedFetch;
   readonly answerer: Answerer;
   /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
   modelTrouble(): string | null | undefined;
+  /** The same of the embedding server. */
+  embedderTrouble(): string | null | undefined;
+  /** What passages mean, where an embedding server tells. */
+  readonly vectors: Vectors | undefined;
   readonly people: People;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
@@ -69,7 +82,7 @@ export async function openCore(
   mkdirSync(config.dataDir, { recursive: true });
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
-  const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
   const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   const documents = createDocuments({
     store,
@@ -80,19 +93,41 @@ export async function openCore(
     ...(wake === undefined ? {} : { wake }),
   });
   const base = createConversationSearch(store);
-  const outside =
+  const typesense =
     config.typesense === undefined
+      ? undefined
+      : createTypesense({ ...config.typesense, observe: createEngineCounts(metrics) });
+  const outside =
+    typesense === undefined
       ? undefined
       : createTypesenseSearch({
           store,
           base,
-          typesense: createTypesense(config.typesense),
+          typesense,
           clock,
           log,
           // A command tells nobody: the server looks for work every second.
           wake: wake ?? { notify: () => undefined },
         });
   const search = outside ?? base;
+  const knowledge =
+    typesense === undefined
+      ? undefined
+      : createTypesenseIndex({ store, typesense, base: embedded, clock, log, runLane: runOwnLane });
+  const byWords: KnowledgeIndex = knowledge ?? embedded;
+  const embedder =
+    config.embedding === undefined
+      ? undefined
+      : (await import("#model/open-embedder.ts")).createEmbedder(config.embedding, clock);
+  const vectors = embedder === undefined ? undefined : createVectors({ store, embedder, clock, log });
+  const index =
+    embedder === undefined || vectors === undefined
+      ? byWords
+      : createHybridIndex({ words: byWords, vectors, embedder, read: store.read, log });
+  function runOwnLane(lane: string): Promise<boolean> {
+    const handlers = { ...documents.work, ...(knowledge === undefined ? {} : { knowledge: knowledge.work }) };
+    return runLane({ store, clock, handlers }, lane);
+  }
   // Its packages are large, and needed only where there is a model.
   const model =
     config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
@@ -106,10 +141,13 @@ export async function openCore(
     documents,
     answerer: createAnswerer({ index, composer }),
     modelTrouble: () => model?.trouble(),
+    embedderTrouble: () => embedder?.trouble(),
+    vectors,
     guardedFetch,
-    runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
+    runLane: runOwnLane,
     search,
     outside,
+    knowledge,
     people: createPeople({ store, clock, search }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {

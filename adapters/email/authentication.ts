@@ -11,7 +11,7 @@ export type Verdict =
   | "unchecked";
 
 /** Exchange Online names no server in its results. */
-export const microsoft365 = "microsoft-365";
+const microsoft365 = "microsoft-365";
 
 /**
  * The verdict of the trusted server. It stands above what the sender wrote, so its topmost field counts: whatever else

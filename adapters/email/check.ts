@@ -25,7 +25,7 @@ export async function checkMailbox(
   try {
     await transport.verify();
   } catch (error) {
-    throw new Error(smtpError(error, config).message);
+    throw new Error(smtpError(error, config).message, { cause: error });
   } finally {
     transport.close();
   }

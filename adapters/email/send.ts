@@ -37,7 +37,7 @@ export async function sendMail(
   if (to === undefined) throw new DeliveryError("rejected", "no e-mail address of this customer is known");
   if (names.isOwnAddress(to)) throw new DeliveryError("rejected", "the address is that of this mailbox itself");
   const { botName, title } = await host.workspace();
-  const company = config.name ?? title;
+  const company = config.from_name ?? title;
   const author = mail.role === "agent" ? mail.author : botName;
   // Who forges a sender must not have the bot write to others.
   const copies = mail.role === "agent" || last?.dmarc === "pass" ? (last?.cc ?? []) : [];

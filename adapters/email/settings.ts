@@ -12,7 +12,7 @@ const folder = (description: string) => Type.String({ minLength: 1, maxLength: 2
 export const configSchema = Type.Object(
   {
     address: address("The address that customers write to."),
-    name: Type.Optional(
+    from_name: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 100,

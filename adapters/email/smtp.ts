@@ -1,4 +1,4 @@
-import nodemailer from "nodemailer";
+import { createTransport as createSmtp } from "nodemailer";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Credentials } from "./oauth.ts";
 import type { EmailConfig } from "./settings.ts";
@@ -12,7 +12,7 @@ export const busyMs = 60_000;
 export function createTransport(config: EmailConfig, credentials: Credentials | undefined) {
   const security = config.smtp_security ?? "tls";
   const ports = { tls: 465, starttls: 587, none: 25 } as const;
-  return nodemailer.createTransport({
+  return createSmtp({
     host: config.smtp_host,
     port: config.smtp_port ?? ports[security],
     secure: security === "tls",

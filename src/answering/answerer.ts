@@ -1,11 +1,14 @@
+import { cannedText } from "#domain/canned.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { Composed } from "./compose.ts";
 import { compose } from "./compose.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
+import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
-import { smallTalkReply } from "./small-talk.ts";
+import { smallTalk } from "./small-talk.ts";
 
 /** The passage that tells the steps often ranks a little below those that only speak of them. */
 const passagesBeyond = 3;
@@ -24,10 +27,10 @@ export function createAnswerer({
   return {
     async answer(question, signal) {
       signal.throwIfAborted();
-      const reply = smallTalkReply(question.text, question.settings.botName);
-      if (reply !== undefined) {
+      const talk = smallTalk(question.text);
+      if (talk !== undefined) {
         return spoken(question, {
-          text: reply,
+          text: cannedText(question.settings, talk.language, talk.kind),
           sources: [],
           confidence: "high",
           answered: true,
@@ -35,15 +38,25 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const found = await retrieve(index, question);
-      const count = question.topK + passagesBeyond;
-      const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
-      signal.throwIfAborted();
+      const { found, extract } = await judge(index, question, signal);
       if (extract === undefined || extract.evidence < answerFloor[question.strictness])
         return spoken(question, unknownAnswer(question, found));
       return composer.compose({ question, found, extract }, signal);
     },
   };
+}
+
+/** What is found for a question, and how much of an answer the documents' own sentences make. */
+export async function judge(
+  index: KnowledgeIndex,
+  lookup: Lookup & Pick<Question, "topK">,
+  signal: AbortSignal,
+): Promise<{ readonly found: Found; readonly extract: Composed | undefined }> {
+  const found = await retrieve(index, lookup, signal);
+  const count = lookup.topK + passagesBeyond;
+  const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
+  signal.throwIfAborted();
+  return { found, extract };
 }
 
 /** Answers in the documents' own sentences: what it says is written in the sources it names. */
@@ -52,7 +65,7 @@ export const extractiveComposer: Composer = {
     const confidence = bandOf(extract.evidence);
     return spoken(question, {
       ...searched,
-      text: confidence === "low" ? `${uncertainPreface}${extract.text}` : extract.text,
+      text: confidence === "low" ? `${uncertainPreface(question)}${extract.text}` : extract.text,
       sources: extract.used.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
       confidence,
       answered: true,

@@ -1,71 +1,50 @@
 import type { SearchResult } from "#knowledge/index-port.ts";
-import { isSoft, stem } from "./terms.ts";
+import type { WordLanguage } from "./languages.ts";
+import type { Synonyms } from "./synonyms.ts";
+import { synonymsOf } from "./synonyms.ts";
+import { isSoft, termsOf } from "./terms.ts";
 
 /** What a question asks for, as it is looked for in passages. */
 export interface AskedTerms {
   /** What each term of the question weighs. */
   readonly weights: ReadonlyMap<string, number>;
+  /** What the terms weigh less that were taken for misspelt ones, than words that nobody knows: a guess is no knowledge. */
+  readonly guessed: number;
   /** The term of the question that a passage's term stands for; undefined: it was not asked for. */
   askedBy(term: string): string | undefined;
+  /** The terms of a text, which stand in order, with one in the place of those that stand for one thing together. */
+  read(terms: readonly string[]): readonly string[];
+  /** The terms of a text, which is taken to be in the language of the question. */
+  termsOf(text: string): readonly string[];
+  /** What was asked for of the terms of a text. */
+  askedIn(terms: readonly string[]): Asked[];
 }
 
-/** Words that customers and manuals use for the same thing. Each line is one meaning; a word stands in one line only. */
-const meanings = `
-  ship shipping shipment deliver delivery dispatch arrive arrival
-  refund reimburse reimbursement moneyback
-  pay payment paid
-  price cost fee
-  phone telephone
-  email mail
-  login signin logon
-  delete remove erase
-  cancel cancellation terminate
-  repair fix
-  buy purchase
-  photo picture image
-  invoice receipt
-  discount coupon voucher promo
-  broken defective faulty damaged
-  install installation setup
-  connect connection pair pairing
-  subscription membership
-  offline internet
-`;
+/** A place in a passage that has what was asked for. */
+export interface Asked {
+  readonly term: string;
+  /** How much it counts: less than 1 where it is not the word itself but one of the same meaning, or written almost alike. */
+  readonly share: number;
+  /** Where it stands, in terms from the beginning. */
+  readonly place: number;
+}
 
-const groups: readonly (readonly string[])[] = meanings
-  .split("\n")
-  .map((line) => [
-    ...new Set(
-      line
-        .trim()
-        .split(/\s+/)
-        .filter((word) => word !== "")
-        .map((word) => stem(word)),
-    ),
-  ])
-  .filter((group) => group.length > 1);
-const groupOf: ReadonlyMap<string, readonly string[]> = new Map(
-  groups.flatMap((group) => group.map((term) => [term, group])),
-);
-
-/** A word of the same meaning counts a little less than the word itself. */
-export const synonymShare = 0.8;
+/** How much a word counts that the one of the question was probably meant for: at 0.8 more is answered that has no answer. */
+const repairedShare = 0.5;
+/** So much of what such a word weighs less than an unknown one counts against the answer. */
+const guessCost = 0.5;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
 
 /** The terms to search for: those of the question and those that mean the same. */
-export function withSynonyms(terms: readonly string[]): string[] {
-  return [...new Set(terms.flatMap((term) => [term, ...(groupOf.get(term) ?? [])]))];
+export function withSynonyms(terms: readonly string[], synonyms: Synonyms = synonymsOf()): string[] {
+  const all = terms.flatMap((term) => [term, ...synonyms.groupOf(term)]);
+  return [...new Set(all.flatMap((term) => synonyms.stemsOf(term)))];
 }
 
 /** How much it says that a passage has this term: much when few of the passages have it. Never negative. */
 function idf(frequency: number, chunkCount: number): number {
   return Math.log(1 + (chunkCount - frequency + 0.5) / (frequency + 0.5));
-}
-
-/** One stem for all that mean the same. */
-export function synonymOf(term: string): string {
-  return groupOf.get(term)?.[0] ?? term;
 }
 
 /** Weight of a term that no passage has: a little more than that of one which a single passage has. */
@@ -74,23 +53,50 @@ export function unknownWeight(chunkCount: number): number {
   return Math.min(idf(0, chunkCount), 1.2 * idf(1, Math.max(1, chunkCount)));
 }
 
+type Statistics = Pick<SearchResult, "frequency" | "chunkCount" | "repaired">;
+
 /** Weighs terms by how rare they are in this workspace; `share` makes some count less. */
 export function weighTerms(
   terms: readonly string[],
-  { frequency, chunkCount }: Pick<SearchResult, "frequency" | "chunkCount">,
+  { frequency, chunkCount, repaired = new Map() }: Statistics,
   share: (term: string) => number = () => 1,
+  synonyms: Synonyms = synonymsOf(),
+  language: WordLanguage = "en",
 ): AskedTerms {
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
-  const asked = new Map<string, string>();
+  const asked = new Map<string, Omit<Asked, "place">>();
+  let guessed = 0;
+  // Words that stand for one thing together are no more frequent than the rarest of them.
+  const frequencyOf = (term: string): number =>
+    Math.min(...synonyms.stemsOf(term).map((each) => frequency.get(each) ?? 0));
   for (const term of terms) {
     // Two words of one meaning in a question ask for one thing.
     if (asked.has(term)) continue;
-    const group = groupOf.get(term) ?? [];
-    const found = Math.max(...[term, ...group].map((each) => frequency.get(each) ?? 0));
+    const group = synonyms.groupOf(term);
+    const meant = (repaired.get(term) ?? []).filter((each) => !terms.includes(each));
+    const alike = [...new Set(meant.flatMap((each) => [each, ...synonyms.groupOf(each)]))];
+    const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
     const weight = found === 0 ? unknown : idf(found, chunkCount);
     weights.set(term, share(term) * (isSoft(term) ? Math.min(weight, softShare * unknown) : weight));
-    for (const each of [term, ...group]) asked.set(each, term);
+    if (alike.length > 0) guessed += guessCost * Math.max(0, unknown - weight);
+    asked.set(term, { term, share: 1 });
+    for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
+    for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });
   }
-  return { weights, askedBy: (term) => asked.get(term) };
+  return {
+    weights,
+    termsOf: (text) => termsOf(text, language),
+    guessed,
+    askedBy: (term) => asked.get(term)?.term,
+    read: (passage) => synonyms.read(passage),
+    askedIn(passage) {
+      const found: Asked[] = [];
+      for (const [place, each] of synonyms.read(passage).entries()) {
+        const wanted = asked.get(each);
+        if (wanted !== undefined) found.push({ ...wanted, place });
+      }
+      return found;
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { listAround, spanOf, withPromised } from "./span.ts";
 import type { Placed } from "./strips.ts";
 import { stripsOf, union, weigh } from "./strips.ts";
 import { promisesSteps } from "./telling.ts";
-import { termsOf, wordCount } from "./terms.ts";
+import { wordCount } from "./terms.ts";
 
 export interface Composed {
   /** Markdown; every sentence of it stands in one of the used passages. */
@@ -73,8 +73,8 @@ function withSection(placed: readonly Placed[], asked: AskedTerms): Placed[] {
   const isSteps = placed.some(({ unit }) => unit.kind === "item" && unit.number !== null);
   if (first === undefined || section === undefined || !isSteps || placed.some(({ unit }) => unit.kind === "heading"))
     return [...placed];
-  const named = termsOf(section);
-  if (named.length === 0 || named.some((term) => asked.askedBy(term) !== undefined)) return [...placed];
+  const named = asked.termsOf(section);
+  if (named.length === 0 || asked.askedIn(named).length > 0) return [...placed];
   return [{ ...first, unit: { kind: "heading", text: section.replace(/:$/, "") } }, ...placed];
 }
 

@@ -1,8 +1,11 @@
+import type { CannedKey } from "#domain/spoken.ts";
+import { cannedText } from "#domain/canned.ts";
 import type { Source } from "#domain/message.ts";
 import type { Answer, Question } from "#engine/ports.ts";
 import type { Composed } from "./compose.ts";
 import type { Found } from "./retrieve.ts";
 import type { Ranked } from "./ranking.ts";
+import { spokenLanguage } from "./spoken-language.ts";
 
 /** A question for which the documents hold enough. */
 export interface Judged {
@@ -18,7 +21,13 @@ export interface Composer {
 }
 
 export const sourcesMax = 5;
-export const uncertainPreface = "I'm not certain, but this may help:\n\n";
+/** In the language that the customer writes. */
+const said = (question: Question, key: CannedKey): string => {
+  const before = question.history.filter(({ role }) => role === "user").map(({ content }) => content);
+  return cannedText(question.settings, spokenLanguage([question.text, ...before.toReversed()]), key);
+};
+
+export const uncertainPreface = (question: Question): string => `${said(question, "uncertain")}\n\n`;
 export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
   skillsFired: ["knowledge_search"],
   tokensUsed: 0,
@@ -28,7 +37,7 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
 export function unknownAnswer(question: Question, found: Found): Answer {
   return {
     ...searched,
-    text: question.settings.unknownMessage,
+    text: said(question, "unknown"),
     sources: found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
     confidence: "low",
     answered: false,

@@ -2,7 +2,7 @@ import type { AskedTerms } from "./asked-terms.ts";
 import type { Understood } from "./question.ts";
 import type { Placed } from "./strips.ts";
 import { union } from "./strips.ts";
-import { isSoft, termsOf, wordCount } from "./terms.ts";
+import { isSoft, wordCount } from "./terms.ts";
 import { titleFit } from "./title-fit.ts";
 
 // Measured on three sets of questions: of what can be counted, these three tell right answers from wrong ones best.
@@ -42,7 +42,7 @@ const subject = /^(.{1,80}?) (?:is|are|means|refers to|stands for) (?!(?:not|als
 function defines(text: string, asked: AskedTerms): boolean {
   const before = subject.exec(text)?.[1];
   if (before === undefined || wordCount(before) > subjectWordsMax) return false;
-  const held = new Set(termsOf(before).map((term) => asked.askedBy(term)));
+  const held = new Set(asked.askedIn(asked.termsOf(before)).map(({ term }) => term));
   return [...asked.weights.keys()].every((term) => held.has(term));
 }
 
@@ -83,7 +83,7 @@ export function doubtOf(placed: readonly Placed[], question: Understood, asked: 
   const share = all === 0 ? 0 : missing / all;
   const { counted } = question;
   const asksItself =
-    fit >= sameQuestion && counted !== null && titles.some((title) => termsOf(title).includes(counted));
+    fit >= sameQuestion && counted !== null && titles.some((title) => asked.termsOf(title).includes(counted));
   const said = placed
     // Three spaces are no answer to "how many members", unless the heading has asked that already.
     .filter(({ terms }) => counted === null || asksItself || terms.has(asked.askedBy(counted) ?? counted))

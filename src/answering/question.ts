@@ -1,13 +1,24 @@
-import { termsOf, wordsOf } from "./terms.ts";
+import { detailsIn } from "./details.ts";
+import type { WordLanguage } from "./languages.ts";
+import type { Synonyms } from "./synonyms.ts";
+import { synonymsOf } from "./synonyms.ts";
+import type { Word } from "./terms.ts";
+import { contentWordsOf, isSoft, termsOf, wordsOf } from "./terms.ts";
 
 /** A question as it is searched for. */
 export interface Understood {
   /** Distinct stems of the question's own content words. */
   readonly own: readonly string[];
+  /** The words that these are the stems of, as they were written. */
+  readonly words: readonly Word[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
+  /** The terms of what the customer says of themselves beside it, such as an address: a list for each. */
+  readonly details: readonly (readonly string[])[];
   /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
   readonly counted: string | null;
+  /** In which language the words were read. */
+  readonly language: WordLanguage;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
@@ -18,15 +29,27 @@ const followUpTermsMax = 3;
 const termsMax = 40;
 
 const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
-const continuing =
-  /^(?:and|but|or|so|also|what about|how about|what if|why|which|how long|how much|how many|when|where)(?=\s|$)/u;
+const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why)(?=\s|$)/u;
+/** Begins a question of its own as well: "How long does delivery take?" is whole, "How long in all?" is not. */
+const measured = /^(?:which|how long|how much|how many|when|where)(?=\s|$)/u;
 
 export function understand(
   text: string,
   history: readonly { readonly role: string; readonly content: string }[],
+  synonyms: Synonyms = synonymsOf(),
+  language: WordLanguage = "en",
 ): Understood {
-  const own = ownTerms(text);
-  return { own, borrowed: borrowedTerms(text, own, history), counted: countedIn(text), asks: kindOf(text) };
+  const words = ownWords(text, synonyms, language);
+  const own = words.map(({ term }) => term);
+  return {
+    own,
+    words,
+    borrowed: borrowedTerms(text, own, history, synonyms, language),
+    details: detailsIn(text),
+    counted: countedIn(text),
+    language,
+    asks: kindOf(text),
+  };
 }
 
 /** "How long does it take" asks for a time; that it says "long" and "take" is no reason to look for these words. */
@@ -34,28 +57,36 @@ const measuring =
   /\bhow (?:long|much|many|old|big|large|far|often|high|fast|soon|quickly)\b(?:\s+(?:time|does|do|will|would|is|it|the|a)\b)*/giu;
 const taking = /\btak(?:es?|ing)\b/giu;
 
-function ownTerms(text: string): string[] {
+/** One word for each stem. */
+function ownWords(text: string, synonyms: Synonyms, language: WordLanguage): Word[] {
   const asking = text.replaceAll(measuring, " ");
   const rest = asking === text ? text : asking.replaceAll(taking, " ");
-  const terms = [...new Set(termsOf(rest))];
+  const asked = contentWordsOf(rest, language);
   // Where nothing else is asked, these words are all there is.
-  return (terms.length > 0 ? terms : [...new Set(termsOf(text))]).slice(0, termsMax);
+  const words = asked.length > 0 ? asked : contentWordsOf(text, language);
+  const terms = new Set(synonyms.read(words.map(({ term }) => term)));
+  return [...terms]
+    .slice(0, termsMax)
+    .map((term) => ({ word: words.find((each) => each.term === term)?.word ?? term, term }));
 }
 
 function borrowedTerms(
   text: string,
   own: readonly string[],
   history: readonly { readonly role: string; readonly content: string }[],
+  synonyms: Synonyms,
+  language: WordLanguage,
 ): string[] {
   const words = wordsOf(text);
   const joined = words.join(" ");
   const leans =
     own.length === 0 ||
-    (own.length <= followUpTermsMax && (pointing.test(joined) || (continuing.test(joined) && own.length <= 1)));
+    (own.length <= followUpTermsMax && pointing.test(joined)) ||
+    (own.length === 1 && (continuing.test(joined) || (measured.test(joined) && own.every(isSoft))));
   if (!leans || words.length > followUpWordsMax) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;
-    const terms = [...new Set(termsOf(message.content))].filter((term) => !own.includes(term));
+    const terms = [...new Set(synonyms.read(termsOf(message.content, language)))].filter((term) => !own.includes(term));
     // What only pointed elsewhere itself ("and that?") is passed over for what it pointed to.
     if (terms.length > 0) return terms.slice(0, termsMax);
   }

@@ -1,16 +1,24 @@
+import { randomBytes } from "node:crypto";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Question } from "#engine/ports.ts";
-import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index-port.ts";
+import { isSpelt } from "#knowledge/spelling.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { weighTerms, withSynonyms } from "./asked-terms.ts";
 import { confidenceOf } from "./confidence.ts";
-import { understand } from "./question.ts";
+import { maskPersonalData } from "./model/personal-data.ts";
+import { readQuestion } from "./readings.ts";
 import type { Understood } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
 import { rank } from "./ranking.ts";
+import { synonymsOf } from "./synonyms.ts";
+import { isAlmostStopWord } from "./terms.ts";
 
 const candidatesMax = 50;
 /** What the customer asked before counts less than what they ask now. */
 const borrowedShare = 0.5;
+/** A word that no passage has, and that is one letter from a word which asks for nothing. */
+const slippedShare = 0.35;
 
 export interface Found {
   readonly question: Understood;
@@ -24,22 +32,58 @@ export interface Found {
   confidenceOfScore(score: number): number;
 }
 
-export type Lookup = Pick<Question, "workspaceId" | "text" | "history" | "documentIds" | "audience">;
+export interface Lookup extends Pick<Question, "workspaceId" | "text" | "history" | "documentIds" | "audience"> {
+  readonly settings?: Pick<WorkspaceSettings, "synonyms">;
+}
+
+/** What is asked, for a server that tells what it means. */
+const withoutPersonalData = (text: string): string =>
+  maskPersonalData([text], () => randomBytes(3).toString("hex")).texts[0] ?? "";
 
 /** Finds and ranks passages for a question. */
-export async function retrieve(index: KnowledgeIndex, lookup: Lookup): Promise<Found> {
-  const question = understand(lookup.text, lookup.history);
+export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: AbortSignal): Promise<Found> {
+  const synonyms = synonymsOf(lookup.settings?.synonyms);
+  const question = await readQuestion(index, lookup, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
-  const result = await index.search({
+  const request: SearchRequest = {
     workspaceId: lookup.workspaceId,
-    terms: withSynonyms(terms),
+    terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
+    text: withoutPersonalData(lookup.text),
+    // A name or an address is no misspelt word, however near it is to one.
+    misspelt: question.words.filter(
+      ({ word, term }) =>
+        isSpelt(word) && synonyms.groupOf(term).length === 0 && !question.details.some((each) => each.includes(term)),
+    ),
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
-  });
-  const shareOf = (term: string): number =>
-    question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
-  const asked = weighTerms(terms, result, shareOf);
+    ...(signal === undefined ? {} : { signal }),
+  };
+  let result = await index.search(request);
+  // What a misspelt word was meant for can have synonyms of its own.
+  const meant = [...(result.repaired?.values() ?? [])].flat();
+  const more = withSynonyms(meant, synonyms).filter((term) => !meant.includes(term) && !request.terms.includes(term));
+  if (more.length > 0) result = await index.search({ ...request, terms: [...request.terms, ...more] });
+  // What a customer says of themselves, and the documents do not know, is not what they ask for.
+  const beside = new Set(
+    question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
+  );
+  const slipped = new Set(
+    question.words
+      .filter(({ word, term }) => isUnknown(term, result) && isAlmostStopWord(word))
+      .map(({ term }) => term),
+  );
+  const shareOf = (term: string): number => {
+    if (slipped.has(term)) return slippedShare;
+    return question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
+  };
+  const asked = weighTerms(
+    terms.filter((term) => !beside.has(term)),
+    result,
+    shareOf,
+    synonyms,
+    question.language,
+  );
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
@@ -51,6 +95,10 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup): Promise<F
   };
 }
 
+function isUnknown(term: string, { frequency, repaired }: SearchResult): boolean {
+  return (frequency.get(term) ?? 0) === 0 && (repaired?.get(term) ?? []).length === 0;
+}
+
 /** A passage that has only what was borrowed is about the question before. */
 function holdsOwn(
   { bodyTerms, titleTerms }: Ranked["candidate"],
@@ -58,6 +106,6 @@ function holdsOwn(
   asked: AskedTerms,
 ): boolean {
   if (borrowed.length === 0 || own.length === 0) return true;
-  const isOwn = (term: string): boolean => own.includes(asked.askedBy(term) ?? "");
-  return bodyTerms.some(isOwn) || titleTerms.some(isOwn);
+  const hasOwn = (terms: readonly string[]): boolean => asked.askedIn(terms).some(({ term }) => own.includes(term));
+  return hasOwn(bodyTerms) || hasOwn(titleTerms);
 }

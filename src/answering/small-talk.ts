@@ -1,3 +1,5 @@
+import type { CannedKey, SpokenLanguage } from "#domain/spoken.ts";
+import { courtesyIn } from "./courtesies.ts";
 import { wordsOf } from "./terms.ts";
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
@@ -16,10 +18,22 @@ const filler = set(
 const questionsMax = 9;
 
 /**
- * The reply to a message that only greets, thanks or says goodbye; undefined for all that asks for something, since
- * that is looked up.
+ * What a message that only greets, thanks or says goodbye is, and in which language; undefined for all that asks for
+ * something, since that is looked up.
  */
-export function smallTalkReply(text: string, botName: string): string | undefined {
+export function smallTalk(text: string): SmallTalk | undefined {
+  const courtesy = courtesyIn(text);
+  if (courtesy !== undefined) return courtesy;
+  const kind = englishKind(text);
+  return kind === undefined ? undefined : { language: "en", kind };
+}
+
+export interface SmallTalk {
+  readonly language: SpokenLanguage;
+  readonly kind: CannedKey;
+}
+
+function englishKind(text: string): CannedKey | undefined {
   const words = wordsOf(text);
   if (words.length === 0 || words.length > questionsMax) return undefined;
   const joined = words.join(" ");
@@ -28,14 +42,14 @@ export function smallTalkReply(text: string, botName: string): string | undefine
       joined,
     )
   ) {
-    return `I'm ${botName}, an automated assistant: I answer from our documentation. If you would rather talk to a human, just say so.`;
+    return "about";
   }
   const social = [greeting, thanks, farewell, pleased];
   if (!words.every((word) => filler.has(word) || social.some((kind) => kind.has(word)))) return undefined;
   const has = (kind: ReadonlySet<string>): boolean => words.some((word) => kind.has(word));
-  if (has(thanks)) return "You're welcome! Is there anything else I can help with?";
-  if (has(farewell)) return "Goodbye! Come back whenever you have a question.";
-  if (has(greeting)) return "Hello! What can I help you with?";
-  if (has(pleased)) return "Good to hear. Is there anything else I can help with?";
+  if (has(thanks)) return "thanks";
+  if (has(farewell)) return "goodbye";
+  if (has(greeting)) return "hello";
+  if (has(pleased)) return "pleased";
   return undefined;
 }

@@ -4,7 +4,6 @@ import type { Candidate } from "#knowledge/index-port.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import type { Ranked } from "./ranking.ts";
 import { tellingOf } from "./telling.ts";
-import { termsOf } from "./terms.ts";
 
 /** A unit in its place, with the passage it is from. */
 export interface Placed {
@@ -63,7 +62,7 @@ function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
   const units = readUnits(passage.candidate.text);
   const telling = tellingOf(units);
   return units.map((unit, index) => {
-    const terms = askedIn(termsOf(unit.text), asked);
+    const terms = askedIn(asked.termsOf(unit.text), asked);
     // A heading inside the passage speaks for what stands under it.
     if (unit.kind === "heading") under = union(title, terms);
     return { unit, passage, terms, titled: union(under, terms), tells: telling[index] ?? true };
@@ -71,7 +70,7 @@ function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
 }
 
 function askedIn(terms: readonly string[], asked: AskedTerms): Set<string> {
-  return new Set(terms.map((term) => asked.askedBy(term)).filter((term) => term !== undefined));
+  return new Set(asked.askedIn(terms).map(({ term }) => term));
 }
 
 /** The share of what was asked that these terms hold, by weight. */

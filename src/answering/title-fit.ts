@@ -1,5 +1,5 @@
 import type { AskedTerms } from "./asked-terms.ts";
-import { isSoft, termsOf } from "./terms.ts";
+import { isSoft } from "./terms.ts";
 import { weigh } from "./strips.ts";
 
 /** What a word counts in a title that most questions have whatever they are about. */
@@ -14,9 +14,9 @@ const sectionShare = 0.8;
  */
 export function titleFit(title: string, asked: AskedTerms): number {
   const parts = title.split(" › ");
-  const document = termsOf(parts[0] ?? "");
+  const document = asked.termsOf(parts[0] ?? "");
   if (parts.length === 1) return fitOf(document, asked);
-  const section = termsOf(parts.at(-1) ?? "");
+  const section = asked.termsOf(parts.at(-1) ?? "");
   return Math.max(
     fitOf(document, asked),
     fitOf([...document, ...section], asked),
@@ -28,7 +28,7 @@ function fitOf(terms: readonly string[], asked: AskedTerms): number {
   const held = new Set<string>();
   let named = 0;
   let meant = 0;
-  for (const term of new Set(terms)) {
+  for (const term of new Set(asked.read(terms))) {
     const count = isSoft(term) ? softCount : 1;
     const wanted = asked.askedBy(term);
     named += count;

@@ -122,7 +122,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley webhook deliveries [ID] [--workspace W] [--event EVENT_ID] [--failed] [--limit n]
   parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
 
-  parley search rebuild [--workspace W]  build the conversations' collections in Typesense anew
+  parley search rebuild [--workspace W]  build the collections in Typesense anew
 
   parley ask --workspace W "question"
 

@@ -7,7 +7,7 @@ import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
-import type { Config, ModelConfig } from "../config.ts";
+import type { Config, EmbeddingConfig, ModelConfig } from "../config.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
 import { searchEngineState } from "../operator/search.ts";
 
@@ -46,6 +46,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     ...(database.ok ? await channelsOf(config) : []),
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
+    ...(config.embedding === undefined ? [] : [degradedAtMost(await checkEmbeddings(config.embedding))]),
   ];
   const good = checks.every(({ ok, degraded }) => ok || degraded === true);
   output.result(
@@ -141,6 +142,12 @@ async function checkSearch({ typesense, databaseUrl }: Config): Promise<string> 
 async function checkLanguageModel(model: ModelConfig): Promise<Check> {
   const { checkModel } = await import("#model/open-model.ts");
   return check("model", () => checkModel(model, systemClock));
+}
+
+/** One small call. Without the server answers go on, by words alone. */
+async function checkEmbeddings(embedding: EmbeddingConfig): Promise<Check> {
+  const { checkEmbedder } = await import("#model/open-embedder.ts");
+  return check("embedding server", () => checkEmbedder(embedding, systemClock));
 }
 
 async function checkRedis(url: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Audiences } from "./audience.ts";
+import type { Translations } from "./spoken.ts";
 import type { SlaTargets } from "./sla.ts";
 import { defaultSlaTargets } from "./sla.ts";
 
@@ -37,6 +38,8 @@ export type Strictness = (typeof strictnesses)[number];
 /** What a workspace can set. Stored as JSON; what is absent there has the value of `defaultSettings`. */
 export interface WorkspaceSettings {
   readonly strictness: Strictness;
+  /** Words and phrases of the workspace's own that mean the same, besides the built-in ones; each list is one meaning. */
+  readonly synonyms: readonly (readonly string[])[];
   /** Phrases by which a customer asks for a person; matched on whole words. */
   readonly escalationPhrases: readonly string[];
   /** How many answers of confidence `low` in a row escalate. */
@@ -44,6 +47,8 @@ export interface WorkspaceSettings {
   readonly handoverMessage: string;
   /** What the bot says when the documents hold no answer. */
   readonly unknownMessage: string;
+  /** These and other sentences by language. */
+  readonly translations: Translations;
   /** What an API client is told while a person has the conversation. */
   readonly waitingMessage: string;
   readonly botName: string;
@@ -71,6 +76,7 @@ export interface WorkspaceSettings {
 
 export const defaultSettings: WorkspaceSettings = {
   strictness: "strict",
+  synonyms: [],
   escalationPhrases: [
     "talk to a human",
     "talk to a person",
@@ -112,6 +118,7 @@ export const defaultSettings: WorkspaceSettings = {
   unknownMessage:
     "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
   waitingMessage: "Your message has reached our team. A person will reply to you here.",
+  translations: {},
   botName: "Assistant",
   slaTargets: defaultSlaTargets,
   autoResolveDays: 7,

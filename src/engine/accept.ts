@@ -1,4 +1,4 @@
-import type { Accepted, InboundEvent, Sender } from "#channel/contract.ts";
+import type { Accepted, InboundEvent } from "#channel/contract.ts";
 import type { Attributes } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
@@ -6,7 +6,7 @@ import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { emailKey, linkConversations, lockContexts, lockLinked } from "#store/conversations.ts";
+import { lockContexts, lockLinked } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
@@ -20,7 +20,7 @@ import type { TextChange } from "./inbound-changes.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
-import { claim } from "./update.ts";
+import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AccountRef {
@@ -293,67 +293,6 @@ export async function acceptAll(
     }
     return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
   }
-}
-
-/**
- * Whether it is the conversation's own customer who writes: the same contact, or the address that is theirs. Of somebody
- * whom the company has verified an address proves nothing that anybody can write above a letter.
- */
-function isCustomer(row: ConversationRow, { contact, ownerId }: Known, sender: Sender): boolean {
-  if (contact.id === row.contact_id || ownerId === (row.own_contact_id ?? row.contact_id)) return true;
-  const proven = sender.proven?.email;
-  const address = proven ?? (row.customer_verified === 0 ? sender.claimed?.email : undefined);
-  return address !== undefined && row.customer_email_key !== null && emailKey(address) === row.customer_email_key;
-}
-
-function guestNote({ proven, claimed }: Sender, { name }: Known["contact"]): string {
-  const address = proven?.email ?? claimed?.email ?? "an unknown address";
-  const doubt = proven?.email === undefined ? ", which is not proven," : "";
-  return `Somebody else than the customer has written here: ${name === null ? "" : `${name}, `}${address}${doubt} is not the address of this conversation. The bot does not answer this; make sure who it is before you tell them anything.`;
-}
-
-/** An agent's message that came by the platform itself: it claims the conversation as a reply from the inbox does. */
-function addAgentMessage(
-  draft: Draft,
-  accountId: string,
-  event: Extract<InboundEvent, { kind: "agent" }>,
-): MessagesTable {
-  const { row } = draft;
-  const { email, name } = event.author;
-  if (row.status === "open" || row.status === "escalated") claim(draft, email, { type: "agent", id: email, name });
-  const message = draft.addMessage({
-    role: "agent",
-    content: event.text,
-    authorId: email,
-    authorName: name,
-    externalId: event.messageExternalId ?? event.externalId,
-    ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
-    parts: (event.parts ?? []).map((part) => ({
-      payload: JSON.stringify(part),
-      ...(row.account_id === accountId ? {} : { elsewhere: { accountId, afterMs: 0 } }),
-    })),
-  });
-  row.settled_seq = row.last_customer_seq;
-  return message;
-}
-
-/** Whether the thread may be one that goes on with a conversation of another account. */
-const goesOnElsewhere = ({ event }: Arrival): boolean =>
-  event.kind === "agent" || event.kind === "notice" || (event.kind === "message" && event.checkSender === true);
-
-async function linkMarks(tx: Tx, arrivals: readonly Arrival[], results: readonly Arrived[]): Promise<void> {
-  const links = arrivals.flatMap(({ account, event }, i) => {
-    const conversationId = results[i]?.conversationId;
-    if (conversationId === null || conversationId === undefined || results[i]?.duplicate === true) return [];
-    const marks = event.kind === "message" || event.kind === "agent" ? (event.marks ?? []) : [];
-    return marks.map((name) => ({
-      account_id: account.id,
-      kind: "mark" as const,
-      name,
-      conversation_id: conversationId,
-    }));
-  });
-  await linkConversations(tx, links);
 }
 
 function personOf(

@@ -71,7 +71,7 @@ export function createAccountRecords(
         .where("message.role", "=", "assistant")
         .where("message.created_at", ">", since)
         .executeTakeFirstOrThrow();
-      return Number(row.count);
+      return row.count;
     },
   };
 }

@@ -40,6 +40,8 @@ interface Asked {
   readonly conversationId: string;
   readonly seq: number;
   readonly options: QuestionOptions;
+  /** What the client is told while a person has the conversation. */
+  readonly waitingMessage: string;
 }
 
 /**
@@ -76,7 +78,8 @@ export function createAsk(
     });
     const { conversationId, seq, work } = arrived;
     if (conversationId === null || seq === null) throw new Error("a question was stored without a conversation");
-    const asked = { workspace, accountId: account.id, conversationId, seq, options };
+    const { waitingMessage } = dependencies.inLanguageOf(workspace.settings, [request.text]);
+    const asked = { workspace, accountId: account.id, conversationId, seq, options, waitingMessage };
     if (arrived.duplicate) return goOn(asked, request, signal);
     return work === null ? waiting(asked) : answer(asked, work, request, signal);
   };
@@ -270,9 +273,9 @@ function resultOf({ conversationId }: Asked, last: MessagesTable, ...before: rea
   };
 }
 
-function waiting({ workspace, conversationId }: Asked): QueryResult {
+function waiting({ waitingMessage, conversationId }: Asked): QueryResult {
   return {
-    answer: workspace.settings.waitingMessage,
+    answer: waitingMessage,
     sources: [],
     conversationId,
     messageId: null,

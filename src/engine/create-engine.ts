@@ -16,6 +16,7 @@ import type { Engine } from "./engine.ts";
 import type { Answerer, Channels, Clock, ConversationSearch, Fanout, FollowUp, Log, Store, Tx, Wake } from "./ports.ts";
 import { isVisit, replyAsAgent } from "./reply.ts";
 import { handOver, readyIfThere } from "./say.ts";
+import type { ThinkDependencies } from "./think.ts";
 import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -31,6 +32,7 @@ export interface EngineDependencies {
   readonly channels: Channels;
   readonly answerer: Answerer;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+  readonly inLanguageOf: ThinkDependencies["inLanguageOf"];
   readonly search: ConversationSearch;
   readonly fanout: Fanout;
   readonly wake: Wake;

@@ -1,3 +1,4 @@
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -19,6 +20,8 @@ export interface ThinkDependencies {
   readonly channels: Channels;
   readonly search: ConversationSearch;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+  /** The settings, with what is said by itself in the language of these texts, the newest first. */
+  readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
 }
 
 /** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
@@ -51,7 +54,7 @@ type Turn =
  * API) nothing newer has come.
  */
 export async function think(
-  { store, clock, answerer, channels, search, asksForHuman }: ThinkDependencies,
+  { store, clock, answerer, channels, search, asksForHuman, inLanguageOf }: ThinkDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
   live: Live,
@@ -85,7 +88,8 @@ export async function think(
   if (last === undefined) return finish(null);
   // A deleted message has no text to answer, but it is not news either.
   const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
-  const { settings } = workspace;
+  const written = messages.filter(({ role }) => role === "user").map(({ content }) => content);
+  const settings = inLanguageOf(workspace.settings, written.toReversed());
   const text = asked.map(({ content }) => content).join("\n");
 
   if (!perQuestion) {

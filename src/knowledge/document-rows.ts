@@ -4,6 +4,7 @@ import type { Tx } from "#engine/ports.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { DocumentsTable } from "#store/schema-knowledge.ts";
 import type { Chunk } from "./chunk.ts";
+import { queueKnowledgeWhereOutside } from "./knowledge-queue.ts";
 
 export type DocumentStatus = DocumentsTable["status"];
 
@@ -111,8 +112,9 @@ export async function replaceChunks(
   }
 }
 
-/** Tells the index that there is something new. */
-export async function raiseKnowledgeVersion(tx: Tx, workspaceId: string): Promise<void> {
+/** Tells the indexes that there is something new. */
+export async function raiseKnowledgeVersion(tx: Tx, workspaceId: string, now: number): Promise<void> {
+  await queueKnowledgeWhereOutside(tx, workspaceId, now);
   await tx
     .updateTable("workspaces")
     .set((eb) => ({ knowledge_version: eb("knowledge_version", "+", 1) }))

@@ -162,7 +162,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     await tx.updateTable("documents").set(change).where("id", "=", found.id).execute();
     const row: DocumentsTable = { ...found, ...change };
     // Who may see it holds at once, for the old version too.
-    if (found.audience !== audience) await raiseKnowledgeVersion(tx, workspaceId);
+    if (found.audience !== audience) await raiseKnowledgeVersion(tx, workspaceId, now);
     if (sameContent) return { row, queued: false };
     if (found.body_id !== null) await deleteBody(tx, found.body_id);
     await giveBody(tx, body, found.id);
@@ -242,7 +242,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     } as const;
     return settle(row, end, async (tx) => {
       await replaceChunks(tx, row, version, chunks, now);
-      await raiseKnowledgeVersion(tx, row.workspace_id);
+      await raiseKnowledgeVersion(tx, row.workspace_id, now);
     });
   }
 
@@ -363,7 +363,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
       await tx.deleteFrom("chunks").where("document_id", "=", documentId).execute();
       const held = await tx.selectFrom("document_bodies").select("id").where("document_id", "=", documentId).execute();
       for (const { id } of held) await deleteBody(tx, id);
-      await raiseKnowledgeVersion(tx, workspaceId);
+      await raiseKnowledgeVersion(tx, workspaceId, clock.now());
       return true;
     });
   }

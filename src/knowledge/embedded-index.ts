@@ -1,138 +1,210 @@
 import { rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import type { StatementSync } from "node:sqlite";
-import { termsOf } from "#answering/terms.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Log, Store } from "#engine/ports.ts";
-import type { Candidate, KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
+import type { IndexCall, IndexResults } from "./index-calls.ts";
+import { perform } from "./index-calls.ts";
+import type { DocumentChange, IndexedDocument, IndexFile } from "./index-file.ts";
+import { isBusy, isDamage, openIndexFile } from "./index-file.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
+import { createIndexThread } from "./index-thread.ts";
+import { withinSignal } from "./within-signal.ts";
 
-/** Raise it when terms are made or stored in another way: older files are then rebuilt. */
-const format = 1;
 const fetchedDocumentsMax = 50;
+/** Passages that are written at once: what waits for the file meanwhile waits no longer than these take. */
+const writtenChunksMax = 300;
+/** More new passages than these are written off the event loop, however small the knowledge base is so far. */
+const changedChunksMax = 500;
 
 export interface EmbeddedIndexOptions {
   readonly store: Pick<Store, "read">;
   /** A file of its own, or `:memory:`. It holds nothing that cannot be made again from the store. */
   readonly path: string;
   readonly log: Log;
+  /** Workspaces with so many passages are searched in a thread of its own; below, a look takes less than the way there. */
+  readonly threadFrom?: number;
+  /** So long a question waits for new texts of documents; then it is answered from the older ones. */
+  readonly patienceMs?: number;
 }
 
-/** What the index says of a document: another text of it means that it changed. */
-interface IndexedDocument {
-  readonly id: string;
-  readonly version: number;
-  readonly audience: string;
-}
-
-interface DocumentChange extends IndexedDocument {
-  readonly chunks: readonly {
-    readonly id: string;
-    readonly position: number;
-    readonly title: string;
-    readonly text: string;
-    readonly url: string | null;
-  }[];
+/** One bringing-up of a workspace's tables to a version of its knowledge base. */
+interface Run {
+  readonly view: number;
+  /** What is gone is gone, and who may see what holds; the texts may be older. False: another process sees newer. */
+  readonly begun: Promise<boolean>;
+  readonly done: Promise<boolean>;
 }
 
 /**
  * Full text search in an SQLite file beside the database. Each workspace has tables of its own, so how rare a word is
  * counts within the workspace alone. Before each search the index compares one number with the store and catches up
- * with what changed, in whichever process; several processes can share the file. A damaged file is made anew.
+ * with what changed, in whichever process; several processes can share the file. A damaged file is made anew. Large
+ * knowledge bases are searched and written in a thread.
  */
 export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex {
-  const { store, path, log } = options;
+  const { store, path, log, threadFrom = 20_000, patienceMs = 3_000 } = options;
   let file = openRepaired(path, log);
-  /** One catch-up at a time in this process: the second to come waits and finds nothing left to do. */
-  const catchingUp = new Map<string, Promise<void>>();
+  const thread = createIndexThread({ path, log });
+  const runs = new Map<string, Run>();
+  let remaking: Promise<void> | undefined;
+  /** Which file it is: a failure of one that was replaced meanwhile is no reason to replace it again. */
+  let generation = 0;
   let closed = false;
 
-  function repaired<T>(work: (current: IndexFile) => T): T {
+  async function onFile<T>(work: () => T | Promise<T>): Promise<T> {
+    await remaking;
+    const before = generation;
     try {
-      return work(file);
+      return await work();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      log.warn({ err: error, path }, "the search index is damaged and is made anew");
-      file.close();
-      removeFile(path);
-      file = openRepaired(path, log);
+      if (before === generation) {
+        remaking ??= remake(error).finally(() => (remaking = undefined));
+        await remaking;
+      }
       throw new StaleIndex("the index was made anew", { cause: error });
     }
   }
 
-  async function catchUp(workspaceId: string): Promise<void> {
+  async function remake(error: unknown): Promise<void> {
+    log.warn({ err: error, path }, "the search index is damaged and is made anew");
+    await thread.stop();
+    file.close();
+    removeFile(path);
+    file = openRepaired(path, log);
+    generation += 1;
+  }
+
+  function call<C extends IndexCall>(asked: C, large = false, signal?: AbortSignal): Promise<IndexResults[C["kind"]]> {
+    return onFile(() => {
+      if (closed) throw new Problem("search_unavailable", "The search index is closed.");
+      const workspaceId = asked.kind === "search" ? asked.request.workspaceId : asked.workspaceId;
+      // One writer at a time: here it would wait for the thread's, and the whole process with it.
+      const apart = (asked.kind !== "search" && thread.started) || large || file.chunkCount(workspaceId) >= threadFrom;
+      return apart && path !== ":memory:" ? thread.run(asked, signal) : perform(file, asked);
+    });
+  }
+
+  async function storedVersion(workspaceId: string): Promise<number | undefined> {
     const workspace = await store.read
       .selectFrom("workspaces")
       .select("knowledge_version")
       .where("id", "=", workspaceId)
       .where("deleted_at", "is", null)
       .executeTakeFirst();
-    if (workspace === undefined) {
-      repaired((current) => current.drop(workspaceId));
-      return;
-    }
-    const known = repaired((current) => current.version(workspaceId));
-    if (known === workspace.knowledge_version) return;
-    const running = catchingUp.get(workspaceId);
-    if (running !== undefined) {
-      await running;
-      return catchUp(workspaceId);
-    }
-    const work = replaceChanged(workspaceId, workspace.knowledge_version);
-    catchingUp.set(workspaceId, work);
-    try {
-      await work;
-    } finally {
-      catchingUp.delete(workspaceId);
+    return workspace?.knowledge_version;
+  }
+
+  /** False: there is no such workspace. */
+  async function catchUp(workspaceId: string, signal: AbortSignal | undefined): Promise<boolean> {
+    let refused: number | undefined;
+    for (;;) {
+      const view = await storedVersion(workspaceId);
+      if (view === undefined) {
+        await call({ kind: "drop", workspaceId });
+        return false;
+      }
+      // Nobody has a newer version than the store: it is a copy of an older day, and the file is of no use for it.
+      if (view === refused) await call({ kind: "drop", workspaceId });
+      const known = await onFile(() => file.version(workspaceId));
+      if (known === view) return true;
+      const running = runs.get(workspaceId);
+      const run = running?.view === view ? running : startRun(workspaceId, view);
+      if (await withinSignal(run.begun, signal)) {
+        // Where all texts were there once, each is there in its older form till the newer one is.
+        const patience = known !== undefined && known >= 0 ? timeLimit(patienceMs) : undefined;
+        const end = patience === undefined ? run.done : Promise.race([run.done, patience.over]);
+        const outcome = await withinSignal(end, signal).finally(() => patience?.clear());
+        if (outcome !== false) return true;
+      }
+      refused = view;
     }
   }
 
-  async function replaceChanged(workspaceId: string, version: number): Promise<void> {
-    const wanted: IndexedDocument[] = await store.read
+  function startRun(workspaceId: string, view: number): Run {
+    const plan = begin(workspaceId, view);
+    const done = plan.then((changed) => (changed === undefined ? false : replaceChanged(workspaceId, view, changed)));
+    const run: Run = { view, begun: plan.then((changed) => changed !== undefined), done };
+    runs.set(workspaceId, run);
+    const forget = (): void => {
+      if (runs.get(workspaceId) === run) runs.delete(workspaceId);
+    };
+    // Whoever waits for it is told; where nobody does any more, the next search comes upon the same.
+    run.begun.catch(() => undefined);
+    done.then(forget, (error: unknown) => {
+      forget();
+      if (!closed) log.debug({ err: error, workspaceId }, "bringing the search index up to date failed");
+    });
+    return run;
+  }
+
+  /** The documents whose texts are to be replaced; undefined where another process sees newer ones. */
+  async function begin(
+    workspaceId: string,
+    view: number,
+  ): Promise<(IndexedDocument & { chunks: number })[] | undefined> {
+    const wanted = await store.read
       .selectFrom("documents")
-      .select(["id", "indexed_version as version", "audience"])
+      .select(["id", "indexed_version as version", "audience", "chunks"])
       .where("workspace_id", "=", workspaceId)
       .where("indexed_version", ">", 0)
       .execute();
-    const have = new Map(repaired((current) => current.documents(workspaceId)).map((each) => [each.id, each]));
-    const changed = wanted.filter((each) => {
-      const old = have.get(each.id);
-      return old?.version !== each.version || old.audience !== each.audience;
-    });
+    const have = new Map((await onFile(() => file.documents(workspaceId))).map((each) => [each.id, each]));
     const present = new Set(wanted.map((each) => each.id));
     const gone = [...have.keys()].filter((id) => !present.has(id));
+    const audiences = wanted.filter(({ id, audience }) => have.has(id) && have.get(id)?.audience !== audience);
+    const gates = audiences.map(({ id, audience }) => ({ id, audience }));
+    if (!(await call({ kind: "begin", workspaceId, view, gone, audiences: gates }))) return undefined;
+    return wanted.filter((each) => have.get(each.id)?.version !== each.version);
+  }
+
+  async function replaceChanged(
+    workspaceId: string,
+    view: number,
+    changed: readonly (IndexedDocument & { readonly chunks: number })[],
+  ): Promise<boolean> {
+    const large = changed.reduce((sum, each) => sum + each.chunks, 0) > changedChunksMax;
     // In several transactions, so that no other process waits long for a large knowledge base; the version is noted
     // with the last, so what is cut short is taken up again.
-    for (let start = 0; start < changed.length; start += fetchedDocumentsMax) {
-      const changes = await withChunks(changed.slice(start, start + fetchedDocumentsMax));
-      repaired((current) => current.replace(workspaceId, changes));
+    for (const ids of batches(changed)) {
+      const changes = await withChunks(ids);
+      if (!(await call({ kind: "replace", workspaceId, view, changes }, large))) return false;
     }
-    repaired((current) => current.finish(workspaceId, gone, version));
+    return call({ kind: "finish", workspaceId, view });
   }
 
-  async function withChunks(documents: readonly IndexedDocument[]): Promise<DocumentChange[]> {
+  /**
+   * Read in one statement, so that the chunks are those of the version: they may be newer than when the run began. A
+   * document that is gone is left out, and stays in the index till the run that knows of it.
+   */
+  async function withChunks(ids: readonly string[]): Promise<DocumentChange[]> {
     const rows = await store.read
-      .selectFrom("chunks")
-      .select(["id", "document_id", "version", "position", "title", "text", "url"])
-      .where(
-        "document_id",
-        "in",
-        documents.map((each) => each.id),
+      .selectFrom("documents")
+      .leftJoin("chunks", (join) =>
+        join.onRef("chunks.document_id", "=", "documents.id").onRef("chunks.version", "=", "documents.indexed_version"),
       )
+      .select(["documents.id as documentId", "documents.indexed_version as version", "documents.audience"])
+      .select(["chunks.id", "chunks.position", "chunks.title", "chunks.text", "chunks.url"])
+      .where("documents.id", "in", ids)
+      .where("documents.indexed_version", ">", 0)
       .execute();
-    // Another process can have replaced the chunks since the documents were read: then this version has none, and
-    // the workspace's version, which has risen with it, brings the next search here again.
-    return documents.map((document) => ({
-      ...document,
-      chunks: rows.filter((row) => row.document_id === document.id && row.version === document.version),
-    }));
+    const changes = new Map<string, DocumentChange & { readonly chunks: DocumentChange["chunks"][number][] }>();
+    for (const { documentId, version, audience, id, position, title, text, url } of rows) {
+      const change = changes.get(documentId) ?? { id: documentId, version, audience, chunks: [] };
+      changes.set(documentId, change);
+      if (id !== null && position !== null && title !== null && text !== null)
+        change.chunks.push({ id, position, title, text, url });
+    }
+    return [...changes.values()];
   }
 
-  async function search(request: SearchRequest): Promise<SearchResult> {
+  async function search({ signal, ...request }: SearchRequest): Promise<SearchResult> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await catchUp(request.workspaceId);
-        return repaired((current) => current.search(request));
+        signal?.throwIfAborted();
+        await catchUp(request.workspaceId, signal);
+        return await call({ kind: "search", request }, false, signal);
       } catch (error) {
+        signal?.throwIfAborted();
         if (error instanceof StaleIndex && attempt < 3) continue;
         if (error instanceof StaleIndex || isBusy(error)) {
           throw new Problem("search_unavailable", "The search index cannot be read now.", {
@@ -148,7 +220,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     search,
     async drop(workspaceId) {
       try {
-        repaired((current) => current.drop(workspaceId));
+        await call({ kind: "drop", workspaceId });
       } catch (error) {
         // A file that was made anew holds nothing of it.
         if (!(error instanceof StaleIndex)) throw error;
@@ -157,34 +229,37 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     async close() {
       if (closed) return;
       closed = true;
-      await Promise.allSettled(catchingUp.values());
+      // What is being written is taken up again by the next process.
+      await thread.stop();
+      await Promise.allSettled([...runs.values()].map(({ done }) => done));
       file.close();
     },
   };
 }
 
+function batches(documents: readonly (IndexedDocument & { readonly chunks: number })[]): string[][] {
+  const all: string[][] = [];
+  let chunks = 0;
+  for (const each of documents) {
+    const last = all.at(-1);
+    chunks += each.chunks;
+    if (last !== undefined && last.length < fetchedDocumentsMax && chunks <= writtenChunksMax) last.push(each.id);
+    else {
+      all.push([each.id]);
+      chunks = each.chunks;
+    }
+  }
+  return all;
+}
+
+function timeLimit(ms: number): { readonly over: Promise<undefined>; clear(): void } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  return { over: promise, clear: () => clearTimeout(timer) };
+}
+
 /** The file was replaced under the work in hand, which starts over. */
 class StaleIndex extends Error {}
-
-function errorCode(error: unknown): number {
-  const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
-  return typeof errcode === "number" ? errcode & 0xff : 0;
-}
-
-/** SQLITE_CORRUPT, SQLITE_NOTADB; and SQLITE_ERROR where a table is missing. */
-function isDamage(error: unknown): boolean {
-  const code = errorCode(error);
-  return (
-    code === 11 ||
-    code === 26 ||
-    (code === 1 && /no such (?:fts5 )?table|vtable constructor failed/.test(String(error)))
-  );
-}
-
-/** SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_IOERR: another time it may work. */
-function isBusy(error: unknown): boolean {
-  return [5, 6, 10, 13].includes(errorCode(error));
-}
 
 function removeFile(path: string): void {
   if (path !== ":memory:") for (const end of ["", "-wal", "-shm"]) rmSync(`${path}${end}`, { force: true });
@@ -192,262 +267,11 @@ function removeFile(path: string): void {
 
 function openRepaired(path: string, log: Log): IndexFile {
   try {
-    return openFile(path);
+    return openIndexFile(path);
   } catch (error) {
     if (!isDamage(error)) throw error;
     log.warn({ err: error, path }, "the search index cannot be opened and is made anew");
     removeFile(path);
-    return openFile(path);
+    return openIndexFile(path);
   }
-}
-
-interface IndexFile {
-  version(workspaceId: string): number | undefined;
-  documents(workspaceId: string): IndexedDocument[];
-  replace(workspaceId: string, changes: readonly DocumentChange[]): void;
-  finish(workspaceId: string, gone: readonly string[], version: number): void;
-  drop(workspaceId: string): void;
-  search(request: SearchRequest): SearchResult;
-  close(): void;
-}
-
-/** The tables of one workspace; `n` is its number in the file. */
-interface Tables {
-  readonly n: number;
-  readonly frequency: StatementSync;
-  readonly size: StatementSync;
-  readonly gates: StatementSync;
-  readonly find: StatementSync;
-}
-
-function openFile(path: string): IndexFile {
-  const database = new DatabaseSync(path, { timeout: 10_000 });
-  try {
-    database.exec("pragma journal_mode = wal; pragma synchronous = normal; pragma temp_store = memory");
-    prepareFile(database);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  const opened = new Map<string, Tables>();
-  const numberOf = database.prepare("select n, version from workspaces where id = ?");
-
-  function inTransaction<T>(kind: "immediate" | "deferred", work: () => T): T {
-    database.exec(`begin ${kind}`);
-    try {
-      const value = work();
-      database.exec("commit");
-      return value;
-    } catch (error) {
-      if (database.isTransaction) database.exec("rollback");
-      throw error;
-    }
-  }
-
-  function rowOf(workspaceId: string): { readonly n: number; readonly version: number } | undefined {
-    return numberOf.get(workspaceId) as { n: number; version: number } | undefined;
-  }
-
-  function create(workspaceId: string): number {
-    const found = rowOf(workspaceId);
-    if (found !== undefined) return found.n;
-    const n = Number(
-      database.prepare("insert into workspaces (id, version) values (?, -1)").run(workspaceId).lastInsertRowid,
-    );
-    // Terms come stemmed; the tokenizer only has to leave them alone.
-    database.exec(`
-      create table documents_${n} (id text primary key, version integer not null, audience text not null) without rowid;
-      create table chunks_${n} (row integer primary key, id text not null, document_id text not null, position integer not null,
-        title text not null, text text not null, url text, terms integer not null);
-      create index chunks_document_${n} on chunks_${n} (document_id);
-      create virtual table terms_${n} using fts5(title, body, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'");
-      create virtual table frequency_${n} using fts5vocab(terms_${n}, row);
-      create table size_${n} (chunks integer not null, terms integer not null);
-      insert into size_${n} values (0, 0);
-    `);
-    return n;
-  }
-
-  function tablesOf(workspaceId: string): Tables | undefined {
-    const row = rowOf(workspaceId);
-    if (row === undefined) return undefined;
-    const known = opened.get(workspaceId);
-    if (known?.n === row.n) return known;
-    const { n } = row;
-    const tables: Tables = {
-      n,
-      frequency: database.prepare(`select doc from frequency_${n} where term = ?`),
-      size: database.prepare(`select chunks, terms from size_${n}`),
-      gates: database.prepare(`select distinct audience from documents_${n}`),
-      find: database.prepare(`
-        select c.id as chunkId, c.document_id as documentId, c.position, c.title, c.text, c.url, t.title as titleTerms, t.body as bodyTerms
-        from terms_${n} t join chunks_${n} c on c.row = t.rowid
-        where terms_${n} match :match
-          and (:gates is null or c.document_id in (select id from documents_${n} where audience in (select value from json_each(:gates))))
-          and (:documents is null or c.document_id in (select value from json_each(:documents)))
-        order by bm25(terms_${n}, 2.0, 1.0), c.row limit :limit`),
-    };
-    opened.set(workspaceId, tables);
-    return tables;
-  }
-
-  function removeDocument(n: number, id: string): void {
-    database
-      .prepare(`delete from terms_${n} where rowid in (select row from chunks_${n} where document_id = ?)`)
-      .run(id);
-    database
-      .prepare(`update size_${n} set chunks = chunks - (select count(*) from chunks_${n} where document_id = :id),
-        terms = terms - (select coalesce(sum(terms), 0) from chunks_${n} where document_id = :id)`)
-      .run({ id });
-    database.prepare(`delete from chunks_${n} where document_id = ?`).run(id);
-    database.prepare(`delete from documents_${n} where id = ?`).run(id);
-  }
-
-  return {
-    version: (workspaceId) => rowOf(workspaceId)?.version,
-    documents(workspaceId) {
-      const row = rowOf(workspaceId);
-      if (row === undefined) return [];
-      return database
-        .prepare(`select id, version, audience from documents_${row.n}`)
-        .all() as unknown as IndexedDocument[];
-    },
-    replace(workspaceId, changes) {
-      const prepared = changes.map((change) => ({
-        ...change,
-        chunks: change.chunks.map((chunk) => ({
-          ...chunk,
-          titleTerms: termsOf(chunk.title),
-          bodyTerms: termsOf(chunk.text),
-        })),
-      }));
-      inTransaction("immediate", () => {
-        const n = create(workspaceId);
-        const knownVersion = database.prepare(`select version from documents_${n} where id = ?`);
-        for (const { id, version, audience, chunks } of prepared) {
-          // Another process may have come further since this one read the store.
-          const known = knownVersion.get(id) as { version: number } | undefined;
-          if (known !== undefined && known.version > version) continue;
-          removeDocument(n, id);
-          database.prepare(`insert into documents_${n} values (?, ?, ?)`).run(id, version, audience);
-          const insertChunk = database.prepare(
-            `insert into chunks_${n} (id, document_id, position, title, text, url, terms) values (?, ?, ?, ?, ?, ?, ?)`,
-          );
-          const insertTerms = database.prepare(`insert into terms_${n} (rowid, title, body) values (?, ?, ?)`);
-          let terms = 0;
-          for (const chunk of chunks) {
-            const count = chunk.titleTerms.length + chunk.bodyTerms.length;
-            const { lastInsertRowid } = insertChunk.run(
-              chunk.id,
-              id,
-              chunk.position,
-              chunk.title,
-              chunk.text,
-              chunk.url,
-              count,
-            );
-            insertTerms.run(lastInsertRowid, chunk.titleTerms.join(" "), chunk.bodyTerms.join(" "));
-            terms += count;
-          }
-          database.prepare(`update size_${n} set chunks = chunks + ?, terms = terms + ?`).run(chunks.length, terms);
-        }
-      });
-    },
-    finish(workspaceId, gone, version) {
-      inTransaction("immediate", () => {
-        const n = create(workspaceId);
-        // What is gone for an older view of the store may have come back for a newer one.
-        if ((rowOf(workspaceId)?.version ?? -1) > version) return;
-        for (const id of gone) removeDocument(n, id);
-        database.prepare("update workspaces set version = ? where id = ?").run(version, workspaceId);
-      });
-    },
-    drop(workspaceId) {
-      if (rowOf(workspaceId) === undefined) return;
-      opened.delete(workspaceId);
-      inTransaction("immediate", () => {
-        const row = rowOf(workspaceId);
-        if (row === undefined) return;
-        for (const table of ["frequency", "terms", "chunks", "documents", "size"])
-          database.exec(`drop table ${table}_${row.n}`);
-        database.prepare("delete from workspaces where id = ?").run(workspaceId);
-      });
-    },
-    search(request) {
-      // One view of the file: another process may be changing it.
-      return inTransaction("deferred", () => {
-        const tables = tablesOf(request.workspaceId);
-        if (tables === undefined) return { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
-        return searchTables(tables, request);
-      });
-    },
-    close() {
-      database.close();
-    },
-  };
-}
-
-/** Makes the tables that tell what is in the file; a file of another format is emptied first. */
-function prepareFile(database: DatabaseSync): void {
-  database.exec("begin immediate");
-  const { user_version: found } = database.prepare("pragma user_version").get() as {
-    user_version: number;
-  };
-  if (found !== format) {
-    const tables = database
-      .prepare("select name, sql from sqlite_schema where type = 'table' and name not like 'sqlite_%'")
-      .all() as { name: string; sql: string }[];
-    // Virtual tables first: they take their shadow tables with them.
-    const virtual = tables.filter((table) => /^create virtual/i.test(table.sql));
-    for (const table of virtual.filter((each) => each.sql.includes("fts5vocab")))
-      database.exec(`drop table "${table.name}"`);
-    for (const table of virtual.filter((each) => !each.sql.includes("fts5vocab")))
-      database.exec(`drop table "${table.name}"`);
-    for (const table of tables) database.exec(`drop table if exists "${table.name}"`);
-    database.exec(
-      `create table workspaces (n integer primary key autoincrement, id text not null unique, version integer not null)`,
-    );
-    database.exec(`pragma user_version = ${format}`);
-  }
-  database.exec("commit");
-}
-
-function searchTables(tables: Tables, request: SearchRequest): SearchResult {
-  const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };
-  const frequency = new Map<string, number>();
-  for (const term of request.terms) {
-    const row = tables.frequency.get(term) as { doc: number } | undefined;
-    if (row !== undefined && row.doc > 0) frequency.set(term, row.doc);
-  }
-  const known = request.terms.filter((term) => frequency.has(term));
-  const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency };
-  if (known.length === 0) return { ...base, candidates: [] };
-  const gates = (tables.gates.all() as { audience: string }[]).map((row) => row.audience);
-  const open = gates.filter((audience) => mayEnter(audience, request.audience));
-  const rows = tables.find.all({
-    match: known.map((term) => `"${term}"`).join(" OR "),
-    gates: open.length === gates.length ? null : JSON.stringify(open),
-    documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
-    limit: request.limit,
-  }) as unknown as FoundRow[];
-  const candidates = rows.map((row): Candidate => ({
-    ...row,
-    titleTerms: split(row.titleTerms),
-    bodyTerms: split(row.bodyTerms),
-  }));
-  return { ...base, candidates };
-}
-
-type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
-  readonly titleTerms: string;
-  readonly bodyTerms: string;
-};
-
-const split = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
-
-/** A document without tags is for everyone, one with tags for those who have one of them. */
-function mayEnter(audience: string, tags: readonly string[]): boolean {
-  const wanted: unknown = JSON.parse(audience);
-  if (!Array.isArray(wanted)) return false;
-  return wanted.length === 0 || wanted.some((tag) => typeof tag === "string" && tags.includes(tag));
 }

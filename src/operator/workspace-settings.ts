@@ -1,3 +1,4 @@
+import type { SpokenLanguage } from "#domain/spoken.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { plans } from "#domain/workspace.ts";
@@ -50,6 +51,11 @@ export async function setWorkspace(
     // One tag's rule leaves the others as they are; all of them at once replace them.
     if (parsed.settings.audiences !== undefined && typeof tree["audiences"] === "object") {
       settings.audiences = { ...before.audiences, ...parsed.settings.audiences };
+    }
+    // One sentence leaves the others as they are.
+    for (const [language, texts] of Object.entries(parsed.settings.translations ?? {})) {
+      const known = before.translations?.[language as SpokenLanguage];
+      settings.translations = { ...before.translations, ...settings.translations, [language]: { ...known, ...texts } };
     }
     const plan = parsed.plan ?? row.plan;
     requirePlanFor(plan, parsed.settings);

@@ -19,21 +19,19 @@ import type { OutboxRow } from "./outbox.ts";
 import { finishWork, insertWork } from "./outbox.ts";
 import type { Typesense } from "./typesense-client.ts";
 import { TypesenseAway } from "./typesense-client.ts";
+import type { Refused } from "./typesense-collections.ts";
 import type { ConversationDocument } from "./typesense-conversations.ts";
 import {
   CollectionGone,
   SearchCutOff,
   createCollection,
   deleteDocument,
-  documentFor,
   dropCollection,
   importDocuments,
-  perPageMax,
   pointAlias,
-  schemaVersion,
-  searchPage,
   typesenseTrouble,
-} from "./typesense-conversations.ts";
+} from "./typesense-collections.ts";
+import { conversationSchema, documentFor, perPageMax, schemaVersion, searchPage } from "./typesense-conversations.ts";
 
 // Typesense names the candidates, in the list's order; the database says which of them are right. So the engine may be
 // late or wrong and a page is still exact: what has changed since its document was written is waiting in the outbox, and
@@ -239,18 +237,21 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
     return { documents: made, gone: ids.filter((id) => !there.has(id)) };
   }
 
+  const onRefused = (_document: ConversationDocument, refused: Refused): void =>
+    log.error(refused, "Typesense does not take a conversation: q misses it");
+
   async function write(workspaceId: string, ids: readonly string[]): Promise<void> {
     const known = await collectionsOf(store.read, workspaceId);
     const targets = [known?.live, known?.building].filter((name) => name !== null && name !== undefined);
     const made = await documents(workspaceId, ids);
     for (const target of targets) {
       try {
-        await importDocuments(typesense, target, made.documents, log);
+        await importDocuments(typesense, target, made.documents, onRefused);
       } catch (error) {
         if (!(error instanceof CollectionGone) || target !== known?.building) throw error;
         // The first step of its building, which makes it, stands behind us in the lane.
-        await createCollection(typesense, target);
-        await importDocuments(typesense, target, made.documents, log);
+        await createCollection(typesense, conversationSchema(target));
+        await importDocuments(typesense, target, made.documents, onRefused);
       }
       for (const id of made.gone) await deleteDocument(typesense, target, id);
     }
@@ -267,7 +268,7 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
       await store.write((tx) => finishWork(tx, rows));
       return;
     }
-    if (after === null) await createCollection(typesense, collection);
+    if (after === null) await createCollection(typesense, conversationSchema(collection));
     const { rows: page } = await pageQuery(store.dialect, { workspaceId }, after ?? undefined, buildStep).execute(
       store.read,
     );
@@ -275,7 +276,7 @@ export function createTypesenseSearch(options: TypesenseSearchOptions): OutsideS
       workspaceId,
       page.map(({ id }) => id),
     );
-    await importDocuments(typesense, collection, made.documents, log);
+    await importDocuments(typesense, collection, made.documents, onRefused);
     const last = page.toSorted(newestFirst).at(-1);
     if (last !== undefined && page.length === buildStep) {
       await store.write(async (tx) => {

@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 export interface DocumentsTable {
   id: string;
   workspace_id: string;
@@ -45,6 +47,8 @@ export interface DocumentBodyPartsTable {
 export interface CrawlsTable {
   document_id: string;
   max_pages: number;
+  /** Its own start address, where the given one leads there: with `www`, or over TLS. */
+  home: Generated<string | null>;
   /** Where its sitemap is, when that was given. */
   sitemap: string | null;
   /** Counts the times that it was gone through. */
@@ -91,4 +95,49 @@ export interface ChunksTable {
   title: string;
   text: string;
   url: string | null;
+}
+
+/** A workspace's passages in a search engine outside. */
+export interface KnowledgeCollectionsTable {
+  workspace_id: string;
+  /** The collection that answers; null: none is full yet. */
+  live: string | null;
+  /** The form of what it holds. */
+  live_form: number;
+  /** The one that is being filled to take its place. */
+  building: string | null;
+  /** The workspace's `knowledge_version` up to which the live one was written. */
+  version: number;
+  /** Passages in the live one, and the terms in all of them together. */
+  chunks: number;
+  terms: number;
+}
+
+/** A document whose passages a collection has. */
+export interface KnowledgeWrittenTable {
+  collection: string;
+  document_id: string;
+  version: number;
+  audience: string;
+  chunks: number;
+  terms: number;
+}
+
+/** That a workspace's passages are given vectors, by which model. */
+export interface VectorModelsTable {
+  workspace_id: string;
+  model: string;
+  /** Rises with every change of the workspace's vectors. */
+  stamp: number;
+}
+
+/** What a passage means. */
+export interface ChunkVectorsTable {
+  chunk_id: string;
+  workspace_id: string;
+  model: string;
+  /** Of the text that it was made of, by which a passage that stays as it was keeps its vector. */
+  digest: string;
+  /** 32-bit floats, little end first, of length 1; empty for what the model does not take. */
+  vector: Uint8Array;
 }

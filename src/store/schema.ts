@@ -10,6 +10,10 @@ import type {
   CrawlsTable,
   CrawlPagesTable,
   ChunksTable,
+  KnowledgeCollectionsTable,
+  KnowledgeWrittenTable,
+  VectorModelsTable,
+  ChunkVectorsTable,
 } from "./schema-knowledge.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
@@ -29,6 +33,8 @@ export interface WorkspacesTable {
   knowledge_version: number;
   created_at: number;
   deleted_at: number | null;
+  /** SHA-256 of the name by which the configuration file made it; null: it was made otherwise, or is deleted. */
+  declared_as: Generated<string | null>;
 }
 
 export interface ApiKeysTable {
@@ -416,6 +422,10 @@ export interface Database {
   search_collections: SearchCollectionsTable;
   account_state: AccountStateTable;
   conversation_links: ConversationLinksTable;
+  knowledge_collections: KnowledgeCollectionsTable;
+  knowledge_written: KnowledgeWrittenTable;
+  vector_models: VectorModelsTable;
+  chunk_vectors: ChunkVectorsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

@@ -6,6 +6,8 @@ export interface TypesenseOptions {
   /** One server, or all nodes of a cluster. */
   readonly urls: readonly string[];
   readonly apiKey: string;
+  /** Told of each request how it ended and how long it took. */
+  readonly observe?: (outcome: "answered" | "away", seconds: number) => void;
 }
 
 /** No server answers, or none can now: to be tried again. */
@@ -36,7 +38,7 @@ interface RequestOptions {
 const answerBytesMax = 16_000_000;
 const defaultTimeoutMs = 3_000;
 
-export function createTypesense({ urls, apiKey }: TypesenseOptions): Typesense {
+export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Typesense {
   /** The node that answered last is asked first. */
   let preferred = 0;
 
@@ -64,11 +66,14 @@ export function createTypesense({ urls, apiKey }: TypesenseOptions): Typesense {
       // A single server is asked twice: a connection that was kept may have ended with the server's last restart.
       const attempts = Math.max(2, urls.length);
       let failure: unknown;
+      const began = performance.now();
+      const ended = (outcome: "answered" | "away"): void => observe?.(outcome, (performance.now() - began) / 1_000);
       for (let attempt = 0; attempt < attempts; attempt += 1) {
         const node = (preferred + attempt) % urls.length;
         try {
           const answer = await ask(urls[node] ?? "", method, path, options);
           preferred = node;
+          ended("answered");
           return answer;
         } catch (error) {
           if (options.signal?.aborted === true) throw error;
@@ -77,6 +82,7 @@ export function createTypesense({ urls, apiKey }: TypesenseOptions): Typesense {
           if (urls.length === 1 && isTimeout(error)) break;
         }
       }
+      ended("away");
       throw new TypesenseAway(`Typesense does not answer: ${messageOf(failure)}`, { cause: failure });
     },
   };

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import type { ConversationFilter, ListPosition, Log } from "#engine/ports.ts";
+import type { ConversationFilter, ListPosition } from "#engine/ports.ts";
 import type { Phrase } from "./conversation-search-words.ts";
 import type { Typesense } from "./typesense-client.ts";
-import { TypesenseAway, reasonOf } from "./typesense-client.ts";
+import type { CollectionSchema } from "./typesense-collections.ts";
+import { multiSearch } from "./typesense-collections.ts";
 
 // One collection a workspace, one document a conversation. The text is the same tokens as in the databases' own
 // indexes: lower-case ASCII, digits and `_`, so that what a word is does not depend on the server's tokenizer. Values
@@ -79,7 +80,7 @@ export function documentFor(source: DocumentSource): ConversationDocument {
   };
 }
 
-function schema(name: string): object {
+export function conversationSchema(name: string): CollectionSchema {
   return {
     name,
     // Begins the tokens of words that are not ASCII, and stands between two messages.
@@ -96,98 +97,6 @@ function schema(name: string): object {
       { name: "email", type: "string" },
     ],
   };
-}
-
-/** Thrown when the collection is not there: somebody deleted it, or the server is another one. */
-export class CollectionGone extends Error {
-  constructor(name: string) {
-    super(`Typesense has no collection ${name}`);
-    this.name = "CollectionGone";
-  }
-}
-
-const importTimeoutMs = 30_000;
-const importCharactersMax = 2_000_000;
-
-export async function createCollection(typesense: Typesense, name: string): Promise<void> {
-  const { status, text } = await typesense.request("POST", "/collections", { body: schema(name) });
-  // There already: from a try before this one.
-  if (status !== 201 && status !== 200 && status !== 409) throw refusal("make a collection", status, text);
-}
-
-export async function dropCollection(typesense: Typesense, name: string): Promise<void> {
-  const { status, text } = await typesense.request("DELETE", `/collections/${name}`, { timeoutMs: importTimeoutMs });
-  if (status !== 200 && status !== 404) throw refusal("delete a collection", status, text);
-}
-
-export async function pointAlias(typesense: Typesense, alias: string, collection: string): Promise<void> {
-  const { status, text } = await typesense.request("PUT", `/aliases/${alias}`, {
-    body: { collection_name: collection },
-  });
-  if (status !== 200) throw refusal("set an alias", status, text);
-}
-
-/** Writes documents, each in place of the one with its id. One that the server will never take is logged and left out. */
-export async function importDocuments(
-  typesense: Typesense,
-  collection: string,
-  documents: readonly ConversationDocument[],
-  log: Log,
-): Promise<void> {
-  let lines: string[] = [];
-  let characters = 0;
-  const send = async (): Promise<void> => {
-    if (lines.length === 0) return;
-    const sent = lines;
-    lines = [];
-    characters = 0;
-    const { status, text } = await typesense.request(
-      "POST",
-      `/collections/${collection}/documents/import?action=upsert`,
-      {
-        body: sent.join("\n"),
-        timeoutMs: importTimeoutMs,
-      },
-    );
-    if (status === 404) throw new CollectionGone(collection);
-    if (status !== 200) throw refusal("take documents", status, text);
-    checkImport(text, sent.length, log);
-  };
-  for (const document of documents) {
-    const line = JSON.stringify(document);
-    lines.push(line);
-    characters += line.length;
-    if (characters >= importCharactersMax) await send();
-  }
-  await send();
-}
-
-/** The answer is 200 whatever became of the documents; a line each tells. */
-function checkImport(text: string, count: number, log: Log): void {
-  const results = text.split("\n").filter((line) => line !== "");
-  if (results.length !== count) throw new TypesenseAway("it answered to an import with too few lines");
-  for (const line of results) {
-    let result: { readonly success?: unknown; readonly code?: unknown; readonly error?: unknown };
-    try {
-      result = JSON.parse(line) as typeof result;
-    } catch (error) {
-      throw new TypesenseAway("its answer to an import was cut off", { cause: error });
-    }
-    if (result.success === true) continue;
-    const code = typeof result.code === "number" ? result.code : 0;
-    // Out of memory or disk, or behind its leader: it may take them later.
-    if (code === 0 || code >= 500 || code === 422) throw new TypesenseAway(`it refused a document with ${code}`);
-    log.error(
-      { code, error: String(result.error).slice(0, 200) },
-      "Typesense does not take a conversation: q misses it",
-    );
-  }
-}
-
-export async function deleteDocument(typesense: Typesense, collection: string, id: string): Promise<void> {
-  const path = `/collections/${collection}/documents/${encodeURIComponent(id)}`;
-  const { status, text } = await typesense.request("DELETE", path);
-  if (status !== 200 && status !== 404) throw refusal("delete a document", status, text);
 }
 
 export const perPageMax = 250;
@@ -213,7 +122,6 @@ export async function searchPage(
     drop_tokens_threshold: 0,
     split_join_tokens: "off",
     enable_synonyms: false,
-    enable_overrides: false,
     sort_by: "started_at:desc,tie_a:desc,tie_b:desc",
     ...(conditions === "" ? {} : { filter_by: conditions }),
     page: 1,
@@ -223,32 +131,8 @@ export async function searchPage(
     highlight_full_fields: "none",
     search_cutoff_ms: 2_500,
   };
-  const { status, text } = await typesense.request("POST", "/multi_search", { body: { searches: [search] } });
-  if (status !== 200) throw refusal("search", status, text);
-  const [result] = (parse(text) as MultiSearch).results ?? [];
-  // The whole answer is 200 though its only search failed.
-  if (result?.code === 404) throw new CollectionGone(collection);
-  if (result?.code !== undefined && result.code >= 500) throw new TypesenseAway(`a search ended with ${result.code}`);
-  if (result?.hits === undefined) throw new Error(`Typesense refused a search: ${String(result?.error).slice(0, 200)}`);
-  if (result.search_cutoff === true) throw new SearchCutOff();
-  return result.hits.map(({ document }) => ({ id: document.id, startedAt: document.started_at }));
-}
-
-/** The server ended the search in the middle: what it gave is not all. */
-export class SearchCutOff extends Error {
-  constructor() {
-    super("Typesense ended a search that took too long");
-    this.name = "SearchCutOff";
-  }
-}
-
-interface MultiSearch {
-  readonly results?: readonly {
-    readonly code?: number;
-    readonly error?: string;
-    readonly search_cutoff?: boolean;
-    readonly hits?: readonly { readonly document: { readonly id: string; readonly started_at: number } }[];
-  }[];
+  const [result] = await multiSearch<{ readonly id: string; readonly started_at: number }>(typesense, [search]);
+  return (result?.hits ?? []).map(({ id, started_at: startedAt }) => ({ id, startedAt }));
 }
 
 /** Every operand has parentheses of its own: `&&` and `||` bind alike. */
@@ -268,45 +152,4 @@ function filterBy(filter: ConversationFilter, before: ListPosition | undefined):
     conditions.push(`(started_at:<${before.startedAt}) || ((started_at:=${before.startedAt}) && (${tied}))`);
   }
   return conditions.map((condition) => `(${condition})`).join(" && ");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new TypesenseAway("its answer was cut off", { cause: error });
-  }
-}
-
-function refusal(what: string, status: number, text: string): Error {
-  const mend = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
-  // Nothing was wrong with the work itself, so it waits until the operator has mended it.
-  return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${mend}`);
-}
-
-/** The state of all things that the program depends on is asked for in one, which must not be late for this one. */
-const troubleMsMax = 1_000;
-
-/** What the server says of itself: why it cannot do its work now, or null. */
-export async function typesenseTrouble(typesense: Typesense): Promise<string | null> {
-  const signal = AbortSignal.timeout(troubleMsMax);
-  try {
-    const { status, text } = await typesense.request("GET", "/health", { signal });
-    const { ok, resource_error } = parse(text) as { readonly ok?: unknown; readonly resource_error?: unknown };
-    if (typeof resource_error === "string") return `Typesense reports ${resource_error.slice(0, 100)}`;
-    if (status !== 200 || ok !== true) return `Typesense says that it is not ready (${status})`;
-    // Anybody may ask for its health; the key has to be right too.
-    const aliases = await typesense.request("GET", "/aliases", { signal });
-    return aliases.status === 200 ? null : refusal("list aliases", aliases.status, aliases.text).message;
-  } catch (error) {
-    if (signal.aborted) return `Typesense does not answer within ${troubleMsMax} ms`;
-    return error instanceof Error ? error.message : "unknown failure";
-  }
-}
-
-/** The server's version, or that it does not tell: that takes more rights than the work does. */
-export async function typesenseVersion(typesense: Typesense): Promise<string> {
-  const { status, text } = await typesense.request("GET", "/debug");
-  const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
-  return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
 }

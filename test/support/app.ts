@@ -95,6 +95,7 @@ export interface StartOptions {
   /** The configuration file, as it is read. */
   readonly file?: FileConfig;
   readonly model?: ModelConfig;
+  readonly embedding?: Config["embedding"];
   readonly trustedProxies?: readonly string[];
   /** Stands for the one that answers from documents, where a test has to say when and how it answers. */
   readonly answerer?: Answerer;
@@ -135,6 +136,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       trustedProxies: options.trustedProxies ?? [],
       file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
+      ...(options.embedding === undefined ? {} : { embedding: options.embedding }),
       killAt: undefined,
     },
     {

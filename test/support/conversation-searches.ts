@@ -10,7 +10,8 @@ import type { TypesenseOptions } from "#store/typesense-client.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import type { TestDatabase } from "./databases.ts";
 import { eachDatabase } from "./databases.ts";
-import { startFakeTypesense } from "./fake-typesense.ts";
+import type { TypesenseServer } from "./typesense-server.ts";
+import { typesenseServer } from "./typesense-server.ts";
 
 export interface TestSearch {
   readonly engine: "database" | "typesense";
@@ -28,7 +29,7 @@ const inTheDatabase: TestSearch = {
 
 /**
  * Runs one suite on every search: in each database, and in Typesense beside each database. Typesense is the server that
- * `TEST_TYPESENSE_URL` names, with the key in `TEST_TYPESENSE_API_KEY`, and otherwise the fake one.
+ * `TYPESENSE_URL` names, with the key in `TYPESENSE_API_KEY`, and otherwise an imitation.
  */
 export function eachSearch(name: string, suite: (open: () => Promise<TestDatabase>, search: TestSearch) => void): void {
   eachDatabase(name, (open) => suite(open, inTheDatabase));
@@ -36,23 +37,13 @@ export function eachSearch(name: string, suite: (open: () => Promise<TestDatabas
 }
 
 function inTypesense(): TestSearch {
-  let server: { readonly options: TypesenseOptions; close(): Promise<void> } | undefined;
+  let server: TypesenseServer | undefined;
   afterAll(() => server?.close());
   const on = async (store: OpenStore, read: Reader = store.read): Promise<OutsideSearch> => {
     server ??= await typesenseServer();
     return typesenseOn({ ...store, read }, server.options);
   };
   return { engine: "typesense", on, settle: async (store) => settle(store, await on(store)) };
-}
-
-async function typesenseServer(): Promise<{ readonly options: TypesenseOptions; close(): Promise<void> }> {
-  const named = process.env["TEST_TYPESENSE_URL"];
-  if (named !== undefined && named !== "") {
-    const apiKey = process.env["TEST_TYPESENSE_API_KEY"] ?? "";
-    return { options: { urls: [named], apiKey }, close: async () => undefined };
-  }
-  const fake = await startFakeTypesense();
-  return { options: { urls: [fake.url], apiKey: fake.apiKey }, close: () => fake.close() };
 }
 
 function typesenseOn(store: OpenStore, options: TypesenseOptions): OutsideSearch {

@@ -43,7 +43,7 @@ function operand(parser: Parser, document: FakeDocument, types: ReadonlyMap<stri
     parser.at += 1;
     return result;
   }
-  const match = /^(\w+):(=|<=|>=|<|>)?([\w.-]+)/.exec(parser.text.slice(parser.at));
+  const match = /^(\w+):(=|<=|>=|<|>)?([\w.-]+|\[[\w.,-]*\])/.exec(parser.text.slice(parser.at));
   const [all, field = "", operator = "", value = ""] = match ?? [];
   if (all === undefined) throw new Error("Could not parse the filter query.");
   parser.at += all.length;
@@ -53,7 +53,7 @@ function operand(parser: Parser, document: FakeDocument, types: ReadonlyMap<stri
 }
 
 function compare(held: FakeValue | undefined, operator: string, value: string, type: string, field: string): boolean {
-  if (type === "int64") {
+  if (type === "int64" || type === "int32") {
     if (!/^-?\d+$/.test(value)) throw new Error(`Error with filter field \`${field}\`: Not an int64.`);
     const number = Number(held);
     switch (operator) {
@@ -71,5 +71,6 @@ function compare(held: FakeValue | undefined, operator: string, value: string, t
   }
   if (operator !== "=") throw new Error(`Error with filter field \`${field}\`: only := is imitated here.`);
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-  return [held ?? []].flat().some((each) => plain(String(each)) === plain(value));
+  const wanted = value.startsWith("[") ? value.slice(1, -1).split(",") : [value];
+  return [held ?? []].flat().some((each) => wanted.some((one) => plain(String(each)) === plain(one)));
 }

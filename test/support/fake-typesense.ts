@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { matchesFilter } from "./fake-typesense-filter.ts";
+import { mistakeIn } from "./fake-typesense-rules.ts";
 
 /**
  * A server that speaks as much of Typesense's API as is used, over real HTTP: collections, aliases, import, deletion and
@@ -13,6 +14,8 @@ export interface FakeTypesense {
   readonly apiKey: string;
   /** Requests so far, as `METHOD /path`. */
   readonly requests: readonly string[];
+  /** What in them is not as the API's description has it. */
+  readonly mistakes: readonly string[];
   /** Documents of a collection, or of what an alias points to; undefined when there is none. */
   documents(name: string): readonly FakeDocument[] | undefined;
   collections(): readonly string[];
@@ -59,6 +62,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   const aliases = new Map<string, string>();
   const requests: string[] = [];
   const refused = new Map<string, number>();
+  const mistakes: string[] = [];
   let keyTaken = apiKey;
   let behaviour: Parameters<FakeTypesense["behave"]>[0] = "well";
 
@@ -83,7 +87,10 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       return;
     }
     const body = Buffer.concat(chunks).toString("utf8");
-    const { status, body: answered } = reply(request, url, body);
+    const mistake = mistakeIn(request.method ?? "", url, body);
+    if (mistake !== undefined) mistakes.push(mistake);
+    const { status, body: answered } =
+      mistake === undefined ? reply(request, url, body) : { status: 400, body: { message: mistake } };
     const text = typeof answered === "string" ? answered : JSON.stringify(answered);
     response.writeHead(status, { "content-type": "application/json; charset=utf-8" });
     response.end(behaviour === "cut_short" && text.length > 20 ? text.slice(0, text.length / 2) : text);
@@ -134,6 +141,18 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (documents === undefined && method === "DELETE") {
       collections.delete(collection.name);
       return { status: 200, body: { name: collection.name } };
+    }
+    if (documents === "documents" && second === undefined && method === "DELETE") {
+      const filter = url.searchParams.get("filter_by") ?? "";
+      if (filter === "") return { status: 400, body: { message: "Parameter `filter_by` must be provided." } };
+      let gone: FakeDocument[];
+      try {
+        gone = [...collection.documents.values()].filter((each) => matchesFilter(each, filter, types(collection)));
+      } catch (error) {
+        return { status: 400, body: { message: String(error) } };
+      }
+      for (const { id } of gone) collection.documents.delete(id);
+      return { status: 200, body: { num_deleted: gone.length } };
     }
     if (documents === "documents" && second === "import" && method === "POST") {
       return { status: 200, body: importLines(collection, url.searchParams.get("action") ?? "create", body) };
@@ -208,29 +227,41 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (perPage > perPageMax) return { code: 422, error: `Only upto ${perPageMax} hits can be fetched per page.` };
     for (const [name, wanted] of [
       ["prefix", "false"],
-      ["num_typos", "0"],
       ["drop_tokens_threshold", "0"],
     ] as const) {
       // What these loosen is not imitated here.
-      if (String(search[name]) !== wanted) return { code: 501, error: `this fake needs ${name}: ${wanted}` };
+      if (
+        !String(search[name])
+          .split(",")
+          .every((each) => each === wanted)
+      )
+        return { code: 501, error: `this fake needs ${name}: ${wanted}` };
     }
     const sort = String(search["sort_by"] ?? "").split(",");
     if (sort.length > 3) return { code: 400, error: "Only upto 3 sort_by fields can be specified." };
-    const field = String(search["query_by"]);
+    const fields = String(search["query_by"]).split(",");
     const parts = [...String(search["q"]).matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) =>
       tokens(quoted ?? word ?? "", collection.symbols),
     );
+    const typos = Number(String(search["num_typos"] ?? "2").split(",")[0]);
+    // Two phrases' words are not looked for with typos here.
+    const [only = "", ...others] = parts.flat();
+    if (typos > 0 && others.length > 0) return { code: 501, error: "this fake looks for one word with typos" };
+    const matching = (document: FakeDocument): number =>
+      fields.filter((field) => {
+        const held = tokensOf(document, field, collection.symbols);
+        return typos === 0 ? holds(held, parts) : held.some((word) => isNear(only, word, typos));
+      }).length;
     let found: FakeDocument[];
     try {
       found = [...collection.documents.values()].filter(
         (document) =>
-          matchesFilter(document, String(search["filter_by"] ?? ""), types(collection)) &&
-          holds(tokens(String(document[field]), collection.symbols), parts),
+          matchesFilter(document, String(search["filter_by"] ?? ""), types(collection)) && matching(document) > 0,
       );
     } catch (error) {
       return { code: 400, error: error instanceof Error ? error.message : "Could not parse the filter query." };
     }
-    const sorted = found.toSorted((a, b) => compare(a, b, sort));
+    const sorted = found.toSorted((a, b) => compare(a, b, sort, matching));
     const page = Number(search["page"] ?? 1);
     const include = String(search["include_fields"] ?? "").split(",");
     return {
@@ -253,6 +284,7 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     url: `http://127.0.0.1:${port}`,
     apiKey,
     requests,
+    mistakes,
     documents: (name) => {
       const collection = resolve(name);
       return collection === undefined ? undefined : [...collection.documents.values()];
@@ -292,12 +324,22 @@ function fault({ name, type, optional }: Field, document: FakeDocument): string 
       : `Field \`${name}\` has been declared in the schema, but is not found in the document.`;
   }
   const right =
-    type === "int64"
+    type === "int64" || type === "int32"
       ? Number.isSafeInteger(value)
       : type === "string[]"
         ? Array.isArray(value) && value.every((each) => typeof each === "string")
         : typeof value === "string";
   return right ? undefined : `Field \`${name}\` must be ${type}.`;
+}
+
+const tokenized = new WeakMap<FakeDocument, Map<string, readonly string[]>>();
+
+function tokensOf(document: FakeDocument, field: string, symbols: ReadonlySet<string>): readonly string[] {
+  const known = tokenized.get(document) ?? new Map<string, readonly string[]>();
+  tokenized.set(document, known);
+  const held = known.get(field) ?? tokens(String(document[field]), symbols);
+  known.set(field, held);
+  return held;
 }
 
 /** Letters and digits of ASCII and the symbols to index are kept; white space separates; all else is dropped. */
@@ -310,9 +352,31 @@ function tokens(text: string, symbols: ReadonlySet<string>): string[] {
     .filter((word) => word !== "");
 }
 
+/** So many letters added, left out, wrong or swapped, the first never among them; none in short words. */
+function isNear(word: string, other: string, typos: number): boolean {
+  if (word === other) return true;
+  const most = Math.min(typos, word.length < 4 ? 0 : word.length < 7 ? 1 : 2);
+  if (most === 0 || Math.abs(word.length - other.length) > most) return false;
+  const table = Array.from({ length: word.length + 1 }, (_, i) =>
+    Array.from({ length: other.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
+  const at = (i: number, j: number): number => table[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  for (let i = 1; i <= word.length; i += 1) {
+    for (let j = 1; j <= other.length; j += 1) {
+      const same = word[i - 1] === other[j - 1];
+      const swapped = i > 1 && j > 1 && word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1];
+      const slips = [at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1)];
+      const row = table[i];
+      if (row !== undefined) row[j] = Math.min(...slips, swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY);
+    }
+  }
+  return at(word.length, other.length) <= most;
+}
+
 /** Every part, and a quoted part as a phrase. */
 function holds(text: readonly string[], parts: readonly (readonly string[])[]): boolean {
   if (parts.length === 0) return false;
+  if (!parts.every((part) => part.every((word) => text.includes(word)))) return false;
   const places = Map.groupBy(text.keys(), (at) => text[at]);
   return parts.every(
     ([first, ...others]) =>
@@ -320,10 +384,17 @@ function holds(text: readonly string[], parts: readonly (readonly string[])[]): 
   );
 }
 
-function compare(a: FakeDocument, b: FakeDocument, sort: readonly string[]): number {
+function compare(
+  a: FakeDocument,
+  b: FakeDocument,
+  sort: readonly string[],
+  matching: (document: FakeDocument) => number,
+): number {
   for (const each of sort) {
     const [name = "", order] = each.split(":");
-    const difference = Number(a[name]) - Number(b[name]);
+    const value = (document: FakeDocument): number =>
+      name === "_text_match" ? matching(document) : Number(document[name]);
+    const difference = value(a) - value(b);
     if (difference !== 0) return order === "desc" ? -difference : difference;
   }
   return 0;

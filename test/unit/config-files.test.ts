@@ -60,11 +60,16 @@ describe("config/parley.example.yaml", () => {
         { name: "slack", enabled: false },
         { name: "sms" },
         { name: "whatsapp" },
+        { name: "email", enabled: false },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],
       settings: {
         widgetOrigins: ["https://shop.example", "https://www.shop.example"],
         audiences: { pro: { plan: ["pro", "enterprise"] }, staff: { role: ["employee"] } },
+        synonyms: [
+          ["SSO", "single sign-on"],
+          ["hub", "gateway", "base station"],
+        ],
       },
     });
     expect(defaultSettings.escalationPhrases).toEqual(
@@ -91,7 +96,7 @@ describe("config/parley.example.yaml", () => {
   it("changes nothing as it stands", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
     expect({ ...defaultSettings, ...workspace?.settings }).toEqual(defaultSettings);
-    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, ...defaults } = defaultSettings;
+    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, synonyms: ____, ...defaults } = defaultSettings;
     expect(workspace?.settings).toEqual(defaults);
   });
 });

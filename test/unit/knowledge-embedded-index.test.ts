@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "#engine/ports.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
-import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex, SearchRequest } from "#knowledge/index-port.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import type { TestKnowledge } from "../support/knowledge.ts";
 import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";
@@ -114,5 +114,119 @@ describe("the embedded index's file", () => {
     const file = new DatabaseSync(path, { readOnly: true });
     expect(file.prepare("select count(*) as n from sqlite_schema where name like 'chunks%'").get()).toEqual({ n: 0 });
     file.close();
+  });
+
+  describe("while documents change", () => {
+    /** The store, with something that happens after each of the index's reads, in their order. */
+    const storeWith = (hooks: (() => Promise<unknown>)[]): Pick<Store, "read"> => ({
+      read: store.read.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          await hooks.shift()?.();
+          return result;
+        },
+      }),
+    });
+    const openOver = (over: Pick<Store, "read">, more: { patienceMs?: number; threadFrom?: number } = {}) => {
+      const index = openEmbeddedIndex({ store: over, path, log: silentLog, ...more });
+      opened.push(index);
+      return index;
+    };
+    const texts = async (index: KnowledgeIndex, more: Partial<SearchRequest> = {}) =>
+      (await index.search({ workspaceId, terms: ["kettl"], audience: [], limit: 50, ...more })).candidates.map(
+        (each) => each.text,
+      );
+    const nothing = async (): Promise<void> => undefined;
+
+    it("finds a document that is replaced between the reads by its new text, and never none", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle, one.");
+      // The reads of a search: the version, the documents, their texts.
+      const hooks = [nothing, () => knowledge.add(workspaceId, "a.md", "Kettle, two.")];
+      const index = openOver(storeWith(hooks));
+      expect(await texts(index)).toEqual(["Kettle, two."]);
+      hooks.push(nothing, () => knowledge.add(workspaceId, "a.md", "Kettle, four."));
+      await knowledge.add(workspaceId, "a.md", "Kettle, three.");
+      expect(await texts(index)).toEqual(["Kettle, four."]);
+    });
+
+    it("goes on finding a document's older text, and nothing that is gone or closed, while much is new", async () => {
+      for (const name of ["a", "b", "gone", "closed"])
+        await knowledge.add(workspaceId, `${name}.md`, `Kettle, ${name}, old.`);
+      const hooks: (() => Promise<unknown>)[] = [];
+      const index = openOver(storeWith(hooks), { patienceMs: 0 });
+      expect((await texts(index)).toSorted()).toEqual(
+        ["a", "b", "closed", "gone"].map((each) => `Kettle, ${each}, old.`),
+      );
+      const { id: gone } = await knowledge.documents.add({ workspaceId, fileName: "gone.md", bytes: Buffer.from("x") });
+      await knowledge.documents.remove(workspaceId, gone);
+      await knowledge.documents.add({
+        workspaceId,
+        fileName: "closed.md",
+        bytes: Buffer.from("Kettle, closed, old."),
+        audience: ["staff"],
+      });
+      await knowledge.add(workspaceId, "a.md", "Kettle, a, new.");
+      const held = Promise.withResolvers<undefined>();
+      hooks.push(nothing, nothing, () => held.promise);
+      expect((await texts(index)).toSorted()).toEqual(["Kettle, a, old.", "Kettle, b, old."]);
+      held.resolve(undefined);
+      await expect
+        .poll(async () => (await texts(index)).toSorted(), { timeout: 10_000 })
+        .toEqual(["Kettle, a, new.", "Kettle, b, old."]);
+    });
+
+    it("waits for the texts of a knowledge base that it has never had whole", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      const held = Promise.withResolvers<undefined>();
+      const index = openOver(storeWith([nothing, nothing, () => held.promise]), { patienceMs: 0 });
+      const search = texts(index);
+      const first = await Promise.race([search, new Promise((resolve) => setImmediate(() => resolve("waits")))]);
+      expect(first).toBe("waits");
+      held.resolve(undefined);
+      expect(await search).toEqual(["Kettle."]);
+    });
+
+    it("lets go of a search that nobody waits for", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      const held = Promise.withResolvers<undefined>();
+      const index = openOver(storeWith([nothing, nothing, () => held.promise]));
+      const stop = new AbortController();
+      const search = texts(index, { signal: stop.signal });
+      stop.abort(new Error("the customer is gone"));
+      await expect(search).rejects.toThrow("the customer is gone");
+      held.resolve(undefined);
+      expect(await texts(index)).toEqual(["Kettle."]);
+    });
+
+    it("lets no slower process bring back who could see what before", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      const hooks = [nothing];
+      const slow = openOver(storeWith(hooks));
+      const quick = open();
+      // Between its reads the slow one is overtaken: the document is closed, and the other has seen that.
+      hooks.push(async () => {
+        await knowledge.documents.add({
+          workspaceId,
+          fileName: "a.md",
+          bytes: Buffer.from("Kettle."),
+          audience: ["staff"],
+        });
+        expect(await found(quick)).toEqual([]);
+      });
+      expect(await texts(slow)).toEqual([]);
+      expect(await found(quick)).toEqual([]);
+      expect(await texts(slow, { audience: ["staff"] })).toEqual(["Kettle."]);
+    });
+
+    it("starts over from a database that was put back to an older day", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      await knowledge.add(workspaceId, "b.md", "Kettle.");
+      expect(await found(open())).toEqual(["A", "B"]);
+      await store.write(async (tx) => {
+        await tx.deleteFrom("documents").where("title", "=", "B").execute();
+        await tx.updateTable("workspaces").set({ knowledge_version: 1 }).where("id", "=", workspaceId).execute();
+      });
+      expect(await found(open())).toEqual(["A"]);
+    });
   });
 });

@@ -6,9 +6,32 @@ import type { MailRecord, Outcome } from "../intake.ts";
 import { createOwnNames } from "../own-names.ts";
 import { readMail } from "../parse.ts";
 import { renderMail } from "../compose.ts";
-import { expected } from "./fixtures.ts";
+
+/** What becomes of a mail of fixtures/. */
+interface Expected {
+  readonly kind: "message" | "notice" | "delivery" | "agent" | "ignored";
+  /** Of messages and agents the whole text, of others a part of it. */
+  readonly text?: string;
+  readonly thread?: "known" | "new";
+  readonly proven?: boolean;
+  readonly from?: string;
+  readonly name?: string;
+  readonly subject?: string;
+  readonly reply_to?: string;
+  readonly cc?: readonly string[];
+  readonly files?: readonly string[];
+  /** Whether all of it is kept beside the text. */
+  readonly original?: boolean;
+  readonly reason?: string;
+  readonly state?: string;
+  /** The customer has got it already. */
+  readonly sent?: boolean;
+}
 
 const folder = new URL("fixtures/", import.meta.url);
+const expected = JSON.parse(readFileSync(new URL("fixtures.json", import.meta.url), "utf8")) as Readonly<
+  Record<string, Expected>
+>;
 const names = readdirSync(folder).map((file) => file.replace(/\.eml$/, ""));
 
 /** A conversation of this customer, in which one mail was sent and one received. */

@@ -1,4 +1,4 @@
-import { synonymOf } from "../asked-terms.ts";
+import { synonymOf } from "../synonyms.ts";
 import { fold, isSoft, stem, termsOf, wordsOf } from "../terms.ts";
 import type { Quantity } from "./hard-facts.ts";
 import { hardFactsOf, plain } from "./hard-facts.ts";

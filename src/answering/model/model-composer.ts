@@ -97,7 +97,7 @@ export function createModelComposer({
       marker: randomBytes(12).toString("hex"),
     });
     const evidence = told.map((each) => evidenceOf(each));
-    const preface = bandOf(extract.evidence) === "low" ? uncertainPreface : "";
+    const preface = bandOf(extract.evidence) === "low" ? uncertainPreface(question) : "";
     let answer = "";
     const begin = () => ({
       pieces: createPieces(),

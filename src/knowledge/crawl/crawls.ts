@@ -103,7 +103,7 @@ export async function putCrawl(
       .execute();
   } else {
     await tx.updateTable("crawls").set({ max_pages: maxPages, sitemap }).where("document_id", "=", row.id).execute();
-    if (row.audience !== audience) await changeAudience(tx, row, audience);
+    if (row.audience !== audience) await changeAudience(tx, row, audience, now);
   }
   const queued = await startRun(tx, row.id, url, now);
   const changed: DocumentsTable = { ...row, audience, ...(queued ? { status: "pending", error: null } : {}) };
@@ -111,13 +111,13 @@ export async function putCrawl(
 }
 
 /** Who may see a site holds at once for all its pages. */
-async function changeAudience(tx: Tx, row: DocumentsTable, audience: string): Promise<void> {
+async function changeAudience(tx: Tx, row: DocumentsTable, audience: string, now: number): Promise<void> {
   await tx
     .updateTable("documents")
     .set({ audience })
     .where((eb) => eb.or([eb("id", "=", row.id), eb("parent_id", "=", row.id)]))
     .execute();
-  await raiseKnowledgeVersion(tx, row.workspace_id);
+  await raiseKnowledgeVersion(tx, row.workspace_id, now);
 }
 
 /** False where it is being gone through already. The pages that there are go on answering. */

@@ -141,7 +141,7 @@ async function settle(
       const { etag, lastModified, fetchedHash } = outcome;
       const twin = await twinOf(tx, site, page, outcome.textHash);
       if (twin !== undefined) {
-        await removePage(tx, site, page.page_id);
+        await removePage(tx, site, page.page_id, now);
         return { state: "skipped", reason: `it says the same as ${twin}`, page_id: null };
       }
       const id = await keepPage(tx, site, page, outcome, now);
@@ -156,7 +156,7 @@ async function settle(
       };
     case "skipped":
     case "gone":
-      await removePage(tx, site, page.page_id);
+      await removePage(tx, site, page.page_id, now);
       return {
         state: outcome.kind,
         reason: outcome.reason,
@@ -251,16 +251,16 @@ async function keepPage(
     })
     .where("id", "=", id)
     .execute();
-  await raiseKnowledgeVersion(tx, workspaceId);
+  await raiseKnowledgeVersion(tx, workspaceId, now);
   await countPages(tx, siteId);
   return id;
 }
 
-export async function removePage(tx: Tx, site: Site, pageId: string | null): Promise<void> {
+export async function removePage(tx: Tx, site: Site, pageId: string | null, now: number): Promise<void> {
   if (pageId === null) return;
   await tx.deleteFrom("chunks").where("document_id", "=", pageId).execute();
   await tx.deleteFrom("documents").where("id", "=", pageId).execute();
-  await raiseKnowledgeVersion(tx, site.document.workspace_id);
+  await raiseKnowledgeVersion(tx, site.document.workspace_id, now);
   await countPages(tx, site.document.id);
 }
 

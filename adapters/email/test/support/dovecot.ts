@@ -13,7 +13,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { tmpdir, userInfo } from "node:os";
-import nodemailer from "nodemailer";
+import { createTransport } from "nodemailer";
 import { ImapFlow } from "imapflow";
 
 export interface Dovecot {
@@ -115,7 +115,7 @@ export async function startDovecot(): Promise<Dovecot> {
   );
   const server = spawn(dovecotProgram, ["-F", "-c", config], { stdio: "ignore" });
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  const transport = nodemailer.createTransport({
+  const transport = createTransport({
     host: "127.0.0.1",
     port: lmtpPort,
     lmtp: true,

@@ -1,3 +1,4 @@
+import type { ChannelAdapter, ChannelHost } from "#channel/contract.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../../test/support/databases.ts";
 import type { BenchOptions, EngineBench } from "../../../../test/support/engine-bench.ts";
@@ -43,6 +44,8 @@ export interface MailBench {
   mailsTo(address: string): Promise<readonly SentMail[]>;
   /** Lets time pass until the program waits for mails. */
   connected(): Promise<void>;
+  /** Another adapter on the same mailbox, with these settings beside the account's own. */
+  adapter(settings?: object): Promise<ChannelAdapter>;
   close(): Promise<void>;
 }
 
@@ -92,6 +95,14 @@ export async function openMailBench(config: object = {}, options: BenchOptions =
     async connected() {
       const waits = bench.until("the program waits for mails", world.listening, 20_000);
       await whileConnecting(waits, world.listening, () => bench.advance(6_000));
+    },
+    async adapter(settings = {}) {
+      const module = await loadAdapter("email");
+      const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
+      const host = { seal: (value: string) => value, clock: bench.clock } as unknown as ChannelHost;
+      const made = module?.create({ ...account, config: { ...world.config, ...config, ...settings } }, host);
+      if (made === undefined) throw new Error("no adapter serves e-mail");
+      return made;
     },
     async close() {
       await bench.close();

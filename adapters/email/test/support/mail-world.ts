@@ -128,7 +128,7 @@ export async function startMailWorld(): Promise<MailWorld> {
     user,
     config: {
       address,
-      name: "Shop",
+      from_name: "Shop",
       password: dovecot.password,
       imap_host: "127.0.0.1",
       imap_port: proxy.port,
@@ -191,7 +191,7 @@ async function startProxy(target: number) {
       });
     }
     near.on("data", (chunk: Buffer) => {
-      if (/ IDLE\r\n$/.test(chunk.toString("latin1"))) idle.add(near);
+      if (chunk.toString("latin1").endsWith(" IDLE\r\n")) idle.add(near);
       else idle.delete(near);
     });
     near.pipe(far);

@@ -1,0 +1,235 @@
+// How long an answer without a language model takes, and what it does to other requests, by the size of the knowledge
+// base:
+//   node bench/answers.ts [--chunks 1000,100000] [--seconds 10] [--json FILE]
+// Each size is a program of its own with made-up passages. One client asks over the API, one question after the other,
+// while another asks /health/live every few milliseconds; before that, it does so alone. Then the same questions are
+// answered in this process, without HTTP and without being stored.
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { newId } from "#domain/ids.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
+import type { Installation } from "../test/support/installation.ts";
+import { install } from "../test/support/installation.ts";
+import { silentLog } from "../test/support/knowledge.ts";
+import { freePort, launch } from "../test/support/launch.ts";
+import { quantile } from "../test/support/quantile.ts";
+import { pinGenerator } from "./processors.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    chunks: { type: "string", default: "1000,100000" },
+    seconds: { type: "string", default: "10" },
+    json: { type: "string" },
+  },
+});
+const seconds = Number(options.seconds);
+const healthEveryMs = 5;
+const chunksOfDocument = 20;
+const insertedMax = 500;
+
+/** The words of a language that say something are as unevenly frequent: the first stands in one passage of seven. */
+function createWriter(seed: number): { words(count: number): string } {
+  let state = seed;
+  const random = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const syllables = "ka lo mi ren tas vo du pel gar nis ter bo fla qui sem or hul wex yam jit zor cen pra dol".split(
+    " ",
+  );
+  const vocabulary = Array.from({ length: 30_000 }, (_, rank) =>
+    [rank % 24, Math.floor(rank / 24) % 24, Math.floor(rank / 576) % 24, Math.floor(rank / 13_824)]
+      .map((each) => syllables[each] ?? "")
+      .join(""),
+  );
+  return {
+    words: (count) =>
+      Array.from(
+        { length: count },
+        () => vocabulary[Math.floor(100 * (vocabulary.length / 100) ** random())] ?? "",
+      ).join(" "),
+  };
+}
+
+async function fill(store: OpenStore, workspaceId: string, chunks: number): Promise<void> {
+  const writer = createWriter(7);
+  const now = Date.now();
+  for (let start = 0; start < chunks; start += insertedMax) {
+    const documents = Array.from({ length: Math.ceil(Math.min(insertedMax, chunks - start) / chunksOfDocument) }, () =>
+      newId("doc", now),
+    );
+    await store.write(async (tx) => {
+      for (const id of documents) {
+        await tx
+          .insertInto("documents")
+          .values({
+            id,
+            workspace_id: workspaceId,
+            source: "upload",
+            origin_key: id,
+            content_hash: id,
+            media_type: "text/markdown",
+            url: null,
+            audience: "[]",
+            title: id,
+            body_id: null,
+            parent_id: null,
+            status: "indexed",
+            error: null,
+            chunks: chunksOfDocument,
+            pages: 1,
+            indexed_version: 1,
+            created_at: now,
+            indexed_at: now,
+          })
+          .execute();
+        const rows = Array.from({ length: chunksOfDocument }, (_, position) => ({
+          id: newId("chk", now),
+          workspace_id: workspaceId,
+          document_id: id,
+          version: 1,
+          position,
+          title: `${writer.words(3)} › ${writer.words(3)}`,
+          text: Array.from({ length: 6 }, () => `The ${writer.words(14)}.`).join(" "),
+          url: null,
+        }));
+        await tx.insertInto("chunks").values(rows).execute();
+      }
+      await tx
+        .updateTable("workspaces")
+        .set((eb) => ({ knowledge_version: eb("knowledge_version", "+", 1) }))
+        .where("id", "=", workspaceId)
+        .execute();
+    });
+  }
+}
+
+/** Asks until the time is over; the milliseconds that each took. */
+async function askFor(ms: number, ask: () => Promise<unknown>, everyMs = 0): Promise<number[]> {
+  const times: number[] = [];
+  for (const end = performance.now() + ms; performance.now() < end;) {
+    const start = performance.now();
+    await ask();
+    times.push(performance.now() - start);
+    if (everyMs > 0) await sleep(everyMs);
+  }
+  return times;
+}
+
+async function measure(chunks: number, installation: Installation): Promise<Record<string, string | number>> {
+  const store = await openStore(installation.databaseUrl);
+  const { workspaceId, key } = installation;
+  await fill(store, workspaceId, chunks);
+  const port = await freePort();
+  const program = launch({ installation, port, core: cores.server });
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    if ((await program.ready) === undefined) throw new Error(`the program did not start: ${program.complaints.join()}`);
+    const writer = createWriter(11);
+    const question = (): string => `How do I ${writer.words(2)} when the ${writer.words(4)}?`;
+    const ask = async (): Promise<number> => {
+      const response = await fetch(`${url}/v1/query`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          "idempotency-key": randomUUID(),
+        },
+        body: JSON.stringify({ workspace_id: workspaceId, query: question() }),
+      });
+      await response.text();
+      return response.status;
+    };
+    const health = async (): Promise<void> => {
+      const response = await fetch(`${url}/health/live`);
+      await response.text();
+      if (response.status !== 200) throw new Error(`/health/live answers ${response.status}`);
+    };
+    // The first question has the passages indexed, which a request may be too short for.
+    const began = performance.now();
+    const building = { done: false };
+    const [, whileBuilding] = await Promise.all([
+      (async () => {
+        while ((await ask()) !== 200) await sleep(100);
+        building.done = true;
+      })(),
+      (async () => {
+        const times: number[] = [];
+        while (!building.done) times.push(...(await askFor(100, health, healthEveryMs)));
+        return times;
+      })(),
+    ]);
+    const builtS = (performance.now() - began) / 1_000;
+    await askFor(1_000, ask);
+    const alone = await askFor((seconds * 1_000) / 2, health, healthEveryMs);
+    const [asked, beside] = await Promise.all([
+      askFor(seconds * 1_000, async () => {
+        const status = await ask();
+        if (status !== 200) throw new Error(`a question was answered with ${status}`);
+      }),
+      askFor(seconds * 1_000, health, healthEveryMs),
+    ]);
+    const index = openEmbeddedIndex({
+      store,
+      path: join(installation.dataDir, "knowledge-index.sqlite"),
+      log: silentLog,
+    });
+    const answerer = createExtractiveAnswerer({ index });
+    const answer = (): Promise<unknown> =>
+      answerer.answer(
+        {
+          workspaceId,
+          text: question(),
+          history: [],
+          strictness: "strict",
+          topK: 5,
+          audience: [],
+          settings: defaultSettings,
+        },
+        new AbortController().signal,
+      );
+    await askFor(1_000, answer);
+    const before = process.cpuUsage();
+    const here = await askFor((seconds * 1_000) / 2, answer);
+    const used = process.cpuUsage(before);
+    await index.close();
+    const both = (times: readonly number[]): string =>
+      `${quantile(times, 0.5).toFixed(1)} / ${quantile(times, 0.99).toFixed(1)}`;
+    return {
+      passages: chunks,
+      "answer ms": both(here),
+      // Other programs on the machine do not count here.
+      "processor ms": ((used.user + used.system) / 1_000 / here.length).toFixed(1),
+      "over the API ms": both(asked),
+      "other requests alone ms": both(alone),
+      "beside questions ms": both(beside),
+      "beside indexing ms": both(whileBuilding),
+      "first answer s": Math.round(builtS * 10) / 10,
+    };
+  } finally {
+    program.signal("SIGTERM");
+    await program.exited;
+    await store.close();
+  }
+}
+
+const cores = pinGenerator();
+const rows: Record<string, string | number>[] = [];
+for (const chunks of options.chunks.split(",").map(Number)) {
+  console.error(`${chunks} passages`);
+  const installation = await install();
+  try {
+    rows.push(await measure(chunks, installation));
+  } finally {
+    await installation.remove();
+  }
+}
+console.table(rows);
+if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(rows, undefined, 2)}\n`);

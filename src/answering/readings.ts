@@ -1,0 +1,59 @@
+import type { Question } from "#engine/ports.ts";
+import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { WordLanguage } from "./languages.ts";
+import { guessLanguages, wordLanguages } from "./languages.ts";
+import { understand } from "./question.ts";
+import type { Understood } from "./question.ts";
+import type { Synonyms } from "./synonyms.ts";
+
+/** What a term that no passage has speaks against its language, where a known one speaks for it. */
+const unknownCost = 0.5;
+
+/**
+ * The question, read in its language. A few words can be of several ("Versand Ausland"): then it is the one in which
+ * the documents have most of them.
+ */
+export async function readQuestion(
+  index: KnowledgeIndex,
+  lookup: Pick<Question, "workspaceId" | "text" | "history">,
+  synonyms: Synonyms,
+  signal: AbortSignal | undefined,
+): Promise<Understood> {
+  const readings = distinct(
+    likely(lookup).map((language) => understand(lookup.text, lookup.history, synonyms, language)),
+  );
+  const [first] = readings;
+  if (first === undefined) throw new Error("a question is read in one language at least");
+  if (readings.length === 1) return first;
+  const { frequency } = await index.search({
+    workspaceId: lookup.workspaceId,
+    terms: [...new Set(readings.flatMap(({ own }) => own))],
+    audience: [],
+    limit: 0,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const worth = ({ own }: Understood): number =>
+    own.reduce((sum, term) => sum + (frequency.has(term) ? 1 : -unknownCost), 0);
+  return readings.reduce((best, each) => (worth(each) > worth(best) ? each : best), first);
+}
+
+function likely({ text, history }: Pick<Question, "text" | "history">): readonly WordLanguage[] {
+  const alone = guessLanguages(text);
+  if (alone.sure) return alone.languages.slice(0, 1);
+  const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
+  const together = guessLanguages([...before, text].join("\n"));
+  if (together.sure) return together.languages.slice(0, 1);
+  // English first where nothing tells.
+  const all = alone.weak ? [...alone.languages, ...wordLanguages] : alone.languages;
+  return [...new Set<WordLanguage>(all.includes("en") ? ["en", ...all] : all)];
+}
+
+function distinct(readings: readonly Understood[]): Understood[] {
+  const seen = new Set<string>();
+  return readings.filter(({ own, borrowed }) => {
+    const key = JSON.stringify([own, borrowed]);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

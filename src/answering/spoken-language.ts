@@ -1,0 +1,28 @@
+import type { SpokenLanguage } from "#domain/spoken.ts";
+import { guessLanguages } from "./languages.ts";
+import { courtesyIn } from "./courtesies.ts";
+
+/** In which language somebody writes, by what they wrote last, and before where that does not tell. */
+export function spokenLanguage(newestFirst: readonly string[]): SpokenLanguage {
+  for (const text of newestFirst) {
+    const language = languageIn(text);
+    if (language !== undefined) return language;
+  }
+  return "en";
+}
+
+function languageIn(text: string): SpokenLanguage | undefined {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return "ja";
+  if (/\p{Script=Hangul}/u.test(text)) return "ko";
+  // A name of a product in a sentence of another language is shorter.
+  if (
+    (text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length &&
+    /\p{Script=Han}/u.test(text)
+  )
+    return "zh";
+  const courtesy = courtesyIn(text);
+  if (courtesy !== undefined) return courtesy.language;
+  const { languages, sure, weak } = guessLanguages(text);
+  if (sure) return languages[0];
+  return weak || languages.includes("en") ? undefined : languages[0];
+}

@@ -1,0 +1,57 @@
+import type { Log, Reader } from "#engine/ports.ts";
+import { confirmed } from "./confirmed-passages.ts";
+import type { Embedder } from "./embedder.ts";
+import { EmbedderAway, TextRefused } from "./embedder.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
+import type { Near, Vectors } from "./vectors.ts";
+
+/** Passages that are found by their meaning, beside those that are found by their words. */
+const nearMax = 30;
+const questionCharactersMax = 2_000;
+
+/**
+ * An index that finds passages by their words, and what an embedding server says they mean. Where that server does not
+ * answer, the words alone have to do.
+ */
+export function createHybridIndex({
+  words,
+  vectors,
+  embedder,
+  read,
+  log,
+}: {
+  readonly words: KnowledgeIndex;
+  readonly vectors: Vectors;
+  readonly embedder: Embedder;
+  readonly read: Reader;
+  readonly log: Log;
+}): KnowledgeIndex {
+  async function near({ text, workspaceId, limit, signal }: SearchRequest): Promise<readonly Near[]> {
+    if (text === undefined || limit === 0 || text.trim() === "") return [];
+    try {
+      const [vector] = await embedder.embed([text.slice(0, questionCharactersMax)], "question", signal);
+      return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax);
+    } catch (error) {
+      if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;
+      log.debug({ reason: error.message }, "a question is answered by its words alone");
+      return [];
+    }
+  }
+
+  return {
+    ...words,
+    async search(request): Promise<SearchResult> {
+      const [result, nearest] = await Promise.all([words.search(request), near(request)]);
+      // A passage of a workspace that is gone is not shown; the words' index knows whether it is.
+      if (nearest.length === 0 || result.chunkCount === 0) return result;
+      const similarityOf = new Map(nearest.map(({ chunkId, similarity }) => [chunkId, similarity]));
+      const found = new Set(result.candidates.map(({ chunkId }) => chunkId));
+      const more = nearest.filter(({ chunkId }) => !found.has(chunkId)).map(({ chunkId }) => ({ id: chunkId }));
+      const candidates = [...result.candidates, ...(await confirmed(read, more, request))].map((candidate) => {
+        const similarity = similarityOf.get(candidate.chunkId);
+        return similarity === undefined ? candidate : { ...candidate, similarity };
+      });
+      return { ...result, candidates };
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { DocumentChange, IndexFile } from "./index-file.ts";
+import type { SearchRequest, SearchResult } from "./index-port.ts";
+
+/** What is asked of the index's file, here or in its thread. */
+export type IndexCall =
+  | { readonly kind: "search"; readonly request: Omit<SearchRequest, "signal"> }
+  | {
+      readonly kind: "begin";
+      readonly workspaceId: string;
+      readonly view: number;
+      readonly gone: readonly string[];
+      readonly audiences: readonly { readonly id: string; readonly audience: string }[];
+    }
+  | {
+      readonly kind: "replace";
+      readonly workspaceId: string;
+      readonly view: number;
+      readonly changes: readonly DocumentChange[];
+    }
+  | { readonly kind: "finish"; readonly workspaceId: string; readonly view: number }
+  | { readonly kind: "drop"; readonly workspaceId: string };
+
+/** What each kind of {@link IndexCall} gives; false: the file has seen a newer state of the knowledge base. */
+export interface IndexResults {
+  readonly search: SearchResult;
+  readonly begin: boolean;
+  readonly replace: boolean;
+  readonly finish: boolean;
+  readonly drop: undefined;
+}
+
+export function perform<C extends IndexCall>(file: IndexFile, call: C): IndexResults[C["kind"]];
+export function perform(file: IndexFile, call: IndexCall): IndexResults[IndexCall["kind"]] {
+  switch (call.kind) {
+    case "search":
+      return file.search(call.request);
+    case "begin":
+      return file.begin(call.workspaceId, call.view, call.gone, call.audiences);
+    case "replace":
+      return file.replace(call.workspaceId, call.view, call.changes);
+    case "finish":
+      return file.finish(call.workspaceId, call.view);
+    case "drop":
+      file.drop(call.workspaceId);
+      return undefined;
+  }
+}

@@ -1,0 +1,393 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { Problem } from "#domain/problem.ts";
+import type { Clock, Log, Reader, Store, Tx } from "#engine/ports.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { KnowledgeCollectionsTable } from "#store/schema-knowledge.ts";
+import type { Typesense } from "#store/typesense-client.ts";
+import { TypesenseAway } from "#store/typesense-client.ts";
+import { CollectionGone, SearchCutOff, dropCollection, pointAlias } from "#store/typesense-collections.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "../index-port.ts";
+import { everyWorkspace, knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue.ts";
+import { confirmed } from "../confirmed-passages.ts";
+import { bestFirst } from "./rough-rank.ts";
+import { almost, candidates, frequencies, passagesForm } from "./passage-documents.ts";
+import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
+
+// Typesense names the passages, the database shows them: what was removed, replaced or gated meanwhile is dropped. All
+// writing is done in the outbox's lane of the workspace, by whoever has it, so that no older text can overwrite a newer
+// one; a search that finds the collection behind does that work itself, or waits for who is doing it.
+
+export interface TypesenseIndexOptions {
+  readonly store: Store;
+  readonly typesense: Typesense;
+  /** Answers while a workspace's collection is filled for the first time, or is far behind. */
+  readonly base: KnowledgeIndex;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Does what is due in this lane, by {@link TypesenseIndex.work}; false when nothing is, or another does it. */
+  readonly runLane: (lane: string) => Promise<boolean>;
+}
+
+export interface TypesenseIndex extends KnowledgeIndex {
+  /** Does the outbox's work of kind `knowledge`. */
+  work(rows: readonly OutboxRow[]): Promise<void>;
+  /** Queues the filling of every collection that is missing, behind, or of an older form. */
+  ensure(): Promise<void>;
+  /** How many workspaces the other index answers for, because their collections are not full yet. */
+  unfinished(): Promise<number>;
+}
+
+const aliasOf = (workspaceId: string): string => `parley_knowledge_${workspaceId}`;
+
+/** A search waits so long for what was committed before it; then the other index answers. */
+const catchUpMsMax = 3_000;
+const lookMs = 20;
+/** Steps of one work; then others have their turn, and it goes on. */
+const stepsMax = 4;
+
+interface State {
+  readonly version: number;
+  readonly collections: KnowledgeCollectionsTable | undefined;
+}
+
+export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseIndex {
+  const { store, typesense, base, clock, log, runLane } = options;
+  const writer = createTypesenseWriter({ store, typesense, log });
+
+  async function stateOf(workspaceId: string): Promise<State | undefined> {
+    const workspace = await store.read
+      .selectFrom("workspaces")
+      .select("knowledge_version as version")
+      .where("id", "=", workspaceId)
+      .where("deleted_at", "is", null)
+      .executeTakeFirst();
+    if (workspace === undefined) return undefined;
+    return { version: workspace.version, collections: await collectionsOf(store.read, workspaceId) };
+  }
+
+  const queue = (workspaceId: string): Promise<void> =>
+    store.write(async (tx) => {
+      if ((await collectionsOf(tx, workspaceId)) === undefined) await insertCollections(tx, workspaceId);
+      await queueKnowledge(tx, workspaceId, clock.now());
+    });
+
+  /** The collection that holds all that was committed before the call; undefined: the other index has to answer. */
+  async function current(workspaceId: string, first: State): Promise<KnowledgeCollectionsTable | undefined> {
+    const deadline = performance.now() + catchUpMsMax;
+    let state: State | undefined = first;
+    for (;;) {
+      const { collections, version } = state;
+      const live = liveOf(collections);
+      if (collections !== undefined && live !== null && collections.version >= version) return collections;
+      if (performance.now() > deadline) return undefined;
+      // A whole knowledge base takes longer than anybody waits.
+      if (live === null && !(await isSmall(workspaceId))) {
+        if (!(await isQueued(workspaceId))) await queue(workspaceId);
+        return undefined;
+      }
+      if (!(await isQueued(workspaceId))) await queue(workspaceId);
+      if (!(await runLane(knowledgeLane(workspaceId)))) {
+        await failIfDeferred(workspaceId);
+        await pause(lookMs);
+      }
+      state = await stateOf(workspaceId);
+      if (state === undefined) return undefined;
+    }
+  }
+
+  /** So few documents that one work writes them all. */
+  async function isSmall(workspaceId: string): Promise<boolean> {
+    const rows = await store.read
+      .selectFrom("documents")
+      .select("id")
+      .where("workspace_id", "=", workspaceId)
+      .where("indexed_version", ">", 0)
+      .limit(documentsAtOnce * stepsMax)
+      .execute();
+    return rows.length < documentsAtOnce * stepsMax;
+  }
+
+  async function isQueued(workspaceId: string): Promise<boolean> {
+    return (await waiting(workspaceId)) !== undefined;
+  }
+
+  const waiting = (workspaceId: string) =>
+    store.read
+      .selectFrom("outbox")
+      .select(["due_at", "last_error", "lease_until"])
+      .where("lane", "=", knowledgeLane(workspaceId))
+      .where("dead_at", "is", null)
+      .orderBy("id")
+      .limit(1)
+      .executeTakeFirst();
+
+  /** What failed a moment ago is not waited for: the server is away. */
+  async function failIfDeferred(workspaceId: string): Promise<void> {
+    const row = await waiting(workspaceId);
+    if (row === undefined || row.last_error === null || row.due_at <= clock.now()) return;
+    throw new TypesenseAway(row.last_error);
+  }
+
+  async function search(request: SearchRequest): Promise<SearchResult> {
+    const { workspaceId } = request;
+    const state = await stateOf(workspaceId);
+    if (state === undefined) return nothing;
+    // Nothing was ever added.
+    if (state.version === 0 && state.collections === undefined) return nothing;
+    let collections: KnowledgeCollectionsTable | undefined;
+    try {
+      collections = await current(workspaceId, state);
+      if (collections?.live === undefined || collections.live === null) return await base.search(request);
+      return await searchIn(collections, collections.live, request);
+    } catch (error) {
+      if (error instanceof CollectionGone) {
+        await buildAnew(workspaceId, collections?.live ?? null);
+        return base.search(request);
+      }
+      if (error instanceof TypesenseAway || error instanceof SearchCutOff) {
+        throw new Problem("search_unavailable", "The search engine does not answer now.", {
+          retryAfterS: 5,
+          cause: error,
+        });
+      }
+      throw error;
+    }
+  }
+
+  async function searchIn(
+    { chunks, terms }: KnowledgeCollectionsTable,
+    live: string,
+    request: SearchRequest,
+  ): Promise<SearchResult> {
+    const frequency = new Map(await frequencies(typesense, live, request.terms));
+    const unknown = (request.misspelt ?? []).filter(({ term }) => !frequency.has(term));
+    const repaired = await almost(typesense, live, unknown);
+    const meant = [...repaired.values()].flat().filter((term) => !frequency.has(term));
+    for (const [term, count] of await frequencies(typesense, live, [...new Set(meant)])) frequency.set(term, count);
+    const averageTerms = chunks === 0 ? 0 : terms / chunks;
+    const result = { chunkCount: chunks, averageTerms, frequency, repaired };
+    const known = [...frequency.keys()].toSorted(
+      (left, right) => (frequency.get(left) ?? 0) - (frequency.get(right) ?? 0) || (left < right ? -1 : 1),
+    );
+    if (known.length === 0 || request.limit === 0 || request.documentIds?.length === 0)
+      return { ...result, candidates: [] };
+    const hits = bestFirst(await candidates(typesense, live, known, request), known, result);
+    const best = hits.slice(0, request.limit).map((hit) => (hit.garbled ? { id: hit.id } : { id: hit.id, terms: hit }));
+    return { ...result, candidates: await confirmed(store.read, best, request) };
+  }
+
+  /** The collection is not there any more: until another one is full, the other index answers. */
+  async function buildAnew(workspaceId: string, gone: string | null): Promise<void> {
+    log.warn({ workspaceId, gone }, "a collection of Typesense is gone; it is built anew");
+    await store.write(async (tx) => {
+      if (gone !== null) await forgetCollection(tx, workspaceId, gone);
+      await queueKnowledge(tx, workspaceId, clock.now());
+    });
+  }
+
+  async function work(rows: readonly OutboxRow[]): Promise<void> {
+    const [first] = rows;
+    if (first === undefined) return;
+    const workspaceId = first.lane.slice(knowledgeLane("").length);
+    let done: boolean;
+    try {
+      done = await catchUp(workspaceId);
+    } catch (error) {
+      if (!(error instanceof CollectionGone)) throw error;
+      await buildAnew(workspaceId, error.collection);
+      done = false;
+    }
+    await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      if (!done) await queueKnowledge(tx, workspaceId, clock.now());
+    });
+  }
+
+  /** False: there is more to do. */
+  async function catchUp(workspaceId: string): Promise<boolean> {
+    const state = await stateOf(workspaceId);
+    if (state === undefined) {
+      await dropAll(workspaceId);
+      return true;
+    }
+    const { version, collections = await created(workspaceId) } = state;
+    const live = liveOf(collections);
+    if (live !== null && collections.version < version) {
+      if (!(await writer.write(workspaceId, live, version, stepsMax))) return false;
+      const sums = await writer.sums(live);
+      if (!(await writer.holds(live, sums.chunks))) {
+        log.warn(
+          { workspaceId, collection: live },
+          "a collection of Typesense holds other than was written; it is built anew",
+        );
+        await store.write((tx) => setBuilding(tx, workspaceId, newCollection(workspaceId)));
+        // It serves on: what is too much in it is never shown.
+      }
+      await store.write((tx) =>
+        tx
+          .updateTable("knowledge_collections")
+          .set({ version, ...sums })
+          .where("workspace_id", "=", workspaceId)
+          .where("live", "=", live)
+          .execute(),
+      );
+    }
+    const building = (await collectionsOf(store.read, workspaceId))?.building ?? null;
+    if (live !== null && building === null) return true;
+    return fill(workspaceId, collections.live, building);
+  }
+
+  async function created(workspaceId: string): Promise<KnowledgeCollectionsTable> {
+    await store.write(async (tx) => {
+      if ((await collectionsOf(tx, workspaceId)) === undefined) await insertCollections(tx, workspaceId);
+    });
+    const made = await collectionsOf(store.read, workspaceId);
+    if (made === undefined) throw new Error("the workspace's collections were noted and are gone");
+    return made;
+  }
+
+  /** Fills the collection that is to take the live one's place, a few steps of it; and exchanges them when it is full. */
+  async function fill(workspaceId: string, live: string | null, begun: string | null): Promise<boolean> {
+    const building = begun ?? newCollection(workspaceId);
+    if (begun === null) await store.write((tx) => setBuilding(tx, workspaceId, building));
+    const version = (await stateOf(workspaceId))?.version;
+    if (version === undefined) return false;
+    await writer.create(building);
+    if (!(await writer.write(workspaceId, building, version, stepsMax))) return false;
+    const sums = await writer.sums(building);
+    if (!(await writer.holds(building, sums.chunks))) {
+      throw new TypesenseAway("the new collection of passages does not hold what was written into it");
+    }
+    await pointAlias(typesense, aliasOf(workspaceId), building);
+    await store.write(async (tx) => {
+      await tx
+        .updateTable("knowledge_collections")
+        .set({ live: building, live_form: passagesForm, building: null, version, ...sums })
+        .where("workspace_id", "=", workspaceId)
+        .where("building", "=", building)
+        .execute();
+      if (live !== null) await tx.deleteFrom("knowledge_written").where("collection", "=", live).execute();
+    });
+    // Searches that began with it find it gone, and are answered by the other index.
+    if (live !== null) await dropCollection(typesense, live);
+    log.info({ workspaceId, passages: sums.chunks }, "the passages of a workspace are in Typesense");
+    return true;
+  }
+
+  /** Of a workspace that was deleted. */
+  async function dropAll(workspaceId: string): Promise<void> {
+    const known = await collectionsOf(store.read, workspaceId);
+    for (const name of [known?.live, known?.building]) {
+      if (name === undefined || name === null) continue;
+      await dropCollection(typesense, name);
+      await store.write((tx) => forgetCollection(tx, workspaceId, name));
+    }
+    await store.write((tx) => tx.deleteFrom("knowledge_collections").where("workspace_id", "=", workspaceId).execute());
+  }
+
+  return {
+    search,
+    work,
+    async drop(workspaceId) {
+      await base.drop?.(workspaceId);
+      if ((await collectionsOf(store.read, workspaceId)) === undefined) return;
+      // The server of this installation does it, or this command before it ends; the engine may be away now.
+      await store.write((tx) => queueKnowledge(tx, workspaceId, clock.now()));
+    },
+    async ensure() {
+      await store.write(async (tx) => {
+        if ((await collectionsOf(tx, everyWorkspace)) === undefined) await insertCollections(tx, everyWorkspace);
+      });
+      const behind = await store.read
+        .selectFrom("workspaces")
+        .leftJoin("knowledge_collections", "knowledge_collections.workspace_id", "workspaces.id")
+        .select(["workspaces.id", "knowledge_version", "deleted_at", "live", "live_form", "version"])
+        .execute();
+      for (const each of behind) {
+        const served = each.live !== null && each.live_form === passagesForm && each.version === each.knowledge_version;
+        const wanted = each.deleted_at === null ? !served && each.knowledge_version > 0 : each.version !== null;
+        if (wanted && !(await isQueued(each.id))) await queue(each.id);
+      }
+    },
+    async unfinished() {
+      const { count } = await store.read
+        .selectFrom("knowledge_collections")
+        .innerJoin("workspaces", "workspaces.id", "knowledge_collections.workspace_id")
+        .select((eb) => eb.fn.countAll().as("count"))
+        .where("deleted_at", "is", null)
+        .where((eb) => eb.or([eb("live", "is", null), eb("live_form", "<>", passagesForm)]))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+    close: () => base.close(),
+  };
+}
+
+const nothing: SearchResult = { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
+
+const liveOf = (collections: KnowledgeCollectionsTable | undefined): string | null =>
+  collections?.live_form === passagesForm ? collections.live : null;
+
+const newCollection = (workspaceId: string): string =>
+  `${aliasOf(workspaceId)}_v${passagesForm}_${randomBytes(5).toString("hex")}`;
+
+function collectionsOf(db: Pick<Tx, "selectFrom">, workspaceId: string) {
+  return db.selectFrom("knowledge_collections").selectAll().where("workspace_id", "=", workspaceId).executeTakeFirst();
+}
+
+async function insertCollections(tx: Tx, workspaceId: string): Promise<void> {
+  await tx
+    .insertInto("knowledge_collections")
+    .values({ workspace_id: workspaceId, live: null, live_form: 0, building: null, version: -1, chunks: 0, terms: 0 })
+    .execute();
+}
+
+async function setBuilding(tx: Tx, workspaceId: string, building: string): Promise<void> {
+  await tx
+    .updateTable("knowledge_collections")
+    .set({ building })
+    .where("workspace_id", "=", workspaceId)
+    .where("building", "is", null)
+    .execute();
+}
+
+async function forgetCollection(tx: Tx, workspaceId: string, name: string): Promise<void> {
+  const of = () => tx.updateTable("knowledge_collections").where("workspace_id", "=", workspaceId);
+  await of().set({ live: null, live_form: 0, version: -1, chunks: 0, terms: 0 }).where("live", "=", name).execute();
+  await of().set({ building: null }).where("building", "=", name).execute();
+  await tx.deleteFrom("knowledge_written").where("collection", "=", name).execute();
+}
+
+/** Queues a new collection for the workspace; the one that serves goes on until the new one is full. */
+export async function rebuildKnowledge(tx: Tx, workspaceId: string, now: number): Promise<void> {
+  if ((await collectionsOf(tx, workspaceId)) === undefined) await insertCollections(tx, workspaceId);
+  await setBuilding(tx, workspaceId, newCollection(workspaceId));
+  await queueKnowledge(tx, workspaceId, now);
+}
+
+/** Workspaces whose passages are being written into a new collection, and how many documents that has. */
+export async function knowledgeBuilds(
+  read: Reader,
+): Promise<readonly { readonly workspaceId: string; readonly documents: number }[]> {
+  const rows = await read
+    .selectFrom("knowledge_collections")
+    .leftJoin("knowledge_written", "knowledge_written.collection", "knowledge_collections.building")
+    .select((eb) => ["workspace_id as workspaceId", eb.fn.count("knowledge_written.document_id").as("documents")])
+    .where("building", "is not", null)
+    .groupBy("workspace_id")
+    .execute();
+  return rows.map(({ workspaceId, documents }) => ({ workspaceId, documents: Number(documents) }));
+}
+
+/** For a start without Typesense: nothing is queued for it from now on. */
+export async function leaveTypesenseIndex(store: Store): Promise<void> {
+  const left = await store.read.selectFrom("knowledge_collections").select("workspace_id").limit(1).executeTakeFirst();
+  if (left === undefined) return;
+  await store.write(async (tx) => {
+    await tx.deleteFrom("knowledge_collections").execute();
+    await tx.deleteFrom("knowledge_written").execute();
+    await tx.deleteFrom("outbox").where("kind", "=", knowledgeKind).execute();
+  });
+}

@@ -1,0 +1,13 @@
+/** What `work` gives, or the signal's reason as soon as it aborts; the work itself goes on. */
+export async function withinSignal<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

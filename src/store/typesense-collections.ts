@@ -1,0 +1,223 @@
+import type { Typesense } from "./typesense-client.ts";
+import { TypesenseAway, reasonOf } from "./typesense-client.ts";
+
+// What is done with collections whatever they hold.
+
+export interface CollectionSchema {
+  readonly name: string;
+  readonly fields: readonly { readonly name: string; readonly type: string; readonly [setting: string]: unknown }[];
+  readonly [setting: string]: unknown;
+}
+
+/** Thrown when the collection is not there: somebody deleted it, or the server is another one. */
+export class CollectionGone extends Error {
+  readonly collection: string;
+
+  constructor(collection: string) {
+    super(`Typesense has no collection ${collection}`);
+    this.name = "CollectionGone";
+    this.collection = collection;
+  }
+}
+
+const importTimeoutMs = 30_000;
+const importCharactersMax = 2_000_000;
+
+/** `schema` has the collection's name. */
+export async function createCollection(typesense: Typesense, schema: CollectionSchema): Promise<void> {
+  const { status, text } = await typesense.request("POST", "/collections", { body: schema });
+  // There already: from a try before this one.
+  if (status !== 201 && status !== 200 && status !== 409) throw refusal("make a collection", status, text);
+}
+
+export async function dropCollection(typesense: Typesense, name: string): Promise<void> {
+  const { status, text } = await typesense.request("DELETE", `/collections/${name}`, { timeoutMs: importTimeoutMs });
+  if (status !== 200 && status !== 404) throw refusal("delete a collection", status, text);
+}
+
+export async function pointAlias(typesense: Typesense, alias: string, collection: string): Promise<void> {
+  const { status, text } = await typesense.request("PUT", `/aliases/${alias}`, {
+    body: { collection_name: collection },
+  });
+  if (status !== 200) throw refusal("set an alias", status, text);
+}
+
+/**
+ * Writes documents, each in place of the one with its id. One that the server will never take is told of and left out.
+ * Can be done again from the beginning when it fails in the middle.
+ */
+export async function importDocuments<T extends { readonly id: string }>(
+  typesense: Typesense,
+  collection: string,
+  documents: readonly T[],
+  onRefused: (document: T, refused: Refused) => void,
+): Promise<void> {
+  let batch: T[] = [];
+  let characters = 0;
+  let lines: string[] = [];
+  const send = async (): Promise<void> => {
+    if (batch.length === 0) return;
+    const sent = batch;
+    const body = lines.join("\n");
+    batch = [];
+    lines = [];
+    characters = 0;
+    const { status, text } = await typesense.request(
+      "POST",
+      `/collections/${collection}/documents/import?action=upsert`,
+      {
+        body,
+        timeoutMs: importTimeoutMs,
+      },
+    );
+    if (status === 404) throw new CollectionGone(collection);
+    if (status !== 200) throw refusal("take documents", status, text);
+    for (const [index, refused] of refusedLines(text, sent.length)) {
+      const document = sent[index];
+      if (document !== undefined) onRefused(document, refused);
+    }
+  };
+  for (const document of documents) {
+    const line = JSON.stringify(document);
+    lines.push(line);
+    batch.push(document);
+    characters += line.length;
+    if (characters >= importCharactersMax) await send();
+  }
+  await send();
+}
+
+export interface Refused {
+  readonly code: number;
+  /** The server's words; may quote the document. */
+  readonly error: string;
+}
+
+/** The answer is 200 whatever became of the documents; a line each tells. */
+function refusedLines(text: string, count: number): ReadonlyMap<number, Refused> {
+  const results = text.split("\n").filter((line) => line !== "");
+  if (results.length !== count) throw new TypesenseAway("it answered to an import with too few lines");
+  const refused = new Map<number, Refused>();
+  for (const [index, line] of results.entries()) {
+    let result: { readonly success?: unknown; readonly code?: unknown; readonly error?: unknown };
+    try {
+      result = JSON.parse(line) as typeof result;
+    } catch (error) {
+      throw new TypesenseAway("its answer to an import was cut off", { cause: error });
+    }
+    if (result.success === true) continue;
+    const code = typeof result.code === "number" ? result.code : 0;
+    // Out of memory or disk, or behind its leader: it may take them later.
+    if (code === 0 || code >= 500 || code === 422) throw new TypesenseAway(`it refused a document with ${code}`);
+    refused.set(index, { code, error: String(result.error).slice(0, 200) });
+  }
+  return refused;
+}
+
+/** Deletes all that fit. */
+export async function deleteDocuments(typesense: Typesense, collection: string, filterBy: string): Promise<void> {
+  const path = `/collections/${collection}/documents?${new URLSearchParams({ filter_by: filterBy }).toString()}`;
+  const { status, text } = await typesense.request("DELETE", path, { timeoutMs: importTimeoutMs });
+  if (status === 404) throw new CollectionGone(collection);
+  if (status !== 200) throw refusal("delete documents", status, text);
+}
+
+export async function countDocuments(typesense: Typesense, collection: string): Promise<number> {
+  const { status, text } = await typesense.request("GET", `/collections/${collection}`);
+  if (status === 404) throw new CollectionGone(collection);
+  if (status !== 200) throw refusal("tell of a collection", status, text);
+  return Number((parse(text) as { readonly num_documents?: unknown }).num_documents);
+}
+
+export async function deleteDocument(typesense: Typesense, collection: string, id: string): Promise<void> {
+  const path = `/collections/${collection}/documents/${encodeURIComponent(id)}`;
+  const { status, text } = await typesense.request("DELETE", path);
+  if (status !== 200 && status !== 404) throw refusal("delete a document", status, text);
+}
+
+/** What one of several searches gave. The whole answer is 200 whatever became of them. */
+export interface Found<D> {
+  /** How many documents there are, of which `hits` has the first. */
+  readonly found: number;
+  readonly hits: readonly D[];
+}
+
+interface MultiSearch {
+  readonly results?: readonly {
+    readonly code?: number;
+    readonly error?: string;
+    readonly search_cutoff?: boolean;
+    readonly found?: number;
+    readonly hits?: readonly { readonly document: unknown }[];
+  }[];
+}
+
+/** As many searches as the server takes in one request. */
+export const searchesMax = 50;
+
+export type Search = { readonly collection: string } & Readonly<Record<string, string | number | boolean>>;
+
+/** Throws when any of them failed. What a document holds is what the search asked for. */
+export async function multiSearch<D>(typesense: Typesense, searches: readonly Search[]): Promise<readonly Found<D>[]> {
+  if (searches.length === 0) return [];
+  const { status, text } = await typesense.request("POST", "/multi_search", { body: { searches } });
+  if (status !== 200) throw refusal("search", status, text);
+  const results = (parse(text) as MultiSearch).results ?? [];
+  if (results.length !== searches.length) throw new TypesenseAway("it answered with too few results");
+  return results.map((result, index) => {
+    if (result.code === 404) throw new CollectionGone(searches[index]?.collection ?? "");
+    if (result.code !== undefined && result.code >= 500) throw new TypesenseAway(`a search ended with ${result.code}`);
+    if (result.hits === undefined) throw new Error(`Typesense refused a search: ${String(result.error).slice(0, 200)}`);
+    if (result.search_cutoff === true) throw new SearchCutOff();
+    return { found: result.found ?? 0, hits: result.hits.map(({ document }) => document as D) };
+  });
+}
+
+/** The server ended the search in the middle: what it gave is not all. */
+export class SearchCutOff extends Error {
+  constructor() {
+    super("Typesense ended a search that took too long");
+    this.name = "SearchCutOff";
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new TypesenseAway("its answer was cut off", { cause: error });
+  }
+}
+
+function refusal(what: string, status: number, text: string): Error {
+  const mend = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
+  // Nothing was wrong with the work itself, so it waits until the operator has mended it.
+  return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${mend}`);
+}
+
+/** The state of all things that the program depends on is asked for in one, which must not be late for this one. */
+const troubleMsMax = 1_000;
+
+/** What the server says of itself: why it cannot do its work now, or null. */
+export async function typesenseTrouble(typesense: Typesense): Promise<string | null> {
+  const signal = AbortSignal.timeout(troubleMsMax);
+  try {
+    const { status, text } = await typesense.request("GET", "/health", { signal });
+    const { ok, resource_error } = parse(text) as { readonly ok?: unknown; readonly resource_error?: unknown };
+    if (typeof resource_error === "string") return `Typesense reports ${resource_error.slice(0, 100)}`;
+    if (status !== 200 || ok !== true) return `Typesense says that it is not ready (${status})`;
+    // Anybody may ask for its health; the key has to be right too.
+    const aliases = await typesense.request("GET", "/aliases", { signal });
+    return aliases.status === 200 ? null : refusal("list aliases", aliases.status, aliases.text).message;
+  } catch (error) {
+    if (signal.aborted) return `Typesense does not answer within ${troubleMsMax} ms`;
+    return error instanceof Error ? error.message : "unknown failure";
+  }
+}
+
+/** The server's version, or that it does not tell: that takes more rights than the work does. */
+export async function typesenseVersion(typesense: Typesense): Promise<string> {
+  const { status, text } = await typesense.request("GET", "/debug");
+  const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
+  return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
+}

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { rebuildSearch } from "#src/operator/search.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp, testStart } from "../support/app.ts";
+import type { TestDatabase } from "../support/databases.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { FakeTypesense } from "../support/fake-typesense.ts";
+import { startFakeTypesense } from "../support/fake-typesense.ts";
+import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+
+const metricsToken = "a-token-of-the-test";
+
+eachDatabase("passages in Typesense", (open) => {
+  let engine: FakeTypesense;
+  let app: TestApp;
+  beforeEach(async () => {
+    engine = await startFakeTypesense();
+    app = await startApp(open, { typesense: { urls: [engine.url], apiKey: engine.apiKey }, metricsToken });
+  });
+  afterEach(async () => {
+    await app.close();
+    await engine.close();
+    if (engine.mistakes.length > 0)
+      throw new Error(`requests that the API does not describe: ${engine.mistakes.join("; ")}`);
+  });
+
+  const alias = (): string => `parley_knowledge_${app.workspace.id}`;
+  const held = (): number => engine.documents(alias())?.length ?? 0;
+
+  const ask = (query: string) => app.post("/v1/query", { workspace_id: app.workspace.id, query });
+  async function sources(query: string): Promise<readonly string[]> {
+    const { status, body, text } = await ask(query);
+    expect(status, text).toBe(200);
+    return body.sources.map(({ title }) => title);
+  }
+
+  async function soon(check: () => unknown): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        app.clock.advance(250);
+        await check();
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+  }
+
+  const waiting = () => app.store.read.selectFrom("outbox").selectAll().where("kind", "=", "knowledge").execute();
+
+  async function ready(): Promise<{ readonly state?: string; readonly cause?: string | null }> {
+    const { text } = await app.get("/health/ready", { key: null });
+    const { dependencies } = JSON.parse(text) as {
+      readonly dependencies: readonly {
+        readonly name: string;
+        readonly state: string;
+        readonly cause: string | null;
+      }[];
+    };
+    return dependencies.find(({ name }) => name === "search engine") ?? {};
+  }
+
+  it("answers from what was committed a moment ago, by the engine", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("How many litres does the kettle boil?")).toEqual(["Kettle"]);
+    expect(held()).toBe(1);
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    const before = engine.requests.length;
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    expect(engine.requests.slice(before)).toContain("POST /multi_search");
+    // And by the worker where nobody asks.
+    await app.learn("mug.md", "# Mug\n\nThe mug is made of tin.");
+    await soon(() => expect(held()).toBe(3));
+    await soon(async () => expect(await waiting()).toEqual([]));
+    await soon(async () => expect(await ready()).toEqual({ name: "search engine", state: "ready", cause: null }));
+  });
+
+  it("tells the client that the search is unavailable while the engine is away, and goes on when it is back", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    for (const behaviour of ["away", "lagging", "cut_short", "cut_off"] as const) {
+      engine.behave(behaviour);
+      const { status, body, headers } = await ask("litres of the kettle");
+      expect([behaviour, status, body.code]).toEqual([behaviour, 503, "search_unavailable"]);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    engine.behave("lagging");
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    expect((await ask("hours of the lamp")).body.code).toBe("search_unavailable");
+    expect(await ready()).toMatchObject({ state: "degraded" });
+    engine.behave("well");
+    await soon(async () => expect((await ask("How many hours does the lamp shine?")).status).toBe(200));
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    const { text } = await app.get("/metrics", { key: null, headers: { authorization: `Bearer ${metricsToken}` } });
+    expect(text).toMatch(/parley_search_engine_request_duration_seconds_count\{outcome="away"\} [1-9]/);
+    expect(app.logged.join("\n")).not.toContain(engine.apiKey);
+  });
+
+  it("takes an import that was cut off for none, and writes it again", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    engine.behave("cut_short");
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    await soon(async () => expect((await waiting())[0]?.last_error ?? "").not.toBe(""));
+    engine.behave("well");
+    await soon(async () => expect(await waiting()).toEqual([]));
+    expect(held()).toBe(2);
+  });
+
+  it("leaves out a passage that the engine refuses for good, and tries again one that it may take later", async () => {
+    engine.refuse(Buffer.from("ядовит", "utf8").toString("hex"), 400);
+    await app.learn("poison.md", "# Poison\n\nядовитый");
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    expect(app.logged.some((line) => line.includes("answers miss it") && !line.includes("ядовитый"))).toBe(true);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    engine.refuse("lamp", 503);
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    expect((await ask("How many hours does the lamp shine?")).body.code).toBe("search_unavailable");
+    expect(await waiting()).not.toEqual([]);
+  });
+
+  it("shows a gated passage to those with the tag only, whatever the engine holds", async () => {
+    await app.learn("prices.md", "# Prices\n\nPartners pay seven euros for a kettle.", ["partner"]);
+    await app.learn("open.md", "# Kettle\n\nA kettle costs nine euros.");
+    expect(await sources("What does a kettle cost partners in euros?")).toEqual(["Kettle"]);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    // As after a change that the engine never heard of.
+    await app.store.write(async (tx) => {
+      await tx.updateTable("documents").set({ audience: '["partner"]' }).execute();
+    });
+    expect(await sources("What does a kettle cost in euros?")).toEqual([]);
+  });
+
+  it("answers meanwhile when its collection was lost, and builds it anew", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    engine.wipe();
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await soon(() => expect(held()).toBe(1));
+    engine.wipe();
+    // Seen by the writing of a change this time.
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+    await soon(() => expect(held()).toBe(2));
+  });
+
+  it("fills a new collection on demand while the old one answers, and leaves none over", async () => {
+    for (let n = 0; n < 5; n += 1) await app.learn(`d${n}.md`, `# Thing ${n}\n\nThe kettle number ${n} boils.`);
+    await sources("kettle");
+    const old = engine.alias(alias());
+    await rebuildSearch(app.store, app.clock, undefined);
+    const titles = await Promise.all(Array.from({ length: 5 }, () => sources("Does the kettle boil?")));
+    for (const each of titles) expect(each.length).toBeGreaterThan(0);
+    await soon(() => expect(engine.alias(alias())).not.toBe(old));
+    await soon(() =>
+      expect(engine.collections().filter((name) => name.startsWith("parley_knowledge"))).toHaveLength(1),
+    );
+    expect(held()).toBe(5);
+  });
+
+  it("notices by its count that a collection holds what was never written there", async () => {
+    await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
+    await soon(async () => expect(await waiting()).toEqual([]));
+    const collection = engine.alias(alias()) ?? "";
+    const [document] = engine.documents(collection) ?? [];
+    await fetch(`${engine.url}/collections/${collection}/documents/import?action=upsert`, {
+      method: "POST",
+      headers: { "x-typesense-api-key": engine.apiKey },
+      body: JSON.stringify({ ...document, id: "chk_left_over", doc: "ffff" }),
+    });
+    expect(held()).toBe(2);
+    await app.learn("lamp.md", "# Lamp\n\nThe lamp shines for nine hours.");
+    await soon(() => {
+      expect(engine.alias(alias())).not.toBe(collection);
+      expect(held()).toBe(2);
+    });
+    expect(await sources("How many hours does the lamp shine?")).toEqual(["Lamp"]);
+  });
+});
+
+eachDatabase("passages, from the embedded index to Typesense and back", (open) => {
+  it("are answered from throughout", async () => {
+    const database = { ...(await open()) } satisfies TestDatabase;
+    const engine = await startFakeTypesense();
+    const clock = createHandMovedClock(testStart);
+    const start = (more: Parameters<typeof startApp>[1]) =>
+      startApp(async () => database, { databaseUrl: database.url, clock, ...more });
+    const without = await start({});
+    const { workspace } = without;
+    const title = async (app: TestApp, query: string): Promise<string | undefined> => {
+      const { body } = await app.post("/v1/query", { workspace_id: workspace.id, query }, { key: workspace.key });
+      return body.sources[0]?.title;
+    };
+    await without.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
+    expect(await title(without, "litres of the kettle")).toBe("Kettle");
+    await without.close();
+
+    // The first of the two nodes does not answer.
+    const typesense = { urls: ["http://127.0.0.1:1", engine.url], apiKey: engine.apiKey };
+    const beside = await start({ typesense });
+    expect(await title(beside, "litres of the kettle")).toBe("Kettle");
+    await vi.waitFor(
+      () => {
+        clock.advance(250);
+        expect(engine.documents(`parley_knowledge_${workspace.id}`)).toHaveLength(1);
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+    await beside.close();
+
+    const again = await start({});
+    expect(await title(again, "litres of the kettle")).toBe("Kettle");
+    expect(await again.store.read.selectFrom("knowledge_written").selectAll().execute()).toEqual([]);
+    await again.close();
+    expect(engine.mistakes).toEqual([]);
+    await engine.close();
+    await database.remove();
+  });
+});

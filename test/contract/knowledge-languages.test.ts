@@ -1,0 +1,54 @@
+import { afterAll, beforeAll } from "vitest";
+import { createExtractiveAnswerer } from "#answering/answerer.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+import type { Store } from "#engine/ports.ts";
+import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import { newSqlite, openTestStore } from "../support/databases.ts";
+import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";
+import { openTypesenseIndex } from "../support/typesense-index.ts";
+import { typesenseServer } from "../support/typesense-server.ts";
+import type { LanguageSet } from "./knowledge-languages.ts";
+import { languageContract } from "./knowledge-languages.ts";
+
+inEvery("the embedded index", async (store) => openEmbeddedIndex({ store, path: ":memory:", log: silentLog }));
+inEvery("Typesense", async (store) => openTypesenseIndex(store, await typesenseServer()));
+
+function inEvery(name: string, openIndex: (store: Store) => Promise<KnowledgeIndex>): void {
+  let opened: Awaited<ReturnType<typeof openTestStore>>;
+  let index: KnowledgeIndex;
+  beforeAll(async () => {
+    opened = await openTestStore(newSqlite);
+    index = await openIndex(opened.store);
+  });
+  afterAll(async () => {
+    await index.close();
+    await opened.close();
+  });
+
+  languageContract(name, async () => {
+    const workspaces = new Map<string, string>();
+    const answerer = createExtractiveAnswerer({ index });
+    const workspaceOf = async (set: LanguageSet): Promise<string> => {
+      const known = workspaces.get(set.language);
+      if (known !== undefined) return known;
+      const workspaceId = await newWorkspace(opened.store);
+      workspaces.set(set.language, workspaceId);
+      const { add } = testKnowledge(opened.store);
+      for (const [at, [title, text]] of set.documents.entries()) {
+        await add(workspaceId, `d${at}.md`, `# ${title}\n\n${text}`);
+      }
+      return workspaceId;
+    };
+    return {
+      async ask(set, text) {
+        const workspaceId = await workspaceOf(set);
+        const { sources, answered } = await answerer.answer(
+          { workspaceId, text, history: [], strictness: "helpful", topK: 5, audience: [], settings: defaultSettings },
+          new AbortController().signal,
+        );
+        return { title: sources[0]?.title, answered };
+      },
+    };
+  });
+}

@@ -1,0 +1,32 @@
+import type { Store } from "#engine/ports.ts";
+import { runLane } from "#jobs/run-lane.ts";
+import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { createTypesense } from "#store/typesense-client.ts";
+import { silentLog } from "./knowledge.ts";
+import type { TypesenseServer } from "./typesense-server.ts";
+
+/** Without anything to fall back to: every answer has to come from the server, which is closed with it. */
+export function openTypesenseIndex(store: Store, server: TypesenseServer): KnowledgeIndex {
+  const clock = { now: () => Date.now(), timer: () => () => undefined };
+  const index = createTypesenseIndex({
+    store,
+    typesense: createTypesense(server.options),
+    base: {
+      search: () => Promise.reject(new Error("the collection was not brought up to date")),
+      close: async () => undefined,
+    },
+    clock,
+    log: silentLog,
+    runLane: (lane) => runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) } }, lane),
+  });
+  return {
+    ...index,
+    async close() {
+      await index.close();
+      const mistakes = server.mistakes();
+      await server.close();
+      if (mistakes.length > 0) throw new Error(`requests that the API does not describe: ${mistakes.join("; ")}`);
+    },
+  };
+}
