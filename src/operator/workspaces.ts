@@ -104,7 +104,7 @@ export async function provisionWorkspaces(
 
 async function provisionWorkspace(
   dependencies: AccountDependencies,
-  { name, plan, settings }: FileWorkspace,
+  { name, plan, settings: given, desk = null }: FileWorkspace,
 ): Promise<string> {
   const known = await dependencies.store.read
     .selectFrom("workspaces")
@@ -112,10 +112,13 @@ async function provisionWorkspace(
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+  const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
+  // A desk that is not in the file any more is none.
+  const settings = desk === null && (before.desk ?? null) === null ? given : { ...given, desk };
   // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
   requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
   if (known === undefined) return (await createWorkspace(dependencies, { name, plan, settings })).id;
-  const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
+  const next = JSON.stringify({ ...before, ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
   await dependencies.store.write(async (tx) => {
     await tx

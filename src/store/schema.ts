@@ -11,6 +11,7 @@ import type {
   CrawlPagesTable,
   ChunksTable,
 } from "./schema-knowledge.ts";
+import type { DeskPostsTable, DeskThreadsTable } from "./schema-desk.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
 // Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
@@ -391,4 +392,6 @@ export interface Database {
   search_collections: SearchCollectionsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
+  desk_threads: DeskThreadsTable;
+  desk_posts: DeskPostsTable;
 }

@@ -46,7 +46,11 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
     own: `adapters/${name}/`,
     may: ["src/", "test/support/", "node:", "vitest", "fast-check", "playwright-core", "kysely", ...packages],
   },
-  { files: `adapters/${name}/`, own: `adapters/${name}/`, may: ["src/channel/", "src/desk/", "src/domain/", "node:", ...packages] },
+  {
+    files: `adapters/${name}/`,
+    own: `adapters/${name}/`,
+    may: ["src/channel/", "src/desk/", "src/domain/", "node:", ...packages],
+  },
 ]);
 
 export const importRules: readonly ImportRule[] = [
@@ -158,6 +162,7 @@ export const importRules: readonly ImportRule[] = [
       "src/request-context.ts",
       "src/domain/",
       "src/channel/",
+      "src/engine/act.ts",
       "src/engine/engine.ts",
       "src/engine/representation.ts",
       "src/engine/topics.ts",
@@ -259,6 +264,7 @@ export const importRules: readonly ImportRule[] = [
     may: [
       "src/measures.ts",
       "src/domain/",
+      "src/desk/",
       "src/channel/",
       "src/engine/",
       "src/store/",
