@@ -251,9 +251,9 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   }
 
   async function transcript(upTo: number): Promise<void> {
-    const messages = await messagesAfter(upTo - transcriptMax, upTo).execute();
+    const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
     const earlier = Math.max(0, upTo - transcriptMax);
-    const item = { kind: "transcript", messages: messages.map(deskMessage), earlier } as const;
+    const item = { kind: "transcript", messages: said.map(deskMessage), earlier } as const;
     await post("transcript", row.id, item);
     await reached(upTo);
   }

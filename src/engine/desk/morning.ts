@@ -15,8 +15,7 @@ export function tomorrowMorning(now: number, timeZone: string | null): number {
 function isKnown(timeZone: string | null): timeZone is string {
   if (timeZone === null) return false;
   try {
-    new Intl.DateTimeFormat("en", { timeZone });
-    return true;
+    return Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }

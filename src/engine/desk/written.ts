@@ -134,7 +134,7 @@ interface Parked {
 }
 
 const parkedIn = (post: DeskPostsTable | undefined): Parked | undefined =>
-  post?.parked == null ? undefined : (JSON.parse(post.parked) as Parked);
+  typeof post?.parked === "string" ? (JSON.parse(post.parked) as Parked) : undefined;
 
 /** An edit or a removal of what somebody wrote goes wherever the text has gone. */
 export async function changeWritten(
