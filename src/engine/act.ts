@@ -3,7 +3,7 @@ import type { Status } from "#domain/lifecycle.ts";
 import { wakeTarget } from "#domain/lifecycle.ts";
 import type { Actor } from "#domain/message.ts";
 import type { Priority } from "#domain/sla.ts";
-import { agentName } from "#store/agents.ts";
+import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { Effects } from "./changes.ts";
 import type { ConversationChange, Snooze } from "./engine.ts";
@@ -65,7 +65,7 @@ export async function act(
   const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
   // Words about it take nothing from anybody.
   if (action.kind !== "describe" && (moved || isTaken(row, action, agent))) {
-    return { acted: await lost(tx, workspace, row), effects: null };
+    return { acted: await lost(tx, row), effects: null };
   }
   const effects = await updateConversation(
     tx,
@@ -133,7 +133,7 @@ function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent):
   }
 }
 
-async function lost(tx: Tx, workspace: Workspace, row: ConversationRow): Promise<Acted> {
+async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
   const last = await tx
     .selectFrom("audit")
     .select(["actor_type", "actor_name"])
@@ -145,7 +145,7 @@ async function lost(tx: Tx, workspace: Workspace, row: ConversationRow): Promise
   const holds = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
   const holder =
     holds && row.assigned_to !== null
-      ? { email: row.assigned_to, name: await agentName(tx, workspace.id, row.assigned_to) }
+      ? { email: row.assigned_to, name: await nameInConversation(tx, row, row.assigned_to) }
       : null;
   const by = last?.actor_type === "customer" ? "the customer" : (last?.actor_name ?? "somebody");
   return { kind: "lost", holder, by, status: row.status };

@@ -18,3 +18,21 @@ export async function agentName(
   const words = (email.split("@")[0] ?? "").split(/[._+-]/).filter((word) => word !== "");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }
+
+/** The same of somebody who has done something in this conversation, perhaps from a desk that knows them by a name. */
+export async function nameInConversation(
+  db: Reader | Tx,
+  { id, workspace_id }: { readonly id: string; readonly workspace_id: string },
+  email: string,
+): Promise<string> {
+  const entry = await db
+    .selectFrom("audit")
+    .select("actor_name")
+    .where("conversation_id", "=", id)
+    .where("actor_type", "=", "agent")
+    .where("actor_id", "=", email)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return agentName(db, workspace_id, email, entry?.actor_name ?? undefined);
+}

@@ -13,7 +13,8 @@ export async function eventText(
     return who === to ? `${to} took it over${from}.` : `${who} gave it to ${to}${from === "" ? "" : `,${from}`}.`;
   }
   const reason = entry.detail === null ? "" : `: ${entry.detail}`;
-  return `${statusText(entry.from_value as Status | null, entry.to_value as Status, who)}${reason}.`;
+  const text = `${statusText(entry.from_value as Status | null, entry.to_value as Status, who)}${reason}`;
+  return text.endsWith(".") ? text : `${text}.`;
 
   async function actorOf(): Promise<string> {
     switch (entry.actor_type) {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Desk, DeskItem, DeskMark, DeskPart } from "#desk/contract.ts";
 import { ThreadGone } from "#desk/errors.ts";
-import { agentName } from "#store/agents.ts";
+import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { postById, postsOf, resetThread, savePost, setThread, threadOf } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -179,7 +179,7 @@ interface Show {
 
 function createShow(dependencies: MirrorDependencies, place: Place, threadId: string, signal: AbortSignal): Show {
   const { store, clock, log } = dependencies;
-  const { row, workspace, desk, accountId } = place;
+  const { row, desk, accountId } = place;
   let shownSeq = place.thread.mirrored_seq;
 
   /** Shows one thing, part by part. `refId` names it. */
@@ -276,14 +276,14 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     const own = await postsOf(store.read, row.id, id);
     if (found === undefined || own.some(({ direction }) => direction === "in")) return;
     const author = found.author.includes("@") && !found.author.startsWith("api_key:");
-    const name = author ? await agentName(store.read, workspace.id, found.author) : nameOf(found.author);
+    const name = author ? await nameInConversation(store.read, row, found.author) : nameOf(found.author);
     await post("note", id, { kind: "note", author: name, text: found.content });
   }
 
   async function event(id: string): Promise<void> {
     const entry = await store.read.selectFrom("audit").selectAll().where("id", "=", id).executeTakeFirst();
     if (entry === undefined) return;
-    const nameOfAgent = (email: string) => agentName(store.read, workspace.id, email);
+    const nameOfAgent = (email: string) => nameInConversation(store.read, row, email);
     await post("event", id, { kind: "event", text: await eventText(entry, nameOfAgent) });
   }
 

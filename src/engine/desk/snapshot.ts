@@ -3,7 +3,7 @@ import { customerLabel } from "#domain/customer.ts";
 import type { Source } from "#domain/message.ts";
 import { slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-import { agentName } from "#store/agents.ts";
+import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { Reader } from "../ports.ts";
@@ -43,9 +43,8 @@ export async function deskConversations(
       .execute(),
   ]);
   const names = new Map<string, string>();
-  for (const { workspace_id, assigned_to } of rows) {
-    if (assigned_to === null || names.has(assigned_to)) continue;
-    names.set(assigned_to, await agentName(db, workspace_id, assigned_to));
+  for (const row of rows) {
+    if (row.assigned_to !== null) names.set(row.id, await nameInConversation(db, row, row.assigned_to));
   }
   return rows.map((row) => ({
     id: row.id,
@@ -53,7 +52,7 @@ export async function deskConversations(
     channel: row.channel,
     status: row.status,
     priority: row.priority,
-    assignee: row.assigned_to === null ? null : { email: row.assigned_to, name: names.get(row.assigned_to) ?? "" },
+    assignee: row.assigned_to === null ? null : { email: row.assigned_to, name: names.get(row.id) ?? "" },
     customer: {
       label: customerLabel(row),
       name: row.customer_name,

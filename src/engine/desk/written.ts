@@ -1,6 +1,6 @@
 import type { DeskEvent, DraftChoice } from "#desk/contract.ts";
 import { Problem } from "#domain/problem.ts";
-import { agentName } from "#store/agents.ts";
+import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { postById, savePost, writtenId } from "#store/desk.ts";
 import type { DeskPostsTable } from "#store/schema-desk.ts";
@@ -66,7 +66,7 @@ export async function write(tx: Tx, context: EventContext, conversationId: strin
   const isOthers = holder !== null && holder !== agent.email;
   const choices = { conversationId: row.id, messageId: given.messageId };
   if (isOthers) {
-    const name = await agentName(tx, workspace.id, holder);
+    const name = await nameInConversation(tx, row, holder);
     return keep(tx, context, row, text, (noteId) => post("draft", noteId), {
       text: `${name} has this conversation, so this was kept as an internal note and not sent.${files}`,
       choices: { ...choices, options: ["send", "take_over", "note"] },
