@@ -38,6 +38,8 @@ export interface DeskWorld {
   slackSays(user: string, text: string): Promise<void>;
   /** An agent writes in a thread of the desk channel. */
   writes(user: string, threadTs: string, text: string, more?: object): Promise<Written>;
+  /** The event of it comes late, or again. */
+  writesLate(written: Written): Promise<void>;
   edits(written: Written, text: string): Promise<void>;
   removes(written: Written): Promise<void>;
   /** An agent clicks a button of a message; `option` of a list. */
@@ -223,6 +225,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       await sendEvent(messageEvent(slack, { ...written, more: more as Readonly<Record<string, unknown>> }));
       return written;
     },
+    writesLate: (written) => sendEvent(messageEvent(slack, written)),
     edits: (written, text) => sendEvent(changedEvent(slack, { ...written, text }, slack.nextTs())),
     removes: (written) => sendEvent(deletedEvent(slack, written, slack.nextTs())),
     clicks: (user, message, action, option) => clicked(user, message, message.blocks, action, option),
