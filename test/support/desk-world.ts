@@ -106,7 +106,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
 
   /** As Slack does: again and again until it is acknowledged. */
   async function until200(send: () => Promise<Response>): Promise<void> {
-    for (let i = 0; i < 200; i += 1) {
+    for (let i = 0; i < 1_200; i += 1) {
       const response = await send().catch(() => undefined);
       await response?.text().catch(() => "");
       if (response?.ok === true) return;
