@@ -156,21 +156,29 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
       .where("managed_by", "!=", "builtin")
       .orderBy("name")
       .execute();
-    return await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
-        try {
+    const checked = await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+        const made = await attempt(`channel ${name}`, async () => {
           const opened = await channels.open(id);
-          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
-          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
-        } catch (error) {
-          const detail = error instanceof Error ? error.message : "unknown failure";
-          return { name: `channel ${name}`, ok: false, detail };
-        }
+          return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
+        });
+        const desk = made.ok ? (await channels.open(id))?.adapter.desk : undefined;
+        if (desk === undefined) return [made];
+        return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
       }),
     );
+    return checked.flat();
   } finally {
     await channels.close();
     await fanout.close();
     await core.close();
+  }
+}
+
+async function attempt(name: string, run: () => Promise<string>): Promise<ChannelCheck> {
+  try {
+    return { name, ok: true, detail: await run() };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : "unknown failure" };
   }
 }

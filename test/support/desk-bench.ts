@@ -12,6 +12,7 @@ export interface DeskBench {
   readonly app: TestApp;
   readonly world: DeskWorld;
   readonly workspaceId: string;
+  readonly databaseUrl: string;
   /** Waits for what happens by itself, and lets time pass meanwhile. */
   until(what: string, reached: () => Promise<boolean> | boolean): Promise<void>;
   /** Waits until nothing is left to do. */
@@ -26,7 +27,13 @@ const stepMs = 250;
 
 export async function openDeskBench(open: () => Promise<TestDatabase>, options: DeskOptions = {}): Promise<DeskBench> {
   const world = await openDeskWorld(options);
-  const app = await startApp(open, {
+  let databaseUrl = "";
+  const opened = async (): Promise<TestDatabase> => {
+    const database = await open();
+    databaseUrl = database.url;
+    return database;
+  };
+  const app = await startApp(opened, {
     file: readConfigFile("test.yaml", world.yaml, {}),
     answerer: {
       answer: async ({ text }) =>
@@ -72,6 +79,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
     app,
     world,
     workspaceId,
+    databaseUrl,
     until,
     settle: () => until("everything is done", isIdle),
     conversation: () =>
