@@ -1,70 +1,22 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadConfig } from "#src/config.ts";
-import { checkChannels } from "#src/core.ts";
-import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { ben, deskChannel, mia } from "../support/desk-world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
-let chat = 100;
 
-async function begin(options: Parameters<typeof openDeskBench>[1] = {}): Promise<void> {
-  bench = await openDeskBench(newSqlite, options);
-  ({ world } = bench);
-}
-
-/** A conversation of a new customer that waits for a person. */
-async function escalated(text = "I want to talk to a human"): Promise<FakeMessage> {
-  const before = world.cards().length;
-  await world.telegramSays((chat += 1), 1, text);
-  await bench.until("the card is shown", () => world.cards().length > before);
-  await bench.settle();
-  const card = world.cards().at(-1);
-  if (card === undefined) throw new Error("there is no card");
-  return card;
-}
-
-async function claimed(by = mia): Promise<FakeMessage> {
-  const card = await escalated();
-  await click(by, card, "parley_claim");
-  return card;
-}
-
-async function click(user: string, card: FakeMessage, action: string, option?: string): Promise<void> {
-  expect((await world.clicks(user, card, action, option)).status).toBe(200);
-  await bench.settle();
-}
-
-async function write(user: string, card: FakeMessage, text: string, more?: object) {
-  const written = await world.writes(user, card.ts, text, more);
-  await bench.settle();
-  return written;
-}
-
-/** The customer of the newest conversation. */
-const sees = (): readonly string[] => world.telegramSees(chat);
-const told = (user: string) => world.whispers(user).at(-1)?.text;
-async function notes(): Promise<readonly { readonly content: string; readonly author: string }[]> {
-  const { id } = await bench.conversation();
-  return bench.app.store.read
-    .selectFrom("notes")
-    .select(["content", "author"])
-    .where("conversation_id", "=", id)
-    .orderBy("id")
-    .execute();
-}
-const view = () => world.slack.views.at(-1) as Readonly<Record<string, unknown>>;
+const hands = createHands(() => bench);
+const { escalated, claimed, click, write, sees, told, notes, view } = hands;
 
 describe("agents at the desk", () => {
-  beforeAll(() => begin());
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite);
+    ({ world } = bench);
+  });
   afterAll(() => bench.close());
 
   it("claims a conversation that nobody has for whoever replies", async () => {
@@ -356,7 +308,7 @@ describe("agents at the desk", () => {
     const text =
       "I want to talk to a human <!channel> <@U0MIA0001> <https://evil.example|your bank> &lt;!here&gt; *x* :boom:";
     const card = await escalated(text);
-    await world.telegramSays(chat, 2, text);
+    await world.telegramSays(hands.chat(), 2, text);
     await bench.settle();
     const posted = world.slack.messages.filter((each) => each.ts === card.ts || each.threadTs === card.ts);
     expect(world.thread(card).at(-1)).toContain(text);
@@ -370,7 +322,7 @@ describe("agents at the desk", () => {
     const card = await claimed();
     await write(mia, card, "Hello");
     card.deleted = true;
-    await world.telegramSays(chat, 2, "Are you there?");
+    await world.telegramSays(hands.chat(), 2, "Are you there?");
     await bench.settle();
     const next = world.cards().at(-1);
     if (next === undefined) throw new Error("there is no card");
@@ -449,100 +401,16 @@ describe("agents at the desk", () => {
   });
 
   it("brings a conversation to the desk that somebody claims by its id", async () => {
-    await world.telegramSays((chat += 1), 1, "How much?");
+    await world.telegramSays(hands.nextChat(), 1, "How much?");
     await bench.settle();
     const before = world.cards().length;
     await world.command(mia, `claim ${(await bench.conversation()).id}`);
     await bench.settle();
     const card = world.cards().at(-1);
     expect(world.cards()).toHaveLength(before + 1);
-    expect(world.thread(card ?? never())[0]).toContain("How much?");
-    await write(mia, card ?? never(), "Five");
+    expect(world.thread(newest(world.cards()))[0]).toContain("How much?");
+    await write(mia, newest(world.cards()), "Five");
     expect(sees().at(-1)).toBe("Mia Meyer:\nFive");
-  });
-});
-
-describe("what doctor says of a desk", () => {
-  beforeAll(() => begin());
-  afterAll(() => bench.close());
-
-  it("names the channel, and what is wrong with it and the mend", async () => {
-    const config = loadConfig({
-      DATABASE_URL: bench.databaseUrl,
-      PARLEY_DATA_DIR: await mkdtemp(join(tmpdir(), "parley-doctor-")),
-      PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
-    });
-    const channel = world.slack.channels.get(deskChannel) ?? never();
-    const said = async () => {
-      const checks = await checkChannels(config, { clock: bench.app.clock, log: pino({ level: "silent" }) });
-      return checks.find(({ name }) => name === "desk slack");
-    };
-    try {
-      expect(await said()).toEqual({ name: "desk slack", ok: true, detail: "#support" });
-      channel.member = false;
-      expect(await said()).toMatchObject({ ok: false, detail: expect.stringContaining("invite it with /invite") });
-      channel.member = true;
-      channel.archived = true;
-      expect(await said()).toMatchObject({
-        ok: false,
-        detail: expect.stringContaining("the desk channel is archived"),
-      });
-      channel.archived = false;
-      world.slack.scopes.splice(world.slack.scopes.indexOf("users:read.email"), 1);
-      expect(await said()).toMatchObject({ ok: false, detail: expect.stringContaining("users:read.email") });
-      world.slack.scopes.push("users:read.email");
-    } finally {
-      await rm(config.dataDir, { recursive: true, force: true });
-    }
-  });
-
-  it("shows everything once the app is in the channel again", async () => {
-    const card = await claimed();
-    const channel = world.slack.channels.get(deskChannel) ?? never();
-    channel.member = false;
-    for (const [i, text] of ["One", "Two", "Three"].entries()) await world.telegramSays(chat, 2 + i, text);
-    await bench.until("the work has failed", async () => {
-      const row = await bench.app.store.read
-        .selectFrom("outbox")
-        .select("last_error")
-        .where("kind", "=", "desk")
-        .where("last_error", "like", "%invite it with /invite%")
-        .executeTakeFirst();
-      return row !== undefined;
-    });
-    channel.member = true;
-    await bench.settle();
-    expect(world.thread(card).slice(-3)).toEqual(["👤 Ada L.\nOne", "👤 Ada L.\nTwo", "👤 Ada L.\nThree"]);
-  });
-});
-
-describe("a desk with a Send button", () => {
-  beforeAll(() => begin({ replyMode: "explicit", mirror: "every" }));
-  afterAll(() => bench.close());
-
-  it("sends nothing without it", async () => {
-    const card = await claimed();
-    const before = sees().length;
-    const written = await write(mia, card, "Draft");
-    expect(sees()).toHaveLength(before);
-    await world.edits(written, "Better draft");
-    await bench.settle();
-    const whisper = world.whispers(mia).at(-1);
-    if (whisper === undefined) throw new Error("nothing is asked");
-    await world.clicksPrivately(mia, whisper, "parley_choose_send");
-    await bench.settle();
-    expect(sees().slice(before)).toEqual(["Mia Meyer:\nBetter draft"]);
-  });
-
-  it("shows every conversation from its beginning where it is told to", async () => {
-    await world.telegramSays((chat += 1), 1, "How much?");
-    await bench.settle();
-    const card = world.cards().at(-1);
-    expect(world.thread(card ?? never())).toEqual([
-      "👤 Ada L.\nHow much?",
-      expect.stringContaining("You asked: How much?"),
-    ]);
-    expect(JSON.stringify(card?.blocks)).toContain("the bot answers");
   });
 });
 
@@ -552,8 +420,4 @@ function mrkdwnIn(blocks: unknown): readonly string[] {
   const { type, text } = blocks as { readonly type?: unknown; readonly text?: unknown };
   if (type === "mrkdwn" && typeof text === "string") return [text];
   return Object.values(blocks).flatMap(mrkdwnIn);
-}
-
-function never(): never {
-  throw new Error("there is no card");
 }

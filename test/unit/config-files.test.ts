@@ -85,7 +85,7 @@ describe("config/parley.example.yaml", () => {
   it("changes nothing as it stands", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
     expect({ ...defaultSettings, ...workspace?.settings }).toEqual(defaultSettings);
-    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, ...defaults } = defaultSettings;
+    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, desk: ____, ...defaults } = defaultSettings;
     expect(workspace?.settings).toEqual(defaults);
   });
 });
