@@ -6,12 +6,13 @@ import type { Transport } from "./config.ts";
 import { failureOf, operatorError } from "./failures.ts";
 
 /** What the app must be allowed to, and for what. */
-const scopes: readonly (readonly [string, string])[] = [
+export const scopes: readonly (readonly [string, string])[] = [
   ["chat:write", "to answer"],
   ["app_mentions:read", "to hear of mentions"],
   ["im:history", "to read direct messages"],
-  ["channels:history", "to read threads in channels"],
-  ["groups:history", "to read threads in private channels"],
+  ["channels:history", "to read channels"],
+  ["groups:history", "to read private channels"],
+  ["mpim:history", "to read groups"],
   ["users:read", "to know the customers' names"],
   ["files:read", "to fetch what customers attach"],
   ["files:write", "to send files"],
@@ -38,8 +39,17 @@ export async function checkApp(api: SlackApi, transport: Transport, log: Log, si
       `@${user} in ${team} lacks ${list}: add ${missing.length === 1 ? "it" : "them"} under OAuth & Permissions, and install the app again`,
     );
   }
-  if (transport.kind === "socket") await checkSocket(api, transport.appToken, log);
-  return `@${user} in ${team}, ${transport.kind === "socket" ? "Socket Mode" : "webhook"}`;
+  if (transport.kind === "socket") {
+    await checkSocket(api, transport.appToken, log);
+    return `@${user} in ${team}, Socket Mode`;
+  }
+  if (!transport.url.startsWith("https:")) {
+    throw new Error(
+      `@${user} in ${team} cannot be delivered to at ${transport.url}: set PUBLIC_URL to an https address, or app_token for Socket Mode`,
+    );
+  }
+  // Slack tells nobody where it delivers to: the operator compares.
+  return `@${user} in ${team}; the Request URL of its events has to be ${transport.url}`;
 }
 
 /** Asks for the address of a socket, without connecting to it. */

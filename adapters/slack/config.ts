@@ -48,17 +48,18 @@ export const secrets = ["bot_token", "signing_secret", "app_token"] as const;
 
 /** How deliveries come to us, with what that needs. Throws an Error that tells the mend. */
 export type Transport =
-  | { readonly kind: "webhook"; readonly signingSecret: string }
+  /** `url`: where Slack has to deliver to. */
+  | { readonly kind: "webhook"; readonly signingSecret: string; readonly url: string }
   | { readonly kind: "socket"; readonly appToken: string };
 
-export function transportOf({ transport, signing_secret, app_token }: SlackConfig): Transport {
+export function transportOf({ transport, signing_secret, app_token }: SlackConfig, webhookUrl: string): Transport {
   if ((transport ?? (app_token === undefined ? "webhook" : "socket")) === "webhook") {
     if (signing_secret === undefined) {
       throw new Error(
         "signing_secret is required: copy Signing Secret from the app's page Basic Information, or set app_token for Socket Mode",
       );
     }
-    return { kind: "webhook", signingSecret: signing_secret };
+    return { kind: "webhook", signingSecret: signing_secret, url: webhookUrl };
   }
   if (app_token === undefined) {
     throw new Error(

@@ -37,7 +37,13 @@ export function eventDelivery(given: unknown): Delivery {
   const { type, challenge } = fieldsOf(given);
   if (type === "url_verification" && typeof challenge === "string") return { kind: "challenge", challenge };
   if (type === "app_rate_limited") return { kind: "limited" };
-  return Value.Check(envelopeSchema, given) ? { kind: "event", envelope: given } : unknown("an event");
+  if (Value.Check(envelopeSchema, given)) return { kind: "event", envelope: given };
+  // Kinds that are no message use the same names for other things: of those, what they are and where is enough.
+  const { type: eventType, channel } = fieldsOf(fieldsOf(given)["event"]);
+  const reduced = { ...fieldsOf(given), event: { type: eventType, channel } };
+  return eventType !== "message" && eventType !== "app_mention" && Value.Check(envelopeSchema, reduced)
+    ? { kind: "event", envelope: reduced }
+    : unknown("an event");
 }
 
 export function interactionDelivery(given: unknown): Delivery {

@@ -12,7 +12,14 @@ export type Failure =
   /** A connection broke, or what came back was not of the Web API. */
   | { readonly kind: "broken"; readonly description: string };
 
-const beforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+const beforeSending = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIRateLimitedError) return { kind: "limited", retryAfterMs: error.retryAfter * 1_000 };
@@ -119,7 +126,7 @@ export function deliveryError(failure: Failure): DeliveryError {
 }
 
 /** What is wrong with the account, and the mend; undefined when it is something else. */
-export function accountReason(failure: Failure): string | undefined {
+function accountReason(failure: Failure): string | undefined {
   if (failure.kind !== "refused") return undefined;
   if (failure.code === "missing_scope") {
     return `the app lacks the scope ${failure.needed ?? "for it"}: add it under OAuth & Permissions, and install the app again`;

@@ -39,9 +39,8 @@ export async function fetchSlackFile(
   await body?.cancel();
   if (status === 429 || status >= 500) {
     const retryAfterMs = Number(response.headers.get("retry-after") ?? "0") * 1_000;
-    throw new DeliveryError("not_sent", `Slack does not give the file now (HTTP ${status})`, {
-      ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
-    });
+    const options = retryAfterMs > 0 ? { retryAfterMs } : {};
+    throw new DeliveryError("not_sent", `Slack does not give the file now (HTTP ${status})`, options);
   }
   if (status === 404 || status === 410) throw new DeliveryError("rejected", "the file is not in Slack any more");
   // With a token that may not read files Slack answers with its sign-in page, or leads there.

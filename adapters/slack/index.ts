@@ -23,7 +23,7 @@ const slack: AdapterModule<SlackConfig> = {
   config,
   secrets,
   create({ config: given }, host) {
-    const transport = transportOf(given);
+    const transport = transportOf(given, host.webhookUrl);
     const baseUrl = given.base_url ?? slackApiUrl;
     const api = createSlackApi(given.bot_token, baseUrl, host.log);
     const users = createUsers(api, host);

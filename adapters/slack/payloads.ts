@@ -99,7 +99,7 @@ export const interactionSchema = Type.Object({
       id: text,
       callback_id: text,
       private_metadata: text,
-      state: maybe(Type.Object({ values: Type.Unknown() })),
+      state: maybe(Type.Object({ values: Type.Optional(Type.Unknown()) })),
     }),
   ),
 });

@@ -38,6 +38,8 @@ const ownEvents = new Set([
 /** Slack closes a connection every few hours, and asks for a new one. More often than this, something is wrong. */
 const connectionsMax = 10;
 const connectionsWindowMs = 60_000;
+/** Slack greets whoever has connected. Without that, nothing comes over the connection. */
+const helloMs = 30_000;
 /** A socket that does not close in this time is cut off. */
 const closeMs = 2_000;
 
@@ -79,24 +81,26 @@ async function connection({ appToken, baseUrl, door, host }: SocketDependencies,
     }
   }
 
-  const ended = Promise.withResolvers<void>();
-  client.on("disconnected", () => ended.resolve());
   let cutOff: ReturnType<typeof setTimeout> | undefined;
   const stop = (): void => {
     void client.disconnect();
     // Asked a second time, the client does not wait for the other side any more.
-    cutOff = setTimeout(() => void client.disconnect(), closeMs);
+    cutOff ??= setTimeout(() => void client.disconnect(), closeMs);
   };
   signal.addEventListener("abort", stop, { once: true });
+  const patience = setTimeout(stop, helloMs);
   try {
     await client.start();
+    clearTimeout(patience);
+    const ended = new Promise((resolve) => client.once("disconnected", resolve));
     // While it was being opened there was nothing to close.
     if (signal.aborted) stop();
-    await ended.promise;
+    await ended;
   } catch (error) {
     if (!signal.aborted) throw socketError(error);
   } finally {
     signal.removeEventListener("abort", stop);
+    clearTimeout(patience);
     clearTimeout(cutOff);
     await Promise.allSettled(atWork);
   }

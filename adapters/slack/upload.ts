@@ -5,7 +5,6 @@ import { isSlackAddress } from "./client.ts";
 import { deliveryError, failureOf } from "./failures.ts";
 import type { SlackPart } from "./render.ts";
 import { richText } from "./render.ts";
-import type { Blocks } from "./send.ts";
 import type { SlackThread } from "./thread.ts";
 
 /** Slack takes more; all of a file is held in memory while it is sent. */
@@ -34,9 +33,9 @@ export async function sendFile(
   await client.files.completeUploadExternal({
     files: [{ id: fileId, title: file.name }],
     channel_id: channelId,
-    blocks: [richText([{ text: comment, styles: [] }], key)] as Blocks,
+    blocks: [richText([{ text: comment, styles: [] }], key)],
     ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-  } as Parameters<typeof client.files.completeUploadExternal>[0]);
+  });
   // Slack shares it a little later, and does not say as which message.
   return { externalId: null, state: "sent" };
 }

@@ -67,7 +67,7 @@ export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "cl
     const ours = (await self())?.teamId;
     const vouched =
       ours !== undefined && found.team_id === ours && found.is_stranger !== true && found.is_email_confirmed === true;
-    return { name: name?.slice(0, 190), email: vouched && profile?.email ? profile.email : undefined };
+    return { name: name?.slice(0, 190).toWellFormed(), email: vouched && profile?.email ? profile.email : undefined };
   }
 
   return {

@@ -2,13 +2,20 @@ import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../
 import { envelopeOf, messageEvent } from "./support/events.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
 
-const target: ConformanceTarget = { channel: "slack", cannot: {}, start };
+const target: ConformanceTarget = { channel: "slack", cannot: {}, start: () => start("webhook") };
 export default target;
+
+export const variants: Readonly<Record<string, ConformanceTarget>> = {
+  "Socket Mode": { channel: "slack", cannot: {}, start: () => start("socket") },
+};
 
 /** Longer than it takes to find that nobody listens. */
 const awayMs = 300;
 
-async function start(): Promise<FakePlatform> {
+/** As long as Slack keeps what it has for an app that is not connected. */
+const patienceMs = 20_000;
+
+async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
   const slack = await startFakeSlack();
   const customers = new Map<string, string>();
   const stamps = new Map<string, string>();
@@ -50,19 +57,36 @@ async function start(): Promise<FakePlatform> {
     return response.ok;
   }
 
+  /** Slack delivers over the next socket what the last one has not acknowledged when it closed. */
+  async function push(event: object): Promise<boolean> {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      const { acknowledged, closed } = await slack.push("events_api", event);
+      if (closed !== true || performance.now() > end) return acknowledged;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+  const deliver = (event: object): Promise<boolean> => (transport === "socket" ? push(event) : post(event));
+
   return {
-    config: { bot_token: slack.botToken, signing_secret: slack.signingSecret, base_url: slack.url },
-    secrets: () => [slack.botToken, slack.signingSecret],
+    config: {
+      bot_token: slack.botToken,
+      base_url: slack.url,
+      ...(transport === "socket" ? { app_token: slack.appToken } : { signing_secret: slack.signingSecret }),
+    },
+    secrets: () => [slack.botToken, transport === "socket" ? slack.appToken : slack.signingSecret],
     retryAfterMs: 17_000,
     async connect(program) {
       ({ webhookUrl, now } = program);
     },
-    deliver: (message) => post(eventOf(message)),
+    ...(transport === "socket" ? { connected: () => slack.sockets() > 0 } : {}),
+    deliver: (message) => deliver(eventOf(message)),
+    // Nobody but Slack is at the other end of a socket: the address for webhooks is what is left to try.
     forge: (message) => post(eventOf(message), "0123456789abcdef0123456789abcdef"),
     async echo(customer) {
       for (const { channel, ts, text } of slack.shown(channelOf(customer))) {
         const own = { channel, user: slack.botUserId, ts, text, more: { bot_id: slack.botId, app_id: slack.appId } };
-        await post(envelopeOf(slack, messageEvent(slack, own)));
+        await deliver(envelopeOf(slack, messageEvent(slack, own)));
       }
     },
     shown: async (customer) =>

@@ -53,7 +53,7 @@ const pieces = (element: unknown): string =>
     })
     .join("");
 
-export const unescaped = (text: string): string =>
+const unescaped = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

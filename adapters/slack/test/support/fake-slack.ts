@@ -28,6 +28,14 @@ export interface Shown {
   readonly message: FakeMessage;
 }
 
+export interface Pushed {
+  readonly acknowledged: boolean;
+  /** What stood in the acknowledgement. */
+  readonly reply?: unknown;
+  /** There was no socket, or it closed before the acknowledgement. */
+  readonly closed?: true;
+}
+
 export interface FakeSlack extends Workspace {
   /** Of the Web API; without a slash at the end. */
   readonly url: string;
@@ -47,13 +55,13 @@ export interface FakeSlack extends Workspace {
   readonly responses: readonly { readonly id: string; readonly body: unknown }[];
   responseUrl(id: string): string;
   /** Headers by which Slack signs a body. */
-  sign(body: string, at: number, secret?: string): Readonly<Record<string, string>>;
+  sign(body: string | Buffer, at: number, secret?: string): Readonly<Record<string, string>>;
   addFile(file: { readonly name: string; readonly mimetype: string; readonly bytes: Buffer }): FakeFile;
   fileUrl(file: FakeFile): string;
   /** How many sockets of Socket Mode are open. */
   sockets(): number;
   /** Sends an envelope over a socket; whether it was acknowledged before the socket closed or time was up. */
-  push(type: string, payload: unknown): Promise<{ readonly acknowledged: boolean; readonly reply?: unknown }>;
+  push(type: string, payload: unknown): Promise<Pushed>;
   /** Sends this as it is. */
   pushRaw(text: string): void;
   /** Asks every client to connect again, as Slack does every few hours. */
@@ -259,7 +267,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     heal: () => faults.clear(),
     sign(body, at, secret = signingSecret) {
       const timestamp = String(Math.floor(at / 1_000));
-      const signature = createHmac("sha256", secret).update(`v0:${timestamp}:${body}`).digest("hex");
+      const signature = createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest("hex");
       return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${signature}` };
     },
     addFile(given) {
@@ -271,11 +279,11 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     sockets: () => connected.size,
     async push(type, payload) {
       const [socket] = connected;
-      if (socket === undefined) return { acknowledged: false };
+      if (socket === undefined) return { acknowledged: false, closed: true };
       const id = `envelope-${(nextEnvelope += 1)}`;
-      const done = Promise.withResolvers<{ acknowledged: boolean; reply?: unknown }>();
+      const done = Promise.withResolvers<Pushed>();
       const timer = setTimeout(() => done.resolve({ acknowledged: false }), ackPatienceMs);
-      socket.once("close", () => done.resolve({ acknowledged: false }));
+      socket.once("close", () => done.resolve({ acknowledged: false, closed: true }));
       waiting.set(id, (reply) => done.resolve({ acknowledged: true, reply }));
       socket.send(JSON.stringify({ type, envelope_id: id, payload, accepts_response_payload: type !== "events_api" }));
       try {

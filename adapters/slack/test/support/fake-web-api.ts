@@ -60,7 +60,7 @@ export interface Workspace {
   nextTs(): string;
 }
 
-export const allScopes = [
+const allScopes = [
   "app_mentions:read",
   "channels:history",
   "channels:read",
@@ -73,6 +73,7 @@ export const allScopes = [
   "im:history",
   "im:read",
   "im:write",
+  "mpim:history",
   "reactions:write",
   "users:read",
   "users:read.email",
