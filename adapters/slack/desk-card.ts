@@ -96,7 +96,7 @@ const dateText = (at: number): string =>
 const blockPrefix = "parley";
 
 /** What a card's buttons tell of it: the conversation, and how it stood when they were shown. */
-export function blockIdOf({ id, status, assignee }: DeskConversation): string {
+function blockIdOf({ id, status, assignee }: DeskConversation): string {
   return [blockPrefix, id, status, assignee?.email ?? ""].join("|").slice(0, 255);
 }
 
@@ -131,7 +131,7 @@ const buttons = {
   note: button({ action: "note", label: "Note" }),
 } as const;
 
-export const snoozeOptions = {
+const snoozeOptions = {
   h1: "1 hour",
   morning: "Tomorrow 9:00",
   reply: "Until they reply",

@@ -37,7 +37,8 @@ const mendable: Readonly<Record<string, string>> = {
 
 const mendMs = 60_000;
 
-const scopes = ["chat:write", "reactions:write", "users:read", "users:read.email", "commands"];
+/** What the app must be allowed to, besides what it needs for customers. */
+export const deskScopes = ["channels:read", "commands", "groups:read", "reactions:write", "users:read.email"] as const;
 
 /** Where a notice is shown: in a channel, to one person, or as the answer to a command. */
 export const placeIn = (channelId: string, threadTs: string | undefined): string => threadOf({ channelId, threadTs });
@@ -201,22 +202,25 @@ function deskError(failure: Failure): DeliveryError {
 async function checkDesk(api: SlackApi, channel: string, signal: AbortSignal): Promise<string> {
   const client = api.client(signal);
   let granted: readonly string[];
-  let found: { readonly name?: string; readonly is_member?: boolean; readonly is_archived?: boolean };
   try {
-    const { response_metadata: more } = await client.auth.test();
-    granted = more?.scopes ?? [];
-    found = (await client.conversations.info({ channel })).channel ?? {};
+    granted = (await client.auth.test()).response_metadata?.scopes ?? [];
   } catch (error) {
-    const failure = failureOf(error);
-    const mend = failure.kind === "refused" ? mendable[failure.code] : undefined;
-    throw mend === undefined ? operatorError(failure) : new Error(mend);
+    throw operatorError(failureOf(error));
   }
-  const missing = scopes.filter((scope) => !granted.includes(scope));
+  const missing = deskScopes.filter((scope) => !granted.includes(scope));
   // A server that stands for Slack's may not tell the scopes at all.
   if (granted.length > 0 && missing.length > 0) {
     throw new Error(
       `the app lacks the scopes ${missing.join(", ")}: add them under OAuth & Permissions, and install the app again`,
     );
+  }
+  let found: { readonly name?: string; readonly is_member?: boolean; readonly is_archived?: boolean };
+  try {
+    found = (await client.conversations.info({ channel })).channel ?? {};
+  } catch (error) {
+    const failure = failureOf(error);
+    const mend = failure.kind === "refused" ? mendable[failure.code] : undefined;
+    throw mend === undefined ? operatorError(failure) : new Error(mend, { cause: error });
   }
   if (found.is_archived === true) throw new Error(mendable["is_archived"]);
   if (found.is_member !== true) throw new Error(mendable["not_in_channel"]);

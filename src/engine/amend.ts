@@ -20,7 +20,7 @@ export interface Amendment {
 }
 
 /** Behind the sends of the same conversation: what is still on its way is changed when it is there. */
-export const amendWork = (amendment: Amendment, now: number): NewWork => ({
+const amendWork = (amendment: Amendment, now: number): NewWork => ({
   lane: sendLane(amendment.conversationId),
   kind: "amend",
   payload: amendment,

@@ -406,7 +406,6 @@ describe("agents at the desk", () => {
     const before = world.cards().length;
     await world.command(mia, `claim ${(await bench.conversation()).id}`);
     await bench.settle();
-    const card = world.cards().at(-1);
     expect(world.cards()).toHaveLength(before + 1);
     expect(world.thread(newest(world.cards()))[0]).toContain("How much?");
     await write(mia, newest(world.cards()), "Five");

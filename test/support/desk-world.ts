@@ -169,7 +169,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
           type: option === undefined ? "button" : "static_select",
           action_id: action,
           block_id: actionIn(blocks, action),
-          action_ts: `${slack.nextTs()}`,
+          action_ts: slack.nextTs(),
           ...(option === undefined ? {} : { selected_option: { value: option } }),
         },
       ],

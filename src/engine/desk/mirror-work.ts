@@ -56,7 +56,7 @@ export async function mirrorWork(tx: Tx, changed: readonly MirrorSubject[], now:
 const belongs = ({ row, settings, wanted }: MirrorSubject): boolean =>
   wanted || row.status === "escalated" || settings.desk?.mirror === "every";
 
-export function workOf(conversationId: string, items: readonly MirrorItem[], now: number): NewWork {
+function workOf(conversationId: string, items: readonly MirrorItem[], now: number): NewWork {
   return {
     lane: deskLane(conversationId),
     kind: "desk",
