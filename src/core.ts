@@ -21,6 +21,7 @@ import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import { createTypesense } from "#store/typesense-client.ts";
+import type { Opened } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { createMeasures } from "./measures.ts";
@@ -158,11 +159,12 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
       .execute();
     const checked = await Promise.all(
       accounts.map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+        let opened: Opened | undefined;
         const made = await attempt(`channel ${name}`, async () => {
-          const opened = await channels.open(id);
+          opened = await channels.open(id);
           return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
         });
-        const desk = made.ok ? (await channels.open(id))?.adapter.desk : undefined;
+        const desk = opened?.adapter.desk;
         if (desk === undefined) return [made];
         return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
       }),
