@@ -29,7 +29,7 @@ eachDatabase("ten thousand deliveries that are not what Slack would send", (open
       { id: "F1", name: "a.png", mimetype: "image/png", size: 5, url_private: "https://files.slack.com/a" },
     ];
     return [
-      account.said({ ...said, more: { blocks } }),
+      account.said({ ...said, more: { blocks, text: "&lt;b&gt; :wave: <@U0BOB> <https://a.example|here> <!here>" } }),
       account.said({ ...said, ts: slack.nextTs(), threadTs: said.ts, more: { subtype: "file_share", files } }),
       mentionEvent(slack, { ...said, channel: "C0HELP" }),
       changedEvent(slack, said, slack.nextTs()),
