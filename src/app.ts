@@ -133,6 +133,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     fanout,
     wake,
     processId: process.id,
+    publicUrl,
     checkpoint,
   });
 
@@ -150,6 +151,18 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
+    amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
+    // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
+    // platform lets through is shared by all of them, and customers must not wait for it.
+    desk: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 8, run: engine.work.desk },
+    "desk-event": {
+      batch: false,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      lanesMax: 16,
+      run: engine.work.deskEvent,
+    },
+    "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
+    "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     tell: {

@@ -1,9 +1,11 @@
 import { Value } from "typebox/value";
 import type { Account, AdapterModule, ChannelAdapter, ChannelHost, ThreadMessage } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { DeskHost } from "#desk/contract.ts";
 import { provesIdentity } from "#domain/identity.ts";
 import type { Channel, Source } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
+import type { DeskSettings } from "#domain/workspace.ts";
 import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
@@ -144,7 +146,11 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       name: row.name,
       config,
     };
-    return { account, adapter: module.create(account, createHost(dependencies, account)) };
+    const workspace = await dependencies.workspaces.get(row.workspace_id);
+    const settings = workspace?.settings.desk ?? null;
+    const desk = settings?.account === row.name ? createDeskHost(dependencies, account, settings) : undefined;
+    const host = { ...createHost(dependencies, account), ...(desk === undefined ? {} : { desk }) };
+    return { account, adapter: module.create(account, host) };
   }
 
   function loaded(account: Pick<Account, "id">): Opened {
@@ -218,6 +224,22 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
         ?.call(adapter(account), thread, who)
         .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
     },
+    can: (account, what) => adapter(account)[what] !== undefined,
+    async edit(account, part, externalId, context) {
+      await adapter(account).edit?.(part, externalId, context);
+    },
+    async remove(account, externalId, context) {
+      await adapter(account).remove?.(externalId, context);
+    },
+    desk: (account) => ready.get(account.id)?.adapter.desk,
+    named: (workspaceId, name) =>
+      store.read
+        .selectFrom("accounts")
+        .select("id")
+        .where("workspace_id", "=", workspaceId)
+        .where("name", "=", name)
+        .where("enabled", "=", 1)
+        .executeTakeFirst(),
     async close() {
       const all = await Promise.allSettled(opened.values());
       for (const each of all) {
@@ -244,6 +266,18 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
 
 function accountRow(db: Reader, id: string) {
   return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+function createDeskHost({ engine }: ChannelDependencies, account: Account, settings: DeskSettings): DeskHost {
+  const { id, workspaceId } = account;
+  return {
+    channel: settings.channel,
+    replyMode: settings.replyMode,
+    accept: (event) => engine().desk.accept({ id, workspaceId }, event),
+    conversationOf: (thread) => engine().desk.conversationOf(id, thread),
+    conversation: (conversationId) => engine().desk.conversation(workspaceId, conversationId),
+    list: (view, limit) => engine().desk.list(workspaceId, view, limit),
+  };
 }
 
 function createHost(dependencies: ChannelDependencies, account: Account): ChannelHost {

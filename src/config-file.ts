@@ -8,8 +8,8 @@ import { eventTypes } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
 import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
-import { plans, strictnesses } from "#domain/workspace.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { plans, strictnesses, deskMirrors, deskReplyModes } from "#domain/workspace.ts";
+import type { DeskSettings, WorkspaceSettings } from "#domain/workspace.ts";
 import type { AllowPrivate } from "./outbound/addresses.ts";
 import { parseRange } from "./outbound/addresses.ts";
 
@@ -72,6 +72,28 @@ const channelSchema = Type.Object(
 const translationSchema = closed(
   Object.fromEntries(cannedKeys.map((key) => [key, Type.Optional(text("{bot} in it is the bot's name."))])),
   "Sentences of one language; what is absent is built in.",
+);
+
+const deskSchema = closed(
+  {
+    kind: Type.Enum(["slack"], { description: "On which platform." }),
+    account: text("Name of the account below channels whose app the agents have in their workspace.", 60),
+    channel: Type.String({
+      pattern: "^[CG][A-Z0-9]{5,30}$",
+      description: "Id of the channel that the conversations are shown in, such as C0123456789.",
+    }),
+    mirror: Type.Optional(
+      Type.Enum([...deskMirrors], {
+        description: "escalated shows the conversations that were handed to people, every all of them.",
+      }),
+    ),
+    reply_mode: Type.Optional(
+      Type.Enum([...deskReplyModes], {
+        description: "implicit sends what an agent writes in a thread; explicit only by the Send button.",
+      }),
+    ),
+  },
+  "Where agents work besides the inbox.",
 );
 
 const workspaceSchema = closed(
@@ -203,6 +225,7 @@ const workspaceSchema = closed(
         description: "Servers that are told of events. One that is taken out of the list is disabled.",
       }),
     ),
+    desk: Type.Optional(deskSchema),
     channels: Type.Optional(
       Type.Array(channelSchema, { maxItems: 100, description: "Accounts on the platforms that customers write from." }),
     ),
@@ -250,6 +273,8 @@ export interface FileWorkspace {
   readonly plan: (typeof plans)[number] | undefined;
   readonly settings: Partial<WorkspaceSettings>;
   readonly webhooks?: readonly FileWebhook[];
+  /** Null or absent: none. */
+  readonly desk?: DeskSettings | null;
 }
 
 export interface FileWebhook {
@@ -329,6 +354,13 @@ export function readConfigFile(
     }
     if (workspaces.findIndex(({ name }) => name === given.name) < index)
       fail(offsetIn("name"), `two workspaces are named ${given.name}`);
+    if (given.desk !== undefined) {
+      const { kind, account } = given.desk;
+      const named = channelsOf.find(({ name }) => name === account);
+      if (named?.channel !== kind) {
+        fail(offsetIn("desk", "account"), `no channel of this workspace is named ${account} and is on ${kind}`);
+      }
+    }
     return workspaceOf(given, channelsOf);
 
     function offsetIn(...keys: readonly string[]): number {
@@ -426,5 +458,21 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     leadCapture: given.widget?.lead_capture,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { name: given.name, plan: given.plan, settings: set, channels: channelsOf, webhooks: given.webhooks ?? [] };
+  const { desk } = given;
+  return {
+    name: given.name,
+    plan: given.plan,
+    settings: set,
+    channels: channelsOf,
+    webhooks: given.webhooks ?? [],
+    desk:
+      desk === undefined
+        ? null
+        : {
+            account: desk.account,
+            channel: desk.channel,
+            mirror: desk.mirror ?? "escalated",
+            replyMode: desk.reply_mode ?? "implicit",
+          },
+  };
 }

@@ -27,6 +27,7 @@ import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import { createTypesense } from "#store/typesense-client.ts";
+import type { Opened } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { createMeasures } from "./measures.ts";
@@ -194,21 +195,30 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
       .where("managed_by", "!=", "builtin")
       .orderBy("name")
       .execute();
-    return await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
-        try {
-          const opened = await channels.open(id);
-          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
-          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
-        } catch (error) {
-          const detail = error instanceof Error ? error.message : "unknown failure";
-          return { name: `channel ${name}`, ok: false, detail };
-        }
+    const checked = await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+        let opened: Opened | undefined;
+        const made = await attempt(`channel ${name}`, async () => {
+          opened = await channels.open(id);
+          return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
+        });
+        const desk = opened?.adapter.desk;
+        if (desk === undefined) return [made];
+        return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
       }),
     );
+    return checked.flat();
   } finally {
     await channels.close();
     await fanout.close();
     await core.close();
+  }
+}
+
+async function attempt(name: string, run: () => Promise<string>): Promise<ChannelCheck> {
+  try {
+    return { name, ok: true, detail: await run() };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : "unknown failure" };
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
+import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
 
 /**
@@ -80,6 +81,8 @@ export interface ChannelAdapter {
    * without a credential.
    */
   check?(signal: AbortSignal): Promise<string>;
+  /** The agents' desk on this account; present when {@link ChannelHost.desk} is. */
+  readonly desk?: Desk;
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
 }
@@ -310,6 +313,8 @@ export interface WorkspaceFace {
 
 /** All that an adapter may ask of the program around it. */
 export interface ChannelHost {
+  /** Present when the agents of the workspace work on this account. What is written at the desk is no customer's. */
+  readonly desk?: DeskHost;
   /** Where the platform delivers to; as reachable as PUBLIC_URL is. */
   readonly webhookUrl: string;
   /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */

@@ -35,6 +35,23 @@ export const retentionMs: Readonly<Record<Plan, number>> = {
 export const strictnesses = ["strict", "helpful"] as const;
 export type Strictness = (typeof strictnesses)[number];
 
+export const deskReplyModes = ["implicit", "explicit"] as const;
+/** Whether what an agent writes at the desk goes to the customer by itself, or by a Send button. */
+export type DeskReplyMode = (typeof deskReplyModes)[number];
+
+export const deskMirrors = ["escalated", "every"] as const;
+
+/** Where the workspace's agents work besides the inbox. */
+export interface DeskSettings {
+  /** Name of the account whose platform it is on. */
+  readonly account: string;
+  /** Where there, in the platform's own words: a Slack channel's id. */
+  readonly channel: string;
+  /** Which conversations are shown there: those that were handed to people, or every one. */
+  readonly mirror: (typeof deskMirrors)[number];
+  readonly replyMode: DeskReplyMode;
+}
+
 /** What a workspace can set. Stored as JSON; what is absent there has the value of `defaultSettings`. */
 export interface WorkspaceSettings {
   readonly strictness: Strictness;
@@ -72,6 +89,8 @@ export interface WorkspaceSettings {
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
   readonly userLimitMinute: number | null;
   readonly userLimitDay: number | null;
+  /** null: agents work in the inbox alone. */
+  readonly desk: DeskSettings | null;
 }
 
 export const defaultSettings: WorkspaceSettings = {
@@ -132,6 +151,7 @@ export const defaultSettings: WorkspaceSettings = {
   audiences: {},
   userLimitMinute: null,
   userLimitDay: null,
+  desk: null,
 };
 
 export function settingsOf(stored: Partial<WorkspaceSettings>): WorkspaceSettings {

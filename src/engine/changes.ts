@@ -13,6 +13,8 @@ import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { MirrorItem } from "./desk/mirror-work.ts";
+import { mirrorWork } from "./desk/mirror-work.ts";
 import type { EventDetails } from "./events.ts";
 import { createEvents } from "./events.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
@@ -70,14 +72,19 @@ export interface Draft {
    * not have.
    */
   setStatus(to: Status, actor: Actor, how?: { readonly snoozedUntil?: number | null; readonly reason?: string }): void;
+  /** Writes an entry of the audit log; its id. */
   audit(
     action: AuditAction,
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
-  ): void;
+  ): string;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
   /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
   tell(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
+  /** Shows it at the agents' desk. What {@link addMessage} and {@link setStatus} do is shown by itself. */
+  mirror(item: MirrorItem): void;
+  /** The conversation gets a thread at the desk, whatever the settings say. */
+  bringToDesk(): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
 }
@@ -94,6 +101,8 @@ interface Tracked extends Draft {
   spoken: boolean;
   /** What lists and searches are narrowed by has changed. */
   refiltered: boolean;
+  readonly items: MirrorItem[];
+  wanted: boolean;
 }
 
 export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
@@ -119,6 +128,16 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       visible: false,
       spoken: false,
       refiltered: false,
+      items: [],
+      wanted: false,
+      mirror(item) {
+        draft.items.push(item);
+        draft.changed = true;
+      },
+      bringToDesk() {
+        draft.wanted = true;
+        draft.changed = true;
+      },
       touch() {
         draft.changed = true;
       },
@@ -190,6 +209,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
+    draft.mirror({ kind: "message", seq: stored.seq });
     draft.tell("message.created", authorOf(stored), { message: stored });
     return stored;
   }
@@ -231,7 +251,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     }
     draft.changed = true;
     draft.visible = true;
-    audit(draft, "status_changed", actor, { from, to, detail: reason ?? null });
+    draft.mirror({ kind: "event", id: audit(draft, "status_changed", actor, { from, to, detail: reason ?? null }) });
     draft.tell(event, actor, { previousStatus: from });
   }
 
@@ -240,9 +260,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     action: AuditAction,
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
-  ): void {
+  ): string {
+    const id = newId("aud", now);
     audits.push({
-      id: newId("aud", now),
+      id,
       workspace_id: draft.row.workspace_id,
       conversation_id: draft.row.id,
       action,
@@ -254,6 +275,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       detail: change.detail ?? null,
       created_at: now,
     });
+    return id;
   }
 
   async function flush(tx: Tx): Promise<Effects> {
@@ -298,6 +320,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
     works.push(...(await events.store(tx)));
+    works.push(...(await mirrorWork(tx, changed, now)));
     await insertWork(tx, works, now);
     const signalled = [...drafts.values()].filter((draft) => draft.changed);
     return {

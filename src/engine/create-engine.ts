@@ -5,13 +5,19 @@ import { Problem } from "#domain/problem.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { act } from "./act.ts";
 import { createAcceptance } from "./acceptance.ts";
+import { abandonAmendment, amend } from "./amend.ts";
 import { createAsk } from "./ask.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
+import { eraseShown } from "./desk/erase.ts";
+import { deskEvent, deskNotice } from "./desk/events.ts";
+import { mirror } from "./desk/mirror.ts";
+import { createOffice } from "./desk/office.ts";
 import type { Engine } from "./engine.ts";
 import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
@@ -37,6 +43,8 @@ export interface EngineDependencies {
   readonly fanout: Fanout;
   readonly wake: Wake;
   readonly processId: string;
+  /** As people reach us; without a slash at the end. */
+  readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
 }
 
@@ -55,7 +63,17 @@ export interface EngineWork {
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[]): Promise<void>;
-  /** What these two return is to be called when what they stored is durable. */
+  /** An agent's change of a reply. */
+  amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Shows at the agents' desk what has happened. */
+  desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Does what was done at the agents' desk. */
+  deskEvent(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  deskNotice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Takes back what the desk shows of a conversation that was deleted. */
+  deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** What these return is to be called when what they stored is durable. */
+  abandonAmend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
@@ -152,6 +170,23 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
         });
       }
     },
+    async amend(rows, signal) {
+      for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
+    },
+    desk: (rows, signal) => mirror(dependencies, rows, signal),
+    async deskEvent(rows, signal) {
+      for (const row of rows) await deskEvent({ ...dependencies, announce }, row, signal);
+    },
+    async deskNotice(rows, signal) {
+      for (const row of rows) await deskNotice({ ...dependencies, announce }, row, signal);
+    },
+    async deskErase(rows, signal) {
+      for (const row of rows) await eraseShown(dependencies, row, signal);
+    },
+    async abandonAmend(tx, row, reason, now) {
+      const effects = await abandonAmendment(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
     async abandonSend(tx, row, reason, now) {
       const effects = await abandonDelivery(tx, search, row, reason, now);
       return () => announce(effects);
@@ -247,6 +282,15 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
         await store.write((tx) => removeConversation(tx, search, workspace, conversationId, actor, clock.now())),
       );
     },
+    async act(workspaceId, conversationId, action, agent, seen) {
+      const workspace = await workspaceOf(workspaceId);
+      const { acted, effects } = await store.write((tx) =>
+        act(tx, { channels, search }, workspace, conversationId, action, agent, seen, clock.now()),
+      );
+      announce(effects);
+      return acted;
+    },
+    desk: createOffice(dependencies),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.

@@ -1,11 +1,13 @@
 import type { Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { Role } from "#domain/message.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
+import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Channels, Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 
@@ -41,8 +43,9 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   const delivery = await store.read
     .selectFrom("deliveries")
     .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
+    .innerJoin("messages", "messages.id", "deliveries.message_id")
     .selectAll("deliveries")
-    .select("conversations.context_key")
+    .select(["conversations.context_key", "messages.role"])
     .where("deliveries.id", "=", deliveryId)
     .executeTakeFirst();
   // The conversation was deleted, or the part is settled: nothing is left to send.
@@ -128,10 +131,26 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
         .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
         .where("id", "=", deliveryId)
         .execute();
-      return note === null || delivery === undefined ? null : giveUp(tx, search, delivery, state, note, clock.now());
+      const given =
+        note === null || delivery === undefined ? null : await giveUp(tx, search, delivery, state, note, clock.now());
+      return withFate(tx, delivery, given, clock.now());
     });
     announce(effects);
   }
+}
+
+/** Shows at the agents' desk, where there is one, what became of an agent's reply. */
+async function withFate(
+  tx: Tx,
+  delivery: { readonly role: Role; readonly message_id: string; readonly conversation_id: string } | undefined,
+  effects: Effects | null,
+  now: number,
+): Promise<Effects | null> {
+  if (delivery?.role !== "agent") return effects;
+  const work = await mirrorAlso(tx, delivery.conversation_id, [{ kind: "fate", id: delivery.message_id }], now);
+  if (work === null) return effects;
+  await insertWork(tx, [work], now);
+  return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
 }
 
 /** A part that is given up takes the rest of its message with it: half a message would mislead. */
@@ -177,5 +196,11 @@ export async function abandonDelivery(
     .set({ state, error: note, settled_at: now })
     .where("id", "=", deliveryId)
     .execute();
-  return giveUp(tx, search, delivery, state, note, now);
+  const given = await giveUp(tx, search, delivery, state, note, now);
+  const message = await tx
+    .selectFrom("messages")
+    .select("role")
+    .where("id", "=", delivery.message_id)
+    .executeTakeFirst();
+  return withFate(tx, message === undefined ? undefined : { ...delivery, role: message.role }, given, now);
 }

@@ -2,6 +2,7 @@ import type { InboundEvent } from "#channel/contract.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { Changes, Draft } from "./changes.ts";
 import { indexLane } from "./changes.ts";
+import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Tx } from "./ports.ts";
 
@@ -35,7 +36,7 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
     .where("id", "=", message.id)
     .execute();
   changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
-  draft.touch();
+  draft.mirror({ kind: "changed", id: message.id });
   return message.id;
 }
 
@@ -85,6 +86,13 @@ export async function applyDelivery(
       .set({ state: event.state, error: event.error ?? delivery.error, settled_at: changes.now })
       .where("id", "=", delivery.id)
       .execute();
+    const shown = await mirrorAlso(
+      tx,
+      delivery.conversation_id,
+      [{ kind: "fate", id: delivery.message_id }],
+      changes.now,
+    );
+    if (shown !== null) changes.addWork(shown);
     if (event.state === "failed") {
       await noteFailure(tx, changes, delivery, event.error ?? "the platform reported a failure");
     }

@@ -9,6 +9,7 @@ import type {
   SendContext,
   TypingParty,
 } from "#channel/contract.ts";
+import type { Desk } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Channel, Confidence, Source } from "#domain/message.ts";
 import type { SlaState } from "#domain/sla.ts";
@@ -86,6 +87,14 @@ export interface Channels {
   reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
   idempotentSend(account: Pick<Account, "id">): boolean;
   typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
+  /** Whether a part that was sent can be changed, or taken back. */
+  can(account: Pick<Account, "id">, what: "edit" | "remove"): boolean;
+  edit(account: Pick<Account, "id">, part: Part, externalId: string, context: SendContext): Promise<void>;
+  remove(account: Pick<Account, "id">, externalId: string, context: SendContext): Promise<void>;
+  /** The agents' desk on this account; undefined where there is none. */
+  desk(account: Pick<Account, "id">): Desk | undefined;
+  /** The account of this name; undefined where there is none, or it is disabled. */
+  named(workspaceId: string, name: string): Promise<{ readonly id: string } | undefined>;
 }
 
 /** Signals between parts of the program, in one process or several. Hints only: the truth is in the database. */

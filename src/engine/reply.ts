@@ -32,7 +32,7 @@ export async function replyAsAgent(
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
-  const authorName = await agentName(tx, workspace.id, reply.authorEmail);
+  const authorName = await agentName(tx, workspace.id, reply.authorEmail, reply.authorName);
   const message = draft.addMessage({
     role: "agent",
     content: reply.content,

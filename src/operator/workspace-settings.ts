@@ -26,6 +26,9 @@ export async function setWorkspace(
     if (at < 1) throw new Problem("invalid_parameter", `"${assignment}" is not of the form key=value`);
     put(tree, assignment.slice(0, at).split("."), assignment.slice(at + 1));
   }
+  if (Object.hasOwn(tree, "desk")) {
+    throw new Problem("invalid_parameter", "the desk is declared in the configuration file, and set up at the start");
+  }
   // In the file a workspace has to have a name.
   const yaml = toYaml({ name: "unchanged", ...tree }, 4);
   const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${yaml}`, {}).workspaces;

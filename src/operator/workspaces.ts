@@ -137,7 +137,7 @@ async function againIfDuplicate<T>(work: () => Promise<T>): Promise<T> {
 
 async function provisionWorkspace(
   dependencies: AccountDependencies,
-  { name, plan, settings }: FileWorkspace,
+  { name, plan, settings: given, desk = null }: FileWorkspace,
 ): Promise<string> {
   const known = await dependencies.store.read
     .selectFrom("workspaces")
@@ -145,13 +145,16 @@ async function provisionWorkspace(
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+  const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
+  // A desk that is not in the file any more is none.
+  const settings = desk === null && (before.desk ?? null) === null ? given : { ...given, desk };
   // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
   requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
   if (known === undefined) {
     const declaredAs = hash("sha256", name.trim());
     return (await createWorkspace(dependencies, { name, plan, settings, declaredAs })).id;
   }
-  const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
+  const next = JSON.stringify({ ...before, ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
   await dependencies.store.write(async (tx) => {
     await tx

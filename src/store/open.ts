@@ -18,6 +18,7 @@ import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
 import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
+import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
@@ -31,6 +32,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0006-limits": limits,
   "0007-search": search,
   "0008-declared-workspaces": declaredWorkspaces,
+  "0011-desk": desk,
   "0014-knowledge-collections": knowledgeCollections,
 };
 

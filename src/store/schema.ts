@@ -15,6 +15,7 @@ import type {
   VectorModelsTable,
   ChunkVectorsTable,
 } from "./schema-knowledge.ts";
+import type { DeskPostsTable, DeskThreadsTable } from "./schema-desk.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
 // Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
@@ -401,4 +402,6 @@ export interface Database {
   chunk_vectors: ChunkVectorsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
+  desk_threads: DeskThreadsTable;
+  desk_posts: DeskPostsTable;
 }

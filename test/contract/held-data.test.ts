@@ -6,6 +6,7 @@ import { exportLines } from "#src/operator/export.ts";
 import { createKey } from "#src/operator/keys.ts";
 import { addWebhook } from "#src/operator/webhooks.ts";
 import type { Database } from "#store/schema.ts";
+import { insertThreads, savePost } from "#store/desk.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, openBench } from "../support/engine-bench.ts";
@@ -89,6 +90,8 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
   });
 
   it("is gone from every table when the workspace is deleted, but for what is said to stay", async () => {
+    const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
+    await seedDesk([id]);
     const before = await rowsOf();
     await bench.app.core.people.removeWorkspace(bench.workspaceId, () => undefined);
     const after = await rowsOf();
@@ -137,6 +140,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     const said = await bench.say("thread", `My ${theirs} is broken at ${house}`, { sender });
     conversationId = said.conversationId ?? "";
     const otherId = await bench.begin("other", `I am another customer of ${house}`);
+    await seedDesk([conversationId]);
     await bench.accept({
       kind: "edit",
       externalId: "edit-1",
@@ -300,6 +304,33 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
           next_at: now,
         })
         .execute();
+    });
+  }
+
+  async function seedDesk(ids: readonly string[]): Promise<void> {
+    const { store, clock, workspaceId, accountId } = bench;
+    await store.write(async (tx) => {
+      await insertThreads(
+        tx,
+        ids.map((id) => ({ id, workspace_id: workspaceId })),
+        clock.now(),
+      );
+      for (const id of ids) {
+        await savePost(tx, {
+          id: `in.${id}`,
+          conversation_id: id,
+          account_id: accountId,
+          direction: "in",
+          kind: "parked",
+          ref_id: null,
+          part: 0,
+          state: "posted",
+          external_id: `message of ${id}`,
+          parked: JSON.stringify({ kind: "edited", text: `About the ${theirs} at ${house}` }),
+          mark: null,
+          created_at: clock.now(),
+        });
+      }
     });
   }
 

@@ -67,6 +67,16 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
     customer: notOfCustomers,
     deleted: "the name of what a server with the search engine then drops",
   },
+  desk_threads: {
+    workspace: "where on a platform an exported conversation is shown to agents",
+    customer: "where on a platform an exported conversation is shown to agents",
+    deleted: null,
+  },
+  desk_posts: {
+    workspace: "where on a platform an exported message or note is shown to agents",
+    customer: "where on a platform an exported message or note is shown to agents",
+    deleted: null,
+  },
   connection_leases: { workspace: ofTheProgram, customer: ofTheProgram, deleted: null },
   processes: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
 };

@@ -92,10 +92,12 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       query: options.query ?? absent,
       reply: absent,
       update: absent,
+      act: absent,
       addNote: absent,
       remove: absent,
       settleClocks: absent,
       typing: absent,
+      desk: { accept: absent, conversationOf: absent, conversation: absent, list: absent },
     },
     fanout: createInProcessFanout(log),
     documents: {

@@ -48,16 +48,22 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
     own: `adapters/${name}/`,
     may: ["src/", "test/support/", "node:", "vitest", "fast-check", "playwright-core", "kysely", ...packages],
   },
-  { files: `adapters/${name}/`, own: `adapters/${name}/`, may: ["src/channel/", "src/domain/", "node:", ...packages] },
+  {
+    files: `adapters/${name}/`,
+    own: `adapters/${name}/`,
+    may: ["src/channel/", "src/desk/", "src/domain/", "node:", ...packages],
+  },
 ]);
 
 export const importRules: readonly ImportRule[] = [
   { files: "src/domain/", own: "src/domain/", may: ["node:crypto"] },
+  { files: "src/desk/", own: "src/desk/", may: ["src/domain/"] },
   {
     files: "src/channel/",
     own: "src/channel/",
     may: [
       "src/domain/",
+      "src/desk/contract.ts",
       "node:crypto",
       "node:http",
       "node:stream",
@@ -74,7 +80,7 @@ export const importRules: readonly ImportRule[] = [
   {
     files: "src/engine/",
     own: "src/engine/",
-    may: ["src/domain/", "src/channel/", "src/store/", "kysely"],
+    may: ["src/domain/", "src/channel/", "src/desk/", "src/store/", "kysely", "node:crypto"],
     never: drivers,
   },
   {
@@ -179,6 +185,7 @@ export const importRules: readonly ImportRule[] = [
       "src/request-context.ts",
       "src/domain/",
       "src/channel/",
+      "src/engine/act.ts",
       "src/engine/engine.ts",
       "src/engine/representation.ts",
       "src/engine/topics.ts",
@@ -284,6 +291,7 @@ export const importRules: readonly ImportRule[] = [
     may: [
       "src/measures.ts",
       "src/domain/",
+      "src/desk/",
       "src/channel/",
       "src/engine/",
       "src/store/",

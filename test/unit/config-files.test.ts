@@ -92,7 +92,14 @@ describe("config/parley.example.yaml", () => {
   it("changes nothing as it stands", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
     expect({ ...defaultSettings, ...workspace?.settings }).toEqual(defaultSettings);
-    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, synonyms: ____, ...defaults } = defaultSettings;
+    const {
+      widgetOrigins: _,
+      audiences: __,
+      escalationPhrases: ___,
+      synonyms: ____,
+      desk: _____,
+      ...defaults
+    } = defaultSettings;
     expect(workspace?.settings).toEqual(defaults);
   });
 });

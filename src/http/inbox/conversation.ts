@@ -1,11 +1,12 @@
 import { plainBlocks, safeTree } from "#channel/markdown.ts";
+import { customerLabel } from "#domain/customer.ts";
 import type { Source } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
-import { customerLabel, peopleOf, personOf, slaOf, tagsOf } from "./list.ts";
+import { peopleOf, personOf, slaOf, tagsOf } from "./list.ts";
 import type { AuditView, ConversationView, EarlierMessages, MessageView, NoteView, Person } from "./wire.ts";
 
 const messagesPerPage = 100;

@@ -1,3 +1,4 @@
+import { customerLabel } from "#domain/customer.ts";
 import { statuses } from "#domain/lifecycle.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
@@ -231,13 +232,6 @@ export async function peopleOf(db: Reader, workspaceId: string): Promise<Readonl
 /** Somebody who took a conversation over the API need not be an agent of ours. */
 export function personOf(people: ReadonlyMap<string, Person>, email: string | null): Person | null {
   return email === null ? null : (people.get(email.toLowerCase()) ?? { email, name: email });
-}
-
-export function customerLabel(
-  row: Pick<ConversationRow, "id" | "customer_name" | "customer_email" | "customer_phone">,
-): string {
-  // People without a name are told apart by a few characters.
-  return row.customer_name ?? row.customer_email ?? row.customer_phone ?? `Visitor ${row.id.slice(-4).toUpperCase()}`;
 }
 
 export function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): SlaView {

@@ -3,9 +3,8 @@ import cookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
 import { priorities } from "#domain/sla.ts";
 import type { Actor } from "#domain/message.ts";
-import { Problem } from "#domain/problem.ts";
-import { wakeTarget } from "#domain/lifecycle.ts";
-import type { ConversationChange } from "#engine/engine.ts";
+import type { Action } from "#engine/act.ts";
+import { lostText } from "#engine/act.ts";
 import type { Fanout } from "#engine/ports.ts";
 import { agentTopic } from "#engine/topics.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
@@ -15,7 +14,7 @@ import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
 import { conversationView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
-import { countViews, listPage, peopleOf, personOf } from "./list.ts";
+import { countViews, listPage } from "./list.ts";
 import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentLinkPage } from "./pages.ts";
 import { answerError, InboxRefusal } from "./refusal.ts";
 import type { Attempt, SignedIn } from "./session.ts";
@@ -122,13 +121,13 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       };
       const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
         conversationView(store.read, agent.workspace_id, id, (await workspaceOf(agent)).settings, clock.now());
-      const update = async (
-        request: FastifyRequest,
-        id: string,
-        change: ConversationChange,
-      ): Promise<ConversationView> => {
+      const perform = async (request: FastifyRequest, id: string, action: Action): Promise<ConversationView> => {
         const agent = agentOf(request);
-        await engine.update(agent.workspace_id, id, change, actorOf(agent));
+        const acted = await engine.act(agent.workspace_id, id, action, agent);
+        if (acted.kind === "lost") {
+          const assignee = acted.holder ?? undefined;
+          throw new InboxRefusal("claimed_by_other", lostText(acted), assignee === undefined ? {} : { assignee });
+        }
         return view(agent, id);
       };
 
@@ -181,43 +180,16 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         },
       );
 
-      api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) => {
-        const agent = agentOf(request);
-        const { id } = request.params;
-        const change: ConversationChange =
-          request.body.takeOver === true ? { assignedTo: agent.email } : { status: "claimed", assignedTo: agent.email };
-        try {
-          return await update(request, id, change);
-        } catch (error) {
-          if (!(error instanceof Problem) || error.code !== "invalid_transition") throw error;
-          const row = await requireRow(store.read, agent.workspace_id, id);
-          const people = await peopleOf(store.read, agent.workspace_id);
-          const assignee = personOf(people, row.assigned_to);
-          if (row.status !== "claimed" || assignee === null) throw error;
-          throw new InboxRefusal("claimed_by_other", `${assignee.name} has claimed this conversation.`, { assignee });
-        }
-      });
-
-      api.post("/conversations/:id/release", one, async (request) =>
-        update(request, request.params.id, { status: "open" }),
+      api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) =>
+        perform(request, request.params.id, { kind: request.body.takeOver === true ? "take_over" : "claim" }),
       );
-      api.post("/conversations/:id/resolve", one, async (request) =>
-        update(request, request.params.id, { status: "resolved" }),
-      );
-      api.post("/conversations/:id/archive", one, async (request) =>
-        update(request, request.params.id, { status: "archived" }),
-      );
-      api.post("/conversations/:id/reopen", one, async (request) => {
-        const row = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
-        const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
-        // Whoever had it before the snooze has it again.
-        const assignee = status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {};
-        return update(request, row.id, { status, ...assignee });
-      });
+      for (const kind of ["release", "resolve", "archive", "reopen"] as const) {
+        api.post(`/conversations/:id/${kind}`, one, async (request) => perform(request, request.params.id, { kind }));
+      }
       api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
         const { until } = request.body;
-        return update(request, request.params.id, {
-          status: "snoozed",
+        return perform(request, request.params.id, {
+          kind: "snooze",
           snooze: until === undefined ? { kind: "until_reply" } : { kind: "until", at: until },
         });
       });
@@ -225,7 +197,8 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
         const { tags, priority } = request.body;
         const clean = tags?.filter((tag) => tag.trim() !== "");
-        return update(request, request.params.id, {
+        return perform(request, request.params.id, {
+          kind: "describe",
           ...(clean === undefined ? {} : { tags: normalTags("tags", clean) }),
           ...(priority === undefined ? {} : { priority }),
         });
