@@ -124,6 +124,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     channels,
     answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
+    judgeAnger: core.judgeAnger,
     search,
     fanout,
     wake,
@@ -145,6 +146,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
+    speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     tell: {

@@ -2,7 +2,7 @@ import type { Answer, Answerer, Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import { compose } from "./compose.ts";
 import type { Composer } from "./composer.ts";
-import { searched, sourceOf, sourcesMax, uncertainPreface, unknownAnswer } from "./composer.ts";
+import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
 import { retrieve } from "./retrieve.ts";
 import { smallTalkReply } from "./small-talk.ts";
@@ -24,7 +24,8 @@ export function createAnswerer({
   return {
     async answer(question, signal) {
       signal.throwIfAborted();
-      const reply = smallTalkReply(question.text, question.settings.botName);
+      const { lookups = [] } = question;
+      const reply = lookups.length > 0 ? undefined : smallTalkReply(question.text, question.settings.botName);
       if (reply !== undefined) {
         return spoken(question, {
           text: reply,
@@ -39,9 +40,9 @@ export function createAnswerer({
       const count = question.topK + passagesBeyond;
       const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
       signal.throwIfAborted();
-      if (extract === undefined || extract.evidence < answerFloor[question.strictness])
-        return spoken(question, unknownAnswer(question, found));
-      return composer.compose({ question, found, extract }, signal);
+      const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
+      if (!enough && lookups.length === 0) return spoken(question, unknownAnswer(question, found));
+      return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
     },
   };
 }
@@ -49,6 +50,8 @@ export function createAnswerer({
 /** Answers in the documents' own sentences: what it says is written in the sources it names. */
 export const extractiveComposer: Composer = {
   async compose({ question, found, extract }) {
+    const { lookups = [] } = question;
+    if (extract === undefined || lookups.length > 0) return spoken(question, toldByLookups(lookups));
     const confidence = bandOf(extract.evidence);
     return spoken(question, {
       ...searched,

@@ -46,8 +46,10 @@ export const auditActions = [
   "note_added",
   "deleted",
   "exported",
+  "skill_called",
+  "rule_fired",
 ] as const;
-/** The last two tell of contacts, and so are in no conversation's log. */
+/** `contact_…` tell of contacts, and so are in no conversation's log. */
 export type AuditAction = (typeof auditActions)[number] | "contact_merged" | "contact_unmerged";
 
 /** Length as the contract counts it: Unicode code points. */

@@ -13,9 +13,10 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
 import type { Engine } from "./engine.ts";
-import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
+import type { Answerer, Channels, Clock, ConversationSearch, Fanout, JudgeAnger, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
+import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -31,6 +32,7 @@ export interface EngineDependencies {
   readonly channels: Channels;
   readonly answerer: Answerer;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
+  readonly judgeAnger: JudgeAnger;
   readonly search: ConversationSearch;
   readonly fanout: Fanout;
   readonly wake: Wake;
@@ -53,10 +55,13 @@ export interface EngineWork {
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[]): Promise<void>;
-  /** What these two return is to be called when what they stored is durable. */
+  /** Says what rules have to say to customers. */
+  speak(rows: readonly OutboxRow[]): Promise<void>;
+  /** What these return is to be called when what they stored is durable. */
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -149,6 +154,13 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
           );
         });
       }
+    },
+    async speak(rows) {
+      for (const row of rows) announce(await speak(dependencies, row));
+    },
+    async abandonSpeech(tx, row, reason, now) {
+      const effects = await abandonSpeech(tx, search, row, reason, now);
+      return () => announce(effects);
     },
     async abandonSend(tx, row, reason, now) {
       const effects = await abandonDelivery(tx, search, row, reason, now);

@@ -11,6 +11,7 @@ import { provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
 import { requirePlanFor } from "./plan.ts";
+import { sealedSkills } from "./skill-provisioning.ts";
 
 /** The plan of a workspace that was not given one. */
 const newPlan: Plan = "business";
@@ -104,7 +105,7 @@ export async function provisionWorkspaces(
 
 async function provisionWorkspace(
   dependencies: AccountDependencies,
-  { name, plan, settings }: FileWorkspace,
+  { name, plan, settings: given, skills = [], rules = [] }: FileWorkspace,
 ): Promise<string> {
   const known = await dependencies.store.read
     .selectFrom("workspaces")
@@ -112,10 +113,16 @@ async function provisionWorkspace(
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+  const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
+  // Skills and rules that have left the file are gone.
+  const held = before.skills !== undefined || skills.length > 0 || before.rules !== undefined || rules.length > 0;
+  const settings = held
+    ? { ...given, skills: sealedSkills(dependencies.secrets, skills, before.skills ?? []), rules }
+    : given;
   // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
   requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
   if (known === undefined) return (await createWorkspace(dependencies, { name, plan, settings })).id;
-  const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
+  const next = JSON.stringify({ ...before, ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
   await dependencies.store.write(async (tx) => {
     await tx

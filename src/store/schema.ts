@@ -11,6 +11,7 @@ import type {
   CrawlPagesTable,
   ChunksTable,
 } from "./schema-knowledge.ts";
+import type { RuleFiringsTable, RuleTurnsTable, SkillCallsTable } from "./schema-automation.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
 // Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
@@ -55,6 +56,8 @@ export interface AgentsTable {
   role: "agent" | "admin";
   /** scrypt, `salt:hash` in base64; null: signs in by link only. */
   password: string | null;
+  /** Rules assign nothing to them. */
+  away: Generated<Flag>;
   created_at: number;
 }
 
@@ -168,6 +171,12 @@ export interface ConversationsTable {
   event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
+  /** When the status last changed. */
+  status_at: Generated<number>;
+  /** Rules of time that were due up to then have been looked at. */
+  rules_until: Generated<number>;
+  /** How many changes people have made; what rules and clocks do does not count. */
+  activity: Generated<number>;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -389,6 +398,9 @@ export interface Database {
   counters: CountersTable;
   conversation_text: ConversationTextTable;
   search_collections: SearchCollectionsTable;
+  rule_firings: RuleFiringsTable;
+  rule_turns: RuleTurnsTable;
+  skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
 }

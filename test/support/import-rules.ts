@@ -120,6 +120,19 @@ export const importRules: readonly ImportRule[] = [
       "node:crypto",
     ],
   },
+  {
+    files: "src/skills/",
+    own: "src/skills/",
+    may: [
+      "src/domain/",
+      ports,
+      "src/answering/model/language-model.ts",
+      "src/answering/model/personal-data.ts",
+      "src/outbound/guarded-fetch.ts",
+      "src/store/duplicate.ts",
+      "node:crypto",
+    ],
+  },
   // The only files that know a language model's provider.
   {
     files: "src/model/",
@@ -273,7 +286,21 @@ export const importRules: readonly ImportRule[] = [
     files: "src/sites.ts",
     may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts", "src/measures.ts"],
   },
-  { files: "src/config-file.ts", may: ["src/domain/", "src/outbound/addresses.ts", "typebox", "yaml"] },
+  {
+    files: "src/config-file.ts",
+    may: [
+      "src/domain/",
+      "src/outbound/addresses.ts",
+      "src/config-parts.ts",
+      "src/config-rules.ts",
+      "src/config-skills.ts",
+      "typebox",
+      "yaml",
+    ],
+  },
+  { files: "src/config-parts.ts", may: ["typebox"] },
+  { files: "src/config-rules.ts", may: ["src/domain/", "src/config-parts.ts", "typebox"] },
+  { files: "src/config-skills.ts", may: ["src/domain/", "src/config-parts.ts", "typebox"] },
   { files: "src/config.ts", may: ["src/config-file.ts", "node:"] },
   { files: "src/secrets.ts", may: ["node:"] },
   { files: "src/windows.ts", may: [ports] },
