@@ -57,7 +57,7 @@ const ifSchema = closed(
     business_hours: Type.Optional(
       Type.Enum(["open", "closed"], { description: "Within or outside the business hours." }),
     ),
-    unanswered: Type.Optional(Type.Boolean({ description: "Whether the customer has written last." })),
+    unanswered: Type.Optional(Type.Boolean({ description: "Whether the customer's last message waits for an answer." })),
     assigned: Type.Optional(Type.Boolean({ description: "Whether an agent has it." })),
   },
   "Conditions: all that are given must hold.",

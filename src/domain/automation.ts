@@ -31,7 +31,7 @@ export interface Conditions {
   readonly plans?: readonly string[];
   readonly verified?: boolean;
   readonly businessHours?: "open" | "closed";
-  /** The customer has written last. */
+  /** Nobody has answered the customer's last message; while people have the conversation, the bot is nobody. */
   readonly unanswered?: boolean;
   readonly assigned?: boolean;
 }
@@ -168,7 +168,7 @@ function* checksOf(conditions: Conditions, happening: Happening, facts: Facts): 
       : undefined;
   if (conditions.unanswered !== undefined)
     yield conditions.unanswered === facts.unanswered
-      ? `the customer has ${facts.unanswered ? "" : "not "}written last`
+      ? `the customer's last message is ${facts.unanswered ? "not answered" : "answered"}`
       : undefined;
   if (conditions.assigned !== undefined)
     yield conditions.assigned === facts.assigned

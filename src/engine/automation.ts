@@ -80,6 +80,8 @@ export function ruleDueAt(row: ConversationRow, rule: Rule): number | null {
 interface Known {
   readonly tags: ReadonlyMap<string, ReadonlySet<string>>;
   readonly plans: ReadonlyMap<string, string>;
+  /** Conversations whose customer an agent has written to last. */
+  readonly answered: ReadonlySet<string>;
   firings(conversationId: string): Promise<Map<string, RuleFiringsTable>>;
 }
 
@@ -114,6 +116,7 @@ async function loadKnown(tx: Tx, subjects: readonly RuleSubject[]): Promise<Know
   return {
     tags,
     plans,
+    answered: await answeredByAgents(tx, subjects),
     async firings(conversationId) {
       const held = firings.get(conversationId);
       if (held !== undefined) return held;
@@ -127,6 +130,29 @@ async function loadKnown(tx: Tx, subjects: readonly RuleSubject[]): Promise<Know
       return read;
     },
   };
+}
+
+async function answeredByAgents(tx: Tx, subjects: readonly RuleSubject[]): Promise<ReadonlySet<string>> {
+  const answered = new Set<string>();
+  for (const { row, settings, isNew, happenings } of subjects) {
+    if (!settings.rules.some(({ conditions }) => conditions.unanswered !== undefined)) continue;
+    const now = happenings.findLast(({ kind }) => kind === "message");
+    if (now?.kind === "message" && now.by !== "assistant") {
+      if (now.by === "agent") answered.add(row.id);
+      continue;
+    }
+    if (isNew) continue;
+    const reply = await tx
+      .selectFrom("messages")
+      .select("id")
+      .where("conversation_id", "=", row.id)
+      .where("seq", ">", row.last_customer_seq)
+      .where("role", "=", "agent")
+      .limit(1)
+      .executeTakeFirst();
+    if (reply !== undefined) answered.add(row.id);
+  }
+  return answered;
 }
 
 /** Attributes count only where an identity was verified. */
@@ -158,7 +184,7 @@ async function runOn(
         plan: known.plans.get(row.contact_id) ?? null,
         verified: row.customer_verified === 1,
         open,
-        unanswered: row.last_customer_seq > 0 && row.last_seq === row.last_customer_seq,
+        unanswered: isUnanswered(row, known),
         assigned: row.assigned_to !== null,
       };
       const reasons = reasonToFire(rule, happening, facts);
@@ -167,6 +193,12 @@ async function runOn(
       break;
     }
   }
+}
+
+/** While people have it, what the bot says is no answer: such as that people will write. */
+function isUnanswered(row: ConversationRow, { answered }: Known): boolean {
+  if (row.last_customer_seq === 0 || answered.has(row.id)) return false;
+  return row.status !== "open" || row.last_seq === row.last_customer_seq;
 }
 
 /** Whether it may fire, which is then stored. */

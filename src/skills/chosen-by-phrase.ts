@@ -104,7 +104,7 @@ function valueAt(
   const spaces = Math.max(0, ...(argument.shapes ?? argument.choices ?? []).map((each) => each.split(" ").length - 1));
   for (let more = spaces; more >= 0; more -= 1) {
     const raw = tokens.slice(from, from + more + 1).join(" ");
-    for (const candidate of [raw, bare(raw)]) {
+    for (const candidate of [bare(raw), raw]) {
       const value = argumentValue(skill, argument, candidate);
       if (value !== undefined) return { value, last: from + more };
     }

@@ -31,8 +31,7 @@ function textValue(skill: Skill, argument: SkillArgument, given: unknown): strin
   const text = String(given).normalize("NFC").trim();
   // A lone half of a pair cannot be written into an address.
   if (text === "" || text.length > (argument.maxLength ?? lengthMax) || !text.isWellFormed()) return undefined;
-  // eslint-disable-next-line no-control-regex -- what nobody types on purpose
-  if (/[\u0000-\u001f\u007f]/.test(text)) return undefined;
+  if (/\p{Cc}/u.test(text)) return undefined;
   if (skill.kind === "capture_lead") {
     if (argument.name === "email") return emailIdentity(text);
     if (argument.name === "phone") return phoneIdentity(text) ?? (/^[\d ()/.-]{6,20}$/.test(text) ? text : undefined);
