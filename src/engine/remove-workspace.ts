@@ -130,7 +130,7 @@ export async function emptyWorkspace(
   }
   // Of documents and tests; those of conversations went with them.
   while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
-  for (const table of ["identities", "contact_merges"] as const) {
+  for (const table of ["identities", "contact_merges", "rule_turns"] as const) {
     await store.write((tx) => tx.deleteFrom(table).where("workspace_id", "=", workspaceId).execute());
   }
   await store.write(async (tx) => {

@@ -1,3 +1,4 @@
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { storedSettings } from "#domain/workspace.ts";
 import type { Clock, Reader, Store } from "#engine/ports.ts";
 import { newId } from "#domain/ids.ts";
@@ -80,7 +81,7 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     .executeTakeFirstOrThrow();
   yield line("workspace", {
     ...workspace,
-    settings: storedSettings(settings),
+    settings: withoutRequests(storedSettings(settings)),
   });
   yield* pages("agent", (after) =>
     db
@@ -401,4 +402,10 @@ function line(type: string, row: object): ExportLine {
     return [name, value] as const;
   });
   return { type, ...(Object.fromEntries(fields) as Readonly<Record<string, unknown>>) };
+}
+
+/** What a look-up asks has keys in it: sealed, and of no use to anybody else. */
+function withoutRequests(settings: WorkspaceSettings): object {
+  const skills = settings.skills.map((skill) => (skill.kind === "lookup" ? { ...skill, request: null } : skill));
+  return { ...settings, skills };
 }
