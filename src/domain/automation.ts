@@ -209,9 +209,15 @@ export interface Anchors {
   readonly startedAt: number;
 }
 
-/** When a time rule is due; null for other rules, and for those that this status rules out. */
+/** A rule that a new configuration brings is not to write to everybody whose conversation ended long ago. */
+const live: readonly Status[] = ["open", "escalated", "claimed"];
+
+/**
+ * When a time rule is due; null for other rules, and for those that this status rules out. Without a condition on the
+ * status, conversations that are snoozed or have ended are left alone.
+ */
 export function dueAt({ when, conditions }: Rule, status: Status, anchors: Anchors): number | null {
-  if (when.kind !== "time" || conditions.statuses?.includes(status) === false) return null;
+  if (when.kind !== "time" || !(conditions.statuses ?? live).includes(status)) return null;
   switch (when.since) {
     case "last_message":
       return anchors.lastMessageAt + when.afterMs;
