@@ -94,7 +94,7 @@ async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<re
   let status: Status = "open";
   let priority: Priority = "normal";
   let assigned = false;
-  let waits = false;
+  let written: "nobody" | "customer" | "bot" | "agent" = "nobody";
   let activity = 0;
   let clock = freshClock(row.started_at);
   let lastMessageAt = row.started_at;
@@ -109,7 +109,8 @@ async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<re
     plan: contact?.user_id != null && typeof plan === "string" ? plan.trim().toLowerCase() : null,
     verified: row.customer_verified === 1,
     open: run.businessHours === null ? null : isOpen(run.businessHours, at),
-    unanswered: waits,
+    // While people have it, what the bot says is no answer.
+    unanswered: written === "customer" || (written === "bot" && status !== "open"),
     assigned,
   });
 
@@ -150,8 +151,9 @@ async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<re
       const byPerson = role !== "assistant";
       if (byPerson) activity += 1;
       lastMessageAt = step.at;
-      if (role === "user") waits = true;
-      else if (role === "agent" || status === "open") waits = false;
+      if (role === "user") written = "customer";
+      else if (role === "agent") written = "agent";
+      else if (written === "customer") written = "bot";
       look(step.at, { kind: "message", by: role, text: content, confidence }, byPerson);
       continue;
     }
