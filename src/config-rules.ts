@@ -17,9 +17,7 @@ const agent = Type.String({ pattern: "^[^\\s@]{1,64}@[^\\s@]{1,120}$" });
 
 const whenSchema = closed(
   {
-    message: Type.Optional(
-      Type.Enum(["customer", "bot", "agent"], { description: "A message was written, by whom." }),
-    ),
+    message: Type.Optional(Type.Enum(["customer", "bot", "agent"], { description: "A message was written, by whom." })),
     status: Type.Optional(oneOrMore(Type.Enum([...statuses]), "The conversation's status became one of these.")),
     tagged: Type.Optional(text("The conversation got this tag.", 64)),
     untagged: Type.Optional(text("This tag was taken off.", 64)),
@@ -57,7 +55,9 @@ const ifSchema = closed(
     business_hours: Type.Optional(
       Type.Enum(["open", "closed"], { description: "Within or outside the business hours." }),
     ),
-    unanswered: Type.Optional(Type.Boolean({ description: "Whether the customer's last message waits for an answer." })),
+    unanswered: Type.Optional(
+      Type.Boolean({ description: "Whether the customer's last message waits for an answer." }),
+    ),
     assigned: Type.Optional(Type.Boolean({ description: "Whether an agent has it." })),
   },
   "Conditions: all that are given must hold.",
@@ -95,6 +95,7 @@ export const ruleSchema = closed(
     enabled: Type.Optional(Type.Boolean({ description: "false: the rule does nothing." })),
     when: whenSchema,
     if: Type.Optional(ifSchema),
+    // oxlint-disable-next-line unicorn/no-thenable -- what people write in the file; a list is no function.
     then: Type.Array(actionSchema, { minItems: 1, maxItems: 20, description: "What is done, in this order." }),
   },
   "Something that happens by itself.",
@@ -153,7 +154,9 @@ export function rulesOf(given: readonly Static<typeof ruleSchema>[], hasHours: b
     const failAt: Fail = (path, message) => fail([at, ...path], message);
     const when = triggerOf(each.when, failAt);
     const conditions = conditionsOf(each.if ?? {}, when, hasHours, failAt);
-    const actions = each.then.map((action, i) => actionOf(action, (path, message) => failAt(["then", i, ...path], message)));
+    const actions = each.then.map((action, i) =>
+      actionOf(action, (path, message) => failAt(["then", i, ...path], message)),
+    );
     return { name: each.name, when, conditions, actions, enabled: each.enabled ?? true };
   });
   return rules.filter(({ enabled }) => enabled).map(({ enabled: _, ...rule }) => rule);
@@ -172,12 +175,7 @@ function triggerOf(when: Static<typeof whenSchema>, fail: Fail): Trigger {
   return { kind: "time", afterMs: (minutes ?? 0) * minuteMs, since: since ?? "last_message" };
 }
 
-function conditionsOf(
-  given: Static<typeof ifSchema>,
-  when: Trigger,
-  hasHours: boolean,
-  fail: Fail,
-): Conditions {
+function conditionsOf(given: Static<typeof ifSchema>, when: Trigger, hasHours: boolean, fail: Fail): Conditions {
   const ofMessages = (["words", "languages", "confidences"] as const).find((key) => given[key] !== undefined);
   if (ofMessages !== undefined && when.kind !== "message")
     fail(["if", ofMessages], `${ofMessages} looks at a message: it goes with when.message only`);
@@ -203,7 +201,7 @@ function conditionsOf(
     unanswered: given.unanswered,
     assigned: given.assigned,
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Conditions;
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 function actionOf(given: Static<typeof actionSchema>, fail: Fail): Action {
@@ -231,13 +229,19 @@ function actionOf(given: Static<typeof actionSchema>, fail: Fail): Action {
   return { kind: "resolve" };
 }
 
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** As tags are stored and compared. */
 const tagOf = (given: string): string => given.trim().toLowerCase();
 
 export function hoursOf(given: Static<typeof hoursSchema>, fail: Fail): BusinessHours {
-  try {
-    new Intl.DateTimeFormat("en-US", { timeZone: given.timezone });
-  } catch {
+  if (!isTimezone(given.timezone)) {
     fail(["timezone"], `"${given.timezone}" is no time zone; use a name such as Europe/Berlin or UTC`);
   }
   const days = Object.fromEntries(

@@ -43,13 +43,17 @@ const requestSchema = closed(
     url: Type.String({
       pattern: "^https?://",
       maxLength: 2_000,
-      description: "The address, with arguments in braces behind the host; {user.id}, {user.email} and {user.plan} too.",
+      description:
+        "The address, with arguments in braces behind the host; {user.id}, {user.email} and {user.plan} too.",
     }),
     headers: Type.Optional(
       Type.Record(
         Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }),
         Type.String({ maxLength: 4_000, pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$" }),
-        { maxProperties: 30, description: "Headers, such as authorization: Bearer ${SHOP_KEY}. They are stored encrypted." },
+        {
+          maxProperties: 30,
+          description: "Headers, such as authorization: Bearer ${SHOP_KEY}. They are stored encrypted.",
+        },
       ),
     ),
     body: Type.Optional(
@@ -83,9 +87,7 @@ export const skillSchema = closed(
       Type.Enum([...builtinSkills], { description: "A skill that is built in; without it, request is needed." }),
     ),
     description: Type.Optional(text("What it does and when it is needed, for the language model.", 500)),
-    verified: Type.Optional(
-      Type.Boolean({ description: "true: only for customers whose identity is proven." }),
-    ),
+    verified: Type.Optional(Type.Boolean({ description: "true: only for customers whose identity is proven." })),
     request: Type.Optional(requestSchema),
     arguments: Type.Optional(
       Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" }), argumentSchema, {

@@ -30,13 +30,27 @@ const lexicon: readonly (readonly [number, string])[] = [
   ],
 ];
 
-const weights = new Map(lexicon.flatMap(([weight, words]) => words.split(/\s+/u).map((word) => [word, weight] as const)));
+const weights = new Map(
+  lexicon.flatMap(([weight, words]) => words.split(/\s+/u).map((word) => [word, weight] as const)),
+);
 /** Said of the company or the bot, phrases weigh as a whole. */
 const phrases: readonly (readonly [number, RegExp])[] = [
-  [0.45, /\b(?:this is|das ist|c'?est|esto es) (?:a |an |ein |eine |une? |una? )?(?:joke|disgrace|scam|witz|frechheit|blague|broma|verguenza)\b/u],
-  [0.45, /\b(?:want|give|geben|will|rendez|devuelv\w*|quiero) (?:me )?(?:my|mein|moi|mon|mi) (?:money|geld|argent|dinero)(?: back| zuruck)?\b/u],
-  [0.4, /\b(?:waste of (?:my )?time|sick of|had enough|fed up|last time|never again|nie wieder|reicht(?:'s| es)? jetzt|ras le bol|ya basta|estoy hart[oa])\b/u],
-  [0.3, /\b(?:(?:you|this) (?:bot|thing)?\s?(?:is|are) (?:useless|stupid|dumb)|does ?n.?t (?:help|work) at all|hilft (?:mir )?(?:uberhaupt )?nicht)\b/u],
+  [
+    0.45,
+    /\b(?:this is|das ist|c'?est|esto es) (?:a |an |ein |eine |une? |una? )?(?:joke|disgrace|scam|witz|frechheit|blague|broma|verguenza)\b/u,
+  ],
+  [
+    0.45,
+    /\b(?:want|give|geben|will|rendez|devuelv\w*|quiero) (?:me )?(?:my|mein|moi|mon|mi) (?:money|geld|argent|dinero)(?: back| zuruck)?\b/u,
+  ],
+  [
+    0.4,
+    /\b(?:waste of (?:my )?time|sick of|had enough|fed up|last time|never again|nie wieder|reicht(?:'s| es)? jetzt|ras le bol|ya basta|estoy hart[oa])\b/u,
+  ],
+  [
+    0.3,
+    /\b(?:(?:you|this) (?:bot|thing)?\s?(?:is|are) (?:useless|stupid|dumb)|does ?n.?t (?:help|work) at all|hilft (?:mir )?(?:uberhaupt )?nicht)\b/u,
+  ],
 ];
 const negations = new Set("not no never dont isnt wasnt arent nicht kein keine nie pas jamais sin tampoco".split(" "));
 /** The small words tell impatience only together with others. */

@@ -109,9 +109,7 @@ const roleNames: Readonly<Record<Role, string>> = { user: "the customer", assist
 function triggeredBy({ name, when }: Rule, happening: Happening): string | undefined {
   switch (when.kind) {
     case "message":
-      return happening.kind === "message" && happening.by === when.by
-        ? `${roleNames[when.by]} has written`
-        : undefined;
+      return happening.kind === "message" && happening.by === when.by ? `${roleNames[when.by]} has written` : undefined;
     case "status":
       return happening.kind === "status" && when.to.includes(happening.to)
         ? `the status became ${happening.to}, from ${happening.from}`

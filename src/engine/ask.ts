@@ -108,9 +108,7 @@ export function createAsk(
       ...(temperature === undefined ? {} : { temperature }),
       ...(documentIds === undefined ? {} : { documentIds }),
       ...(audience.length === 0 ? {} : { audience }),
-      ...(request.user?.verified === true && request.user.userId !== undefined
-        ? { userId: request.user.userId }
-        : {}),
+      ...(request.user?.verified === true && request.user.userId !== undefined ? { userId: request.user.userId } : {}),
     };
   }
 

@@ -4,9 +4,7 @@ import type { Tx } from "./ports.ts";
 
 type Assign = Extract<Action, { kind: "assign" }>;
 
-type Chosen =
-  | { readonly kind: "agent"; readonly email: string }
-  | { readonly kind: "nobody"; readonly reason: string };
+type Chosen = { readonly kind: "agent"; readonly email: string } | { readonly kind: "nobody"; readonly reason: string };
 
 /**
  * The agent that a rule assigns to: the one it names, or in turn the next of those who are available, that is, who are
@@ -64,5 +62,5 @@ async function claimedBy(tx: Tx, workspaceId: string): Promise<ReadonlyMap<strin
     .where("status", "=", "claimed")
     .groupBy("assigned_to")
     .execute();
-  return new Map(rows.map(({ assigned_to, count }) => [assigned_to ?? "", Number(count)]));
+  return new Map(rows.map(({ assigned_to, count }) => [assigned_to ?? "", count]));
 }

@@ -13,7 +13,18 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
 import type { Engine } from "./engine.ts";
-import type { Answerer, Channels, Clock, ConversationSearch, Fanout, JudgeAnger, Log, Store, Tx, Wake } from "./ports.ts";
+import type {
+  Answerer,
+  Channels,
+  Clock,
+  ConversationSearch,
+  Fanout,
+  JudgeAnger,
+  Log,
+  Store,
+  Tx,
+  Wake,
+} from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import { abandonSpeech, speak } from "./speak.ts";

@@ -22,7 +22,7 @@ export async function verifiedUser(
     .select(["user_id", "email", "attributes"])
     .where("id", "=", row.contact_id)
     .executeTakeFirst();
-  return contact?.user_id == null ? null : describe(contact.user_id, contact);
+  return contact === undefined || contact.user_id === null ? null : describe(contact.user_id, contact);
 }
 
 async function userOf(db: Reader, workspaceId: string, userId: string): Promise<VerifiedUser | null> {
@@ -53,11 +53,7 @@ export async function claimDetails(
   claimed: { readonly name?: string; readonly email?: string; readonly phone?: string },
   now: number,
 ): Promise<void> {
-  const contact = await tx
-    .selectFrom("contacts")
-    .selectAll()
-    .where("id", "=", draft.row.contact_id)
-    .executeTakeFirst();
+  const contact = await tx.selectFrom("contacts").selectAll().where("id", "=", draft.row.contact_id).executeTakeFirst();
   if (contact === undefined) return;
   const proven = provenOf(contact);
   const value = (field: "name" | "email" | "phone"): string | null =>

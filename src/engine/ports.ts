@@ -112,11 +112,7 @@ export interface Answer {
 }
 
 /** Judges how angry or frustrated a customer's message is. */
-export type JudgeAnger = (
-  text: string,
-  by: WorkspaceSettings["angerJudgedBy"],
-  signal: AbortSignal,
-) => Promise<number>;
+export type JudgeAnger = (text: string, by: WorkspaceSettings["angerJudgedBy"], signal: AbortSignal) => Promise<number>;
 
 /** The adapters, by account. */
 export interface Channels {

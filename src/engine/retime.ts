@@ -94,8 +94,7 @@ function following(
   }
   const nextStatus = timed[timed.indexOf(status) + 1];
   const goesOn =
-    nextStatus !== undefined &&
-    (!ruled.has(nextStatus) || settings.rules.some((rule) => rule.when.kind === "time"));
+    nextStatus !== undefined && (!ruled.has(nextStatus) || settings.rules.some((rule) => rule.when.kind === "time"));
   return goesOn ? { workspaceId, status: nextStatus } : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { JSONSchema7, LanguageModel, ToolSet } from "ai";
+import type { LanguageModel, ToolSet } from "ai";
 import { extractReasoningMiddleware, jsonSchema, streamText, tool, wrapLanguageModel } from "ai";
 import type { ModelTool } from "#answering/model/language-model.ts";
 import { ModelFailure } from "#answering/model/language-model.ts";
@@ -147,10 +147,7 @@ export function createProvider(config: ModelConfig): Provider {
 /** Without anything to execute: calls are only told of. */
 function toolSet(tools: readonly ModelTool[]): ToolSet {
   return Object.fromEntries(
-    tools.map(({ name, description, schema }) => [
-      name,
-      tool({ description, inputSchema: jsonSchema(schema as JSONSchema7) }),
-    ]),
+    tools.map(({ name, description, schema }) => [name, tool({ description, inputSchema: jsonSchema(schema) })]),
   );
 }
 

@@ -106,7 +106,7 @@ async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<re
     tags: [...tags],
     priority,
     language: () => (happening.kind === "message" ? languageOf(happening.text) : null),
-    plan: contact?.user_id != null && typeof plan === "string" ? plan.trim().toLowerCase() : null,
+    plan: (contact?.user_id ?? null) !== null && typeof plan === "string" ? plan.trim().toLowerCase() : null,
     verified: row.customer_verified === 1,
     open: run.businessHours === null ? null : isOpen(run.businessHours, at),
     // While people have it, what the bot says is no answer.

@@ -46,7 +46,9 @@ export async function chosenByModel(
     const { tokensUsed } = await model.write(
       {
         system: instructions(marker),
-        user: [...(turns.length === 0 ? [] : [data("conversation", conversation)]), data("message", [text])].join("\n\n"),
+        user: [...(turns.length === 0 ? [] : [data("conversation", conversation)]), data("message", [text])].join(
+          "\n\n",
+        ),
         temperature: 0,
         budgetMs,
         tools: skills.map((skill) => ({
@@ -96,7 +98,10 @@ function choicesOf(
     const skill = skills.find((each) => each.name === name);
     if (skill === undefined || typeof input !== "object" || input === null || choices.length === callsMax) continue;
     const given = Object.fromEntries(
-      Object.entries(input).map(([key, value]) => [key, typeof value === "string" ? restore(value) : (value as unknown)]),
+      Object.entries(input).map(([key, value]) => [
+        key,
+        typeof value === "string" ? restore(value) : (value as unknown),
+      ]),
     );
     const key = JSON.stringify([name, given]);
     if (seen.has(key)) continue;

@@ -28,11 +28,7 @@ type Item = { readonly kind: "word"; readonly word: string } | { readonly kind: 
  * The skill that a message asks for by one of its phrases, or by answering what a skill has asked for. A phrase is
  * compared word by word and an argument by its shape: nothing here takes long, whatever is written.
  */
-export function chosenByPhrase(
-  skills: readonly Skill[],
-  text: string,
-  history: readonly Said[],
-): Choice | undefined {
+export function chosenByPhrase(skills: readonly Skill[], text: string, history: readonly Said[]): Choice | undefined {
   if (text.length > charactersMax) return undefined;
   const read = readText(text);
   for (const skill of skills) {
@@ -52,11 +48,13 @@ function readText(text: string): Text {
 }
 
 function itemsOf(phrase: string): Item[] {
-  return phrase.split(/(\{[^{}]*\})/u).flatMap((part): Item[] =>
-    part.startsWith("{")
-      ? [{ kind: "argument", name: part.slice(1, -1) }]
-      : wordsIn(part).words.map((word) => ({ kind: "word", word })),
-  );
+  return phrase
+    .split(/(\{[^{}]*\})/u)
+    .flatMap((part): Item[] =>
+      part.startsWith("{")
+        ? [{ kind: "argument", name: part.slice(1, -1) }]
+        : wordsIn(part).words.map((word) => ({ kind: "word", word })),
+    );
 }
 
 /** The arguments that stand in the phrase's places; undefined where the text has not the phrase. */
@@ -113,8 +111,7 @@ function valueAt(
 }
 
 /** Without what punctuation stands around it. */
-const bare = (token: string): string =>
-  token.replace(/^[#("'“„«\[]{1,5}/u, "").replace(/[.,;:!?)"'”“»\]]{1,5}$/u, "");
+const bare = (token: string): string => token.replace(/^[#("'“„«[]{1,5}/u, "").replace(/[.,;:!?)"'”“»\]]{1,5}$/u, "");
 
 /** Looks for what is missing in the whole text, or asks for it. */
 function complete(skill: Skill, values: Record<string, ArgumentValue>, text: Text): Choice | undefined {
@@ -157,7 +154,9 @@ function answersAsked(
     const value = findIn(skill, asked, read) ?? argumentValue(skill, asked, bare(text.trim()));
     if (value === undefined) return undefined;
     const earlier = before.length > charactersMax ? readText("") : readText(before);
-    const told = skill.phrases.map((phrase) => matched(skill, itemsOf(phrase), earlier)).find((each) => each !== undefined);
+    const told = skill.phrases
+      .map((phrase) => matched(skill, itemsOf(phrase), earlier))
+      .find((each) => each !== undefined);
     const whole: Text = readText(`${earlier.tokens.join(" ")} ${text}`);
     return complete(skill, { ...told, [asked.name]: value }, whole);
   }

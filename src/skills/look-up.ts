@@ -19,12 +19,7 @@ export type Outcome =
     };
 
 export interface LookUps {
-  call(
-    skill: LookupSkill,
-    values: ArgumentValues,
-    turn: Turn | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome>;
+  call(skill: LookupSkill, values: ArgumentValues, turn: Turn | undefined, signal: AbortSignal): Promise<Outcome>;
 }
 
 export interface LookUpDependencies {
@@ -42,7 +37,8 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
   return {
     async call(skill, values, turn, signal) {
       const request = requestOf(skill, JSON.parse(open(skill.request)) as LookupRequest, values, turn?.user ?? null);
-      if (request === undefined) return { kind: "failed", reason: "an argument cannot be part of its address", unsure: false };
+      if (request === undefined)
+        return { kind: "failed", reason: "an argument cannot be part of its address", unsure: false };
       if (skill.safe) return ask(skill, request, undefined, signal);
       if (turn === undefined)
         return { kind: "failed", reason: "not called outside of a conversation: it is not safe", unsure: false };
@@ -61,7 +57,14 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
     values: ArgumentValues,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const named = JSON.stringify([conversationId, firstSeq, skill.name, Object.entries(values).toSorted()]);
+    const named = JSON.stringify([
+      conversationId,
+      firstSeq,
+      skill.name,
+      Object.keys(values)
+        .toSorted()
+        .map((key) => [key, values[key]]),
+    ]);
     const id = createHash("sha256").update(named).digest("hex").slice(0, 64);
     try {
       await store.write((tx) =>
@@ -73,7 +76,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       const row = await store.read.selectFrom("skill_calls").select("result").where("id", "=", id).executeTakeFirst();
-      return row?.result == null
+      return row === undefined || row.result === null
         ? {
             kind: "failed",
             reason: "an earlier try was cut off, and may have been carried out: not called again",
@@ -120,7 +123,11 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof RefusedAddress) {
-          return { kind: "failed", reason: "its address may not be reached: see outbound.allow_private", unsure: false };
+          return {
+            kind: "failed",
+            reason: "its address may not be reached: see outbound.allow_private",
+            unsure: false,
+          };
         }
         if (!(error instanceof OutboundFailure)) throw error;
         reason = failureNames[error.reason];
@@ -194,7 +201,8 @@ function keepsPath(template: string, filled: string): boolean {
   if (segments.some((segment) => segment !== "" && /^(?:\.|%2e){1,2}$/i.test(segment))) return false;
   const before = URL.parse(template.replaceAll(/\{[^{}]*\}/g, "x"));
   const after = URL.parse(filled);
-  if (before === null || after === null || before.host !== after.host || before.protocol !== after.protocol) return false;
+  if (before === null || after === null || before.host !== after.host || before.protocol !== after.protocol)
+    return false;
   return before.pathname.split("/").length === after.pathname.split("/").length;
 }
 

@@ -43,7 +43,7 @@ function valueAt(value: unknown, path: string): string | undefined {
   return typeof at === "string" || typeof at === "number" || typeof at === "boolean" ? plain(String(at)) : undefined;
 }
 
-export const titleOf = (name: string): string => {
+const titleOf = (name: string): string => {
   const spaced = name.replaceAll("_", " ");
   return `${spaced.slice(0, 1).toUpperCase()}${spaced.slice(1)}`;
 };
@@ -60,13 +60,17 @@ export function lookupOf(skill: LookupSkill, body: unknown, values: ArgumentValu
   const told =
     skill.answer === null
       ? lines.map((line) => `- ${line}`).join("\n")
-      : fill(skill.answer, (name) => valueAt(body, name) ?? (Object.hasOwn(values, name) ? String(values[name]) : undefined));
+      : fill(
+          skill.answer,
+          (name) => valueAt(body, name) ?? (Object.hasOwn(values, name) ? String(values[name]) : undefined),
+        );
   if (told === undefined || told === "") return undefined;
   return { skill: skill.name, title: titleOf(skill.name), text: text === "" ? told : text, told };
 }
 
 export function notFoundText(skill: LookupSkill, values: ArgumentValues): string {
-  const template = skill.notFound ?? "I found nothing for that. Please check what you wrote, or ask to talk to a human.";
+  const template =
+    skill.notFound ?? "I found nothing for that. Please check what you wrote, or ask to talk to a human.";
   return (
     fill(template, (name) => (Object.hasOwn(values, name) ? String(values[name]) : undefined)) ??
     "I found nothing for that. Please check what you wrote, or ask to talk to a human."

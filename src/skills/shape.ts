@@ -7,7 +7,7 @@ const isDigit = (character: string): boolean => /^[0-9]$/.test(character);
 const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
 
 /** How long a text can be that is compared with a shape. */
-export const shapeCharactersMax = 100;
+const shapeCharactersMax = 100;
 
 function piecesOf(shape: string): Piece[] {
   const pieces: Piece[] = [];

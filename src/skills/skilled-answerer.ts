@@ -76,7 +76,14 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     }
     const base = { skillsFired: fired, tokensUsed, calls };
     if (done.some(({ kind }) => kind === "escalate")) {
-      return { ...base, text: "", sources: [], confidence: "high", answered: true, escalate: "the customer asked for a person" };
+      return {
+        ...base,
+        text: "",
+        sources: [],
+        confidence: "high",
+        answered: true,
+        escalate: "the customer asked for a person",
+      };
     }
     const lead = done.map((each) => (each.kind === "said" ? each.lead : undefined)).find((each) => each !== undefined);
     const said = done.filter((each) => each.kind === "said");

@@ -47,7 +47,8 @@ eachDatabase("rules and tempers over the API", (open) => {
 
   const ask = (query: string, more: object = {}): Promise<Answered> =>
     app.post("/v1/query", { workspace_id: app.workspace.id, query, ...more });
-  const single = async (answered: Answered) => (await app.get(`/v1/conversations/${answered.body.conversation_id}`)).body;
+  const single = async (answered: Answered) =>
+    (await app.get(`/v1/conversations/${answered.body.conversation_id}`)).body;
 
   it("answer a question that a rule hands over with the hand-over message, without asking the bot", async () => {
     const before = model.requests.length;
@@ -69,7 +70,10 @@ eachDatabase("rules and tempers over the API", (open) => {
 
   it("answer with a rule's reply, once, also when the request is repeated", async () => {
     const headers = { "idempotency-key": "visit-1" };
-    const body = { workspace_id: app.workspace.id, query: "Can we visit us... I mean: visit you? We'd like to visit us" };
+    const body = {
+      workspace_id: app.workspace.id,
+      query: "Can we visit us... I mean: visit you? We'd like to visit us",
+    };
     const first = await app.post("/v1/query", body, { headers });
     expect(first.body.answer).toBe("Come by any day.");
     const again = await app.post("/v1/query", body, { headers });

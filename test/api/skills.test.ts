@@ -80,7 +80,9 @@ interface Desk {
   readonly workspaceId: string;
   readonly identitySecret: string;
   ask(query: string, more?: object): Promise<Whole>;
-  audit(conversationId: string): Promise<readonly { readonly action: string; readonly to: string; readonly detail: string }[]>;
+  audit(
+    conversationId: string,
+  ): Promise<readonly { readonly action: string; readonly to: string; readonly detail: string }[]>;
 }
 
 let shop: ShopServer;
@@ -258,12 +260,16 @@ eachDatabase("a skill that looks something up", (open) => {
       },
     ]);
     // The answer was lost before it was stored: it is made anew.
-    const turn = { conversationId: answered.conversation_id, firstSeq: 1, user: { id: "u-8", email: null, plan: null } };
-    const { settings } = (await desk.app.app.core.store.read
+    const turn = {
+      conversationId: answered.conversation_id,
+      firstSeq: 1,
+      user: { id: "u-8", email: null, plan: null },
+    };
+    const { settings } = await desk.app.store.read
       .selectFrom("workspaces")
       .select("settings")
       .where("id", "=", desk.workspaceId)
-      .executeTakeFirstOrThrow()) as { settings: string };
+      .executeTakeFirstOrThrow();
     const question = {
       workspaceId: desk.workspaceId,
       text: "Please cancel order BK-222222",
@@ -337,8 +343,16 @@ describe("skills with a language model", () => {
   it("are chosen by its tool calls, and their result is a source that its words are checked against", async () => {
     model.answer = (request) =>
       request.tools.length > 0
-        ? { kind: "calls", calls: [{ name: "order_status", arguments: { order: "BK-123456" } }], tokens: { input: 100, output: 5 } }
-        : { kind: "text", pieces: ["The status is shipped. [1] You get 100 € back. [1]"], tokens: { input: 50, output: 6 } };
+        ? {
+            kind: "calls",
+            calls: [{ name: "order_status", arguments: { order: "BK-123456" } }],
+            tokens: { input: 100, output: 5 },
+          }
+        : {
+            kind: "text",
+            pieces: ["The status is shipped. [1] You get 100 € back. [1]"],
+            tokens: { input: 50, output: 6 },
+          };
     const answered = await desk.ask("Could you check on BK-123456 for me?");
     expect(answered).toMatchObject({
       answer: "The status is shipped. [1]",
@@ -370,7 +384,10 @@ describe("skills with a language model", () => {
     const answered = await desk.ask("Find what was sent to ada@example.org");
     expect(shop.requests.map(({ url }) => url)).toEqual(["/parcels/ada%40example.org?full=1"]);
     expect(answered.answer).toBe("- state: with ada@example.org");
-    const told = model.requests.slice(before).map(({ user, system }) => `${user}${system}`).join("\n");
+    const told = model.requests
+      .slice(before)
+      .map(({ user, system }) => `${user}${system}`)
+      .join("\n");
     expect(told).not.toContain("ada@example.org");
   });
 

@@ -123,7 +123,10 @@ eachDatabase("rules", (open) => {
       'rule:refunds: because the customer has written, and the channel is telegram, and the message says "money back"; did: tag refund, money; set the priority high; add a note',
     ]);
     // The bot answers as ever.
-    expect(await bench.talk(id)).toEqual(["user: Can I have my MONEY BACK?", "assistant: You asked: Can I have my MONEY BACK?"]);
+    expect(await bench.talk(id)).toEqual([
+      "user: Can I have my MONEY BACK?",
+      "assistant: You asked: Can I have my MONEY BACK?",
+    ]);
   });
 
   it("match words, not parts of words", async () => {
@@ -286,7 +289,11 @@ eachDatabase("rules", (open) => {
     const id = await begin("a refund, please");
     expect(await tags(id)).not.toContain("off");
     await bench.engine.remove(bench.workspaceId, id, anna);
-    const left = await bench.store.read.selectFrom("rule_firings").selectAll().where("conversation_id", "=", id).execute();
+    const left = await bench.store.read
+      .selectFrom("rule_firings")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .execute();
     expect(left).toEqual([]);
   });
 });

@@ -62,7 +62,11 @@ describe("rules test", () => {
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     const told = JSON.parse(ran.stdout) as {
       readonly conversations: number;
-      readonly fired: readonly { readonly rule: string; readonly conversation_id: string; readonly because: string[] }[];
+      readonly fired: readonly {
+        readonly rule: string;
+        readonly conversation_id: string;
+        readonly because: string[];
+      }[];
     };
     expect(told.conversations).toBe(1);
     expect(told.fired.filter(({ rule }) => rule === "refunds")).toEqual([

@@ -81,7 +81,11 @@ describe("a phrase", () => {
   });
 
   it("takes numbers, choices and values of several words", () => {
-    const convert = lookup(["price of {a0} in {a1}"], { type: "integer", minimum: 1, maximum: 9 }, { choices: ["EUR", "New Pesos"] });
+    const convert = lookup(
+      ["price of {a0} in {a1}"],
+      { type: "integer", minimum: 1, maximum: 9 },
+      { choices: ["EUR", "New Pesos"] },
+    );
     expect(valuesOf(convert, "price of 3 in eur")).toEqual({ a0: 3, a1: "EUR" });
     expect(valuesOf(convert, "price of 3 in new pesos, please")).toEqual({ a0: 3, a1: "New Pesos" });
     expect(valuesOf(convert, "price of 30 in eur")).toBeUndefined();
@@ -89,7 +93,10 @@ describe("a phrase", () => {
   });
 
   it("stays quick on hostile text", () => {
-    const many = lookup(Array.from({ length: 200 }, (_, at) => `order order order ${at} {a0}`), { shapes: ["#+#+#+x"] });
+    const many = lookup(
+      Array.from({ length: 200 }, (_, at) => `order order order ${at} {a0}`),
+      { shapes: ["#+#+#+x"] },
+    );
     const start = performance.now();
     valuesOf(many, "order ".repeat(330));
     valuesOf(many, "1".repeat(2_000));
@@ -100,7 +107,13 @@ describe("a phrase", () => {
 describe("business hours", () => {
   const hours: BusinessHours = {
     timezone: "Europe/Berlin",
-    days: { monday: [{ from: 540, to: 720 }, { from: 780, to: 1_020 }], friday: [{ from: 540, to: 1_440 }] },
+    days: {
+      monday: [
+        { from: 540, to: 720 },
+        { from: 780, to: 1_020 },
+      ],
+      friday: [{ from: 540, to: 1_440 }],
+    },
     holidays: ["2027-03-29"],
   };
   // Monday, 22 March 2027; the clocks change on the 28th.
@@ -112,14 +125,21 @@ describe("business hours", () => {
     ["at noon", at(22, 11), { open: false, time: "13:00", day: "monday", today: true }],
     ["after closing", at(22, 16), { open: false, time: "09:00", day: "friday", today: false }],
     ["until midnight", at(26, 22, 59), { open: true, time: "24:00", day: "friday", today: true }],
-    ["over a holiday and the change of the clocks", at(27, 10), { open: false, time: "09:00", day: "friday", today: false }],
+    [
+      "over a holiday and the change of the clocks",
+      at(27, 10),
+      { open: false, time: "09:00", day: "friday", today: false },
+    ],
   ])("%s", (_what, now, standing) => {
     expect(standingOf(hours, now)).toEqual(standing);
     expect(isOpen(hours, now)).toBe((standing as { open: boolean }).open);
   });
 
   it("never open, without an end", () => {
-    expect(standingOf({ timezone: "UTC", days: {}, holidays: [] }, at(22, 8))).toMatchObject({ open: false, time: null });
+    expect(standingOf({ timezone: "UTC", days: {}, holidays: [] }, at(22, 8))).toMatchObject({
+      open: false,
+      time: null,
+    });
   });
 });
 

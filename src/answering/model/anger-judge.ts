@@ -9,7 +9,13 @@ const charactersMax = 2_000;
 const budgetMs = 6_000;
 
 /** Judges by words, or by a language model where there is one; where that fails, by words again. */
-export function createAngerJudge({ model, log }: { readonly model: LanguageModel | undefined; readonly log: Log }): JudgeAnger {
+export function createAngerJudge({
+  model,
+  log,
+}: {
+  readonly model: LanguageModel | undefined;
+  readonly log: Log;
+}): JudgeAnger {
   return async (text, by, signal) => {
     if (by === "words" || model === undefined) return angerOf(text);
     try {
