@@ -108,9 +108,7 @@ export function createProvider(config: ModelConfig): Provider {
             break;
           case "tool-call":
             // What it calls wrongly, or by a name that was not given, is no call.
-            yield part.invalid === true
-              ? { kind: "sign" }
-              : { kind: "call", name: part.toolName, input: part.input as unknown };
+            yield part.invalid === true ? { kind: "sign" } : { kind: "call", name: part.toolName, input: part.input };
             break;
           case "error":
             throw part.error;

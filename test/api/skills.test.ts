@@ -373,6 +373,14 @@ describe("skills with a language model", () => {
     );
   });
 
+  it("tell what was looked up when the model fails to put it into words", async () => {
+    model.answer = (request) =>
+      request.tools.length > 0 ? calls("order_status", { order: "BK-123456" }) : { kind: "status", status: 400 };
+    expect((await desk.ask("Could you check on BK-123456 for me?")).answer).toBe(
+      "Your order BK-123456 is shipped; it comes on 2031-05-20.",
+    );
+  });
+
   it("get personal data back only for the call itself", async () => {
     shop.answer = (_request, response) => sendJson(response, { state: "with ada@example.org" });
     model.answer = (request) => {

@@ -65,9 +65,9 @@ export function createModelComposer({
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ModelFailure)) throw error;
-        const { whenModelFails = "extract" } = judged.question;
-        // What was shown cannot be taken back for another answer.
-        const tell = whenModelFails === "tell" || (shown && onToken !== undefined);
+        const { whenModelFails = "extract", lookups = [] } = judged.question;
+        // What was shown cannot be taken back for another answer; what was looked up can be told without a model.
+        const tell = (whenModelFails === "tell" && lookups.length === 0) || (shown && onToken !== undefined);
         counts.failed(error.kind, tell ? "told" : "extract");
         log.warn(
           { kind: error.kind, reason: error.message, instead: tell ? "told" : "extract" },
