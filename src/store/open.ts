@@ -17,6 +17,7 @@ import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
+import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
 import { automation } from "./migrations/0012-automation.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
@@ -29,6 +30,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0005-people": people,
   "0006-limits": limits,
   "0007-search": search,
+  "0008-declared-workspaces": declaredWorkspaces,
   "0012-automation": automation,
 };
 

@@ -36,6 +36,7 @@ const english = {
   emailInvalid: "Please enter a valid e-mail address.",
   leadFailed: "That could not be saved. Please try again.",
   leadSaved: "Thank you, we have your address.",
+  earlier: "Earlier messages",
 };
 
 export type Strings = typeof english;
@@ -81,6 +82,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Bitte geben Sie eine gültige E-Mail-Adresse ein.",
     "Das konnte nicht gespeichert werden. Bitte versuchen Sie es erneut.",
     "Danke, wir haben Ihre Adresse.",
+    "Frühere Nachrichten",
   ],
   fr: [
     "Ouvrir le chat",
@@ -119,6 +121,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Saisissez une adresse e-mail valide.",
     "L’enregistrement a échoué. Veuillez réessayer.",
     "Merci, nous avons votre adresse.",
+    "Messages précédents",
   ],
   es: [
     "Abrir el chat",
@@ -157,6 +160,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Introduce un correo electrónico válido.",
     "No se pudo guardar. Inténtalo de nuevo.",
     "Gracias, ya tenemos tu dirección.",
+    "Mensajes anteriores",
   ],
   it: [
     "Apri la chat",
@@ -195,6 +199,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Inserisci un indirizzo e-mail valido.",
     "Salvataggio non riuscito. Riprova.",
     "Grazie, abbiamo il tuo indirizzo.",
+    "Messaggi precedenti",
   ],
   pt: [
     "Abrir o chat",
@@ -233,6 +238,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Digite um e-mail válido.",
     "Não foi possível salvar. Tente de novo.",
     "Obrigado, temos o seu endereço.",
+    "Mensagens anteriores",
   ],
   nl: [
     "Chat openen",
@@ -271,6 +277,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Vul een geldig e-mailadres in.",
     "Dat kon niet worden opgeslagen. Probeer het opnieuw.",
     "Bedankt, we hebben je adres.",
+    "Eerdere berichten",
   ],
   ja: [
     "チャットを開く",
@@ -309,6 +316,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "有効なメールアドレスを入力してください。",
     "保存できませんでした。もう一度お試しください。",
     "ありがとうございます。アドレスを受け取りました。",
+    "以前のメッセージ",
   ],
 };
 
