@@ -129,6 +129,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     inLanguageOf: (settings, newestFirst) => settingsIn(settings, spokenLanguage(newestFirst)),
+    judgeAnger: core.judgeAnger,
     search,
     fanout,
     wake,
@@ -163,6 +164,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
     "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
+    speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     tell: {

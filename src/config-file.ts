@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Static, TObject, TSchema } from "typebox";
+import type { Static } from "typebox";
 import { Value } from "typebox/value";
 import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document } from "yaml";
@@ -8,15 +8,17 @@ import { eventTypes } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
 import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
-import { plans, strictnesses, deskMirrors, deskReplyModes } from "#domain/workspace.ts";
+import { plans, strictnesses } from "#domain/workspace.ts";
 import type { DeskSettings, WorkspaceSettings } from "#domain/workspace.ts";
+import type { Rule } from "#domain/automation.ts";
+import type { Skill } from "#domain/skill.ts";
+import { deskSchema } from "./config-desk.ts";
+import { closed, text } from "./config-parts.ts";
+import type { Fail } from "./config-parts.ts";
+import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./config-rules.ts";
+import { skillSchema, skillsOf } from "./config-skills.ts";
 import type { AllowPrivate } from "./outbound/addresses.ts";
 import { parseRange } from "./outbound/addresses.ts";
-
-const text = (description: string, maxLength = 2_000) => Type.String({ description, minLength: 1, maxLength });
-
-const closed = <T extends Record<string, TSchema>>(properties: T, description: string): TObject<T> =>
-  Type.Object(properties, { additionalProperties: false, description });
 
 const days = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
@@ -74,28 +76,6 @@ const translationSchema = closed(
   "Sentences of one language; what is absent is built in.",
 );
 
-const deskSchema = closed(
-  {
-    kind: Type.Enum(["slack"], { description: "On which platform." }),
-    account: text("Name of the account below channels whose app the agents have in their workspace.", 60),
-    channel: Type.String({
-      pattern: "^[CG][A-Z0-9]{5,30}$",
-      description: "Id of the channel that the conversations are shown in, such as C0123456789.",
-    }),
-    mirror: Type.Optional(
-      Type.Enum([...deskMirrors], {
-        description: "escalated shows the conversations that were handed to people, every all of them.",
-      }),
-    ),
-    reply_mode: Type.Optional(
-      Type.Enum([...deskReplyModes], {
-        description: "implicit sends what an agent writes in a thread; explicit only by the Send button.",
-      }),
-    ),
-  },
-  "Where agents work besides the inbox.",
-);
-
 const workspaceSchema = closed(
   {
     name: text("Names the workspace; the workspace of this name is made when there is none.", 200),
@@ -135,6 +115,9 @@ const workspaceSchema = closed(
               description: `Sentences in a customer's language, by its code: ${spokenLanguages.join(", ")}.`,
             }),
           ),
+          lookup_failed: Type.Optional(text("Said when a look-up could not be made.")),
+          lookup_unsure: Type.Optional(text("Said when it is not known whether a call was carried out.")),
+          lookup_unverified: Type.Optional(text("Said when a look-up is for verified customers, and this one is not.")),
         },
         "Sentences that the bot says by itself.",
       ),
@@ -153,6 +136,16 @@ const workspaceSchema = closed(
               minimum: 1,
               maximum: 20,
               description: "How many answers of low confidence in a row escalate.",
+            }),
+          ),
+          anger: Type.Optional(
+            Type.Union([Type.Number({ minimum: 0.1, maximum: 1 }), Type.Literal(false)], {
+              description: "How angry or frustrated a message has to be to escalate, 0.1 to 1; false: it never does.",
+            }),
+          ),
+          anger_by: Type.Optional(
+            Type.Enum(["words", "model"], {
+              description: "Who judges that: a list of words, or the language model where there is one.",
             }),
           ),
         },
@@ -219,6 +212,13 @@ const workspaceSchema = closed(
         "The chat on the website and the hosted chat page.",
       ),
     ),
+    business_hours: Type.Optional(hoursSchema),
+    skills: Type.Optional(
+      Type.Array(skillSchema, { maxItems: 50, description: "What the bot can do besides searching the documents." }),
+    ),
+    rules: Type.Optional(
+      Type.Array(ruleSchema, { maxItems: 200, description: "What happens by itself, in this order." }),
+    ),
     webhooks: Type.Optional(
       Type.Array(webhookSchema, {
         maxItems: 50,
@@ -275,6 +275,9 @@ export interface FileWorkspace {
   readonly webhooks?: readonly FileWebhook[];
   /** Null or absent: none. */
   readonly desk?: DeskSettings | null;
+  /** With their requests in the clear. */
+  readonly skills?: readonly Skill[];
+  readonly rules?: readonly Rule[];
 }
 
 export interface FileWebhook {
@@ -361,7 +364,19 @@ export function readConfigFile(
         fail(offsetIn("desk", "account"), `no channel of this workspace is named ${account} and is on ${kind}`);
       }
     }
-    return workspaceOf(given, channelsOf);
+    const hours = given.business_hours;
+    const businessHours = hours === undefined ? undefined : hoursOf(hours, failIn("business_hours"));
+    const workspace = workspaceOf(given, channelsOf);
+    return {
+      ...workspace,
+      settings: { ...workspace.settings, ...(businessHours === undefined ? {} : { businessHours }) },
+      skills: skillsOf(given.skills ?? [], hours !== undefined, failIn("skills")),
+      rules: rulesOf(given.rules ?? [], hours !== undefined, failIn("rules")),
+    };
+
+    function failIn(setting: string): Fail {
+      return (keys, message) => fail(offsetIn(setting, ...keys.map(String)), message);
+    }
 
     function offsetIn(...keys: readonly string[]): number {
       return offsetOf(document, ["workspaces", String(index), ...keys]);
@@ -441,6 +456,11 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     translations: given.messages?.translations,
     escalationPhrases: given.escalation?.phrases,
     lowAnswersToEscalate: given.escalation?.low_answers,
+    angerToEscalate: given.escalation?.anger === false ? null : given.escalation?.anger,
+    angerJudgedBy: given.escalation?.anger_by,
+    lookupFailedMessage: given.messages?.lookup_failed,
+    lookupUnsureMessage: given.messages?.lookup_unsure,
+    lookupUnverifiedMessage: given.messages?.lookup_unverified,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
     recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,

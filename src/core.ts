@@ -3,11 +3,12 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
+import { createAngerJudge } from "#answering/model/anger-judge.ts";
 import { createModelComposer } from "#answering/model/model-composer.ts";
 import { tellOfDocument } from "#engine/events.ts";
 import { createPeople } from "#engine/people.ts";
 import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, ConversationSearch } from "#engine/ports.ts";
+import type { Answerer, Clock, ConversationSearch, JudgeAnger } from "#engine/ports.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { OpenWake } from "#jobs/in-process.ts";
 import { createInProcessFanout } from "#jobs/in-process.ts";
@@ -36,6 +37,8 @@ import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createEngineCounts } from "./engine-counts.ts";
+import { createLookUps } from "./skills/look-up.ts";
+import { createSkilledAnswerer } from "./skills/skilled-answerer.ts";
 import { createModelCounts } from "./model/counts.ts";
 import { version } from "./version.ts";
 
@@ -61,6 +64,7 @@ export interface Core {
   /** Reaches addresses that somebody else has chosen. */
   readonly guardedFetch: GuardedFetch;
   readonly answerer: Answerer;
+  readonly judgeAnger: JudgeAnger;
   /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
   modelTrouble(): string | null | undefined;
   /** The same of the embedding server. */
@@ -140,7 +144,20 @@ export async function openCore(
     store,
     secrets,
     documents,
-    answerer: createAnswerer({ index, composer }),
+    answerer: createSkilledAnswerer({
+      documents: createAnswerer({ index, composer }),
+      lookUps: createLookUps({
+        store,
+        clock,
+        guardedFetch,
+        seal: (plain) => secrets.seal(plain),
+        open: (sealed) => secrets.open(sealed),
+      }),
+      model,
+      clock,
+      log,
+    }),
+    judgeAnger: createAngerJudge({ model, log }),
     modelTrouble: () => model?.trouble(),
     embedderTrouble: () => embedder?.trouble(),
     vectors,

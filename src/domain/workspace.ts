@@ -1,5 +1,8 @@
 import type { Audiences } from "./audience.ts";
 import type { Translations } from "./spoken.ts";
+import type { Rule } from "./automation.ts";
+import type { BusinessHours } from "./business-hours.ts";
+import type { Skill } from "./skill.ts";
 import type { SlaTargets } from "./sla.ts";
 import { defaultSlaTargets } from "./sla.ts";
 
@@ -61,7 +64,17 @@ export interface WorkspaceSettings {
   readonly escalationPhrases: readonly string[];
   /** How many answers of confidence `low` in a row escalate. */
   readonly lowAnswersToEscalate: number;
+  /** Anger or frustration, 0 to 1, from which a message escalates; null: none does. */
+  readonly angerToEscalate: number | null;
+  /** Who judges that: our list of words, or the language model where there is one. */
+  readonly angerJudgedBy: "words" | "model";
   readonly handoverMessage: string;
+  /** What the bot says when a look-up could not be made. */
+  readonly lookupFailedMessage: string;
+  /** What the bot says when it is not known whether a call that changes something was carried out. */
+  readonly lookupUnsureMessage: string;
+  /** What the bot says when a look-up is for verified customers only, and this one is not. */
+  readonly lookupUnverifiedMessage: string;
   /** What the bot says when the documents hold no answer. */
   readonly unknownMessage: string;
   /** These and other sentences by language. */
@@ -86,6 +99,12 @@ export interface WorkspaceSettings {
   readonly leadCapture: "off" | "on_handover";
   /** Who sees the documents that carry an audience tag. */
   readonly audiences: Audiences;
+  /** When somebody is there; null: not told. */
+  readonly businessHours: BusinessHours | null;
+  /** What the bot can do besides searching the documents. */
+  readonly skills: readonly Skill[];
+  /** What happens by itself. */
+  readonly rules: readonly Rule[];
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
   readonly userLimitMinute: number | null;
   readonly userLimitDay: number | null;
@@ -133,7 +152,15 @@ export const defaultSettings: WorkspaceSettings = {
     "chat with a person",
   ],
   lowAnswersToEscalate: 2,
+  angerToEscalate: 0.8,
+  angerJudgedBy: "words",
   handoverMessage: "I'm passing this conversation to my colleagues. A person will reply to you here.",
+  lookupFailedMessage:
+    "I could not look that up just now. You can try again in a few minutes, or ask to talk to a human.",
+  lookupUnsureMessage:
+    "I could not confirm whether that went through. Please do not try it again yet: ask to talk to a human, who can check.",
+  lookupUnverifiedMessage:
+    "I can look that up only for customers who are signed in. Please sign in and ask again, or ask to talk to a human.",
   unknownMessage:
     "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
   waitingMessage: "Your message has reached our team. A person will reply to you here.",
@@ -149,6 +176,9 @@ export const defaultSettings: WorkspaceSettings = {
   widgetColor: "#1f6feb",
   leadCapture: "on_handover",
   audiences: {},
+  businessHours: null,
+  skills: [],
+  rules: [],
   userLimitMinute: null,
   userLimitDay: null,
   desk: null,

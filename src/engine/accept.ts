@@ -202,6 +202,9 @@ export async function acceptAll(
       previous_conversation_id: null,
       event_seq: 0,
       own_contact_id: null,
+      status_at: now,
+      rules_until: now,
+      activity: 0,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);

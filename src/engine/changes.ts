@@ -1,4 +1,5 @@
 import type { Insertable } from "kysely";
+import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
@@ -15,13 +16,16 @@ import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
+import { runRules } from "./automation.ts";
 import type { EventDetails } from "./events.ts";
 import { createEvents } from "./events.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
+import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
 export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
+export const speakLane = (conversationId: string): string => `speak:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
 /** Of a contact whose conversations have to be brought to whom it was merged into. */
 export const relinkLane = (contactId: string): string => `relink:${contactId}`;
@@ -87,6 +91,8 @@ export interface Draft {
   bringToDesk(): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
+  /** What is done here is a rule's doing, and triggers no rule. */
+  asRule<T>(work: () => T): T;
 }
 
 interface Tracked extends Draft {
@@ -103,6 +109,16 @@ interface Tracked extends Draft {
   refiltered: boolean;
   readonly items: MirrorItem[];
   wanted: boolean;
+  readonly happenings: Happening[];
+  /** A person has done some of it. */
+  byPerson: boolean;
+  readonly tagsAdded: Set<string>;
+  readonly tagsRemoved: Set<string>;
+  /** A rule is at work. */
+  ruled: boolean;
+  /** A rule has answered what the customer wrote. */
+  answeredByRule: boolean;
+  speak(text: string, rule: string, answers: boolean): void;
 }
 
 export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
@@ -138,19 +154,40 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         draft.wanted = true;
         draft.changed = true;
       },
+      happenings: [],
+      byPerson: false,
+      tagsAdded: new Set(),
+      tagsRemoved: new Set(),
+      ruled: false,
+      answeredByRule: false,
       touch() {
         draft.changed = true;
       },
+      asRule(work) {
+        draft.ruled = true;
+        try {
+          return work();
+        } finally {
+          draft.ruled = false;
+        }
+      },
+      speak: (text, rule, answers) => speak(draft, text, rule, answers),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
       setTags(add, remove, actor) {
         for (const tag of add) {
           tagsAdded.push({ draft, tag });
+          draft.tagsAdded.add(tag);
+          draft.tagsRemoved.delete(tag);
+          happen(draft, { kind: "tagged", tag });
           audit(draft, "tagged", actor, { to: tag });
         }
         for (const tag of remove) {
           tagsRemoved.push({ draft, tag });
+          draft.tagsRemoved.add(tag);
+          draft.tagsAdded.delete(tag);
+          happen(draft, { kind: "untagged", tag });
           audit(draft, "untagged", actor, { from: tag });
         }
         draft.changed = true;
@@ -160,6 +197,37 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     };
     drafts.set(row.id, draft);
     return draft;
+  }
+
+  function happen(draft: Tracked, happening: Happening): void {
+    if (!draft.ruled) draft.happenings.push(happening);
+  }
+
+  /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
+  function speak(draft: Tracked, text: string, rule: string, answers: boolean): void {
+    const { row, settings } = draft;
+    const answersSeq = answers ? row.last_customer_seq : null;
+    draft.answeredByRule ||= answers;
+    if (row.channel === "api") {
+      const authorName = settings.botName;
+      const given = { authorName, sources: "[]", skills: "[]", tokensUsed: 0 };
+      addMessage(draft, {
+        role: "assistant",
+        content: text,
+        ...given,
+        ...(answersSeq === null ? {} : { answersSeq }),
+      });
+      return;
+    }
+    const payload: Speech = {
+      conversationId: row.id,
+      rule,
+      text,
+      status: row.status,
+      seq: row.last_seq,
+      answersSeq,
+    };
+    works.push({ lane: speakLane(row.id), kind: "speak", payload, dueAt: now });
   }
 
   function addMessage(draft: Tracked, message: NewMessage): MessagesTable {
@@ -210,6 +278,16 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.changed = true;
     draft.visible = true;
     draft.mirror({ kind: "message", seq: stored.seq });
+    if (message.role !== "assistant") draft.byPerson = true;
+    happen(draft, {
+      kind: "message",
+      by: message.role,
+      // It may be edited yet.
+      get text() {
+        return stored.content;
+      },
+      confidence: stored.confidence,
+    });
     draft.tell("message.created", authorOf(stored), { message: stored });
     return stored;
   }
@@ -240,6 +318,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.snoozed_from = to === "snoozed" ? from : null;
     row.snoozed_until = to === "snoozed" ? snoozedUntil : null;
     row.status = to;
+    row.status_at = now;
+    happen(draft, { kind: "status", from, to });
     if (to === "resolved") row.resolved_at = now;
     if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {
@@ -261,6 +341,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
   ): string {
+    if (personal.has(actor.type)) draft.byPerson = true;
     const id = newId("aud", now);
     audits.push({
       id,
@@ -279,8 +360,9 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   }
 
   async function flush(tx: Tx): Promise<Effects> {
-    await events.number(tx);
     const changed = [...drafts.values()].filter((draft) => draft.changed);
+    await automate(tx, changed);
+    await events.number(tx);
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
@@ -332,6 +414,18 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     };
   }
 
+  async function automate(tx: Tx, changed: readonly Tracked[]): Promise<void> {
+    for (const draft of changed) {
+      if (draft.byPerson) draft.row.activity += 1;
+      draft.ruled = true;
+    }
+    await runRules(tx, changed, now);
+    const settled = changed.filter(({ answeredByRule, row }) => answeredByRule || row.status !== "open");
+    const lanes = new Set(settled.map(({ row }) => thinkLane(row.id)));
+    // A rule has answered, or given it to people: the bot does not answer as well.
+    for (let at = works.length - 1; at >= 0; at -= 1) if (lanes.has(works[at]?.lane ?? "")) works.splice(at, 1);
+  }
+
   async function writeTags(tx: Tx, changed: readonly Tracked[]): Promise<void> {
     for (const { draft, tag } of tagsRemoved) {
       await tx
@@ -374,6 +468,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     flush,
   };
 }
+
+const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);
 
 function authorOf(message: MessagesTable): Actor {
   const type = message.role === "user" ? "customer" : message.role;

@@ -19,10 +19,22 @@ import { deskEvent, deskNotice } from "./desk/events.ts";
 import { mirror } from "./desk/mirror.ts";
 import { createOffice } from "./desk/office.ts";
 import type { Engine } from "./engine.ts";
-import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
+import type {
+  Answerer,
+  Channels,
+  Clock,
+  ConversationSearch,
+  Fanout,
+  JudgeAnger,
+  Log,
+  Store,
+  Tx,
+  Wake,
+} from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
+import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -39,6 +51,7 @@ export interface EngineDependencies {
   readonly answerer: Answerer;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
   readonly inLanguageOf: ThinkDependencies["inLanguageOf"];
+  readonly judgeAnger: JudgeAnger;
   readonly search: ConversationSearch;
   readonly fanout: Fanout;
   readonly wake: Wake;
@@ -72,11 +85,14 @@ export interface EngineWork {
   deskNotice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Takes back what the desk shows of a conversation that was deleted. */
   deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Says what rules have to say to customers. */
+  speak(rows: readonly OutboxRow[]): Promise<void>;
   /** What these return is to be called when what they stored is durable. */
   abandonAmend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -185,6 +201,13 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     },
     async abandonAmend(tx, row, reason, now) {
       const effects = await abandonAmendment(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async speak(rows) {
+      for (const row of rows) announce(await speak(dependencies, row));
+    },
+    async abandonSpeech(tx, row, reason, now) {
+      const effects = await abandonSpeech(tx, search, row, reason, now);
       return () => announce(effects);
     },
     async abandonSend(tx, row, reason, now) {

@@ -19,6 +19,8 @@ export interface EventDetails {
   readonly message?: MessagesTable;
   /** Why something failed, in words for people. */
   readonly error?: string;
+  /** What a rule wants the agents to know. */
+  readonly notice?: { readonly rule: string; readonly text: string };
 }
 
 interface Subject {
@@ -97,6 +99,7 @@ export function createEvents(now: number): Events {
             sequence,
             ...(details.message === undefined ? {} : { message: messageItem(details.message) }),
             ...(details.error === undefined ? {} : { error: details.error }),
+            ...(details.notice === undefined ? {} : { notice: details.notice }),
           },
         });
       });

@@ -12,6 +12,7 @@ import type {
 import type { Desk } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Channel, Confidence, Source } from "#domain/message.ts";
+import type { SkillCall } from "#domain/skill.ts";
 import type { SlaState } from "#domain/sla.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Database } from "#store/schema.ts";
@@ -55,6 +56,10 @@ export interface Question {
   /** Tags of gated documents that this asker may see; documents without tags are for everyone. */
   readonly audience: readonly string[];
   readonly settings: WorkspaceSettings;
+  /** The question in its conversation; absent where there is none, and nothing may be changed anywhere. */
+  readonly turn?: Turn;
+  /** What was looked up for it elsewhere: sources of their own, beside the documents. */
+  readonly lookups?: readonly Lookup[];
   /** For a language model, 0 to 1; absent: 0. */
   readonly temperature?: number;
   /**
@@ -64,6 +69,31 @@ export interface Question {
   readonly whenModelFails?: "tell" | "extract";
   /** Called with each piece of the answer's text as it is made. */
   readonly onToken?: (delta: string) => void;
+}
+
+export interface Turn {
+  readonly conversationId: string;
+  /** The first of the customer's messages that are answered: the same, however often the answer is tried. */
+  readonly firstSeq: number;
+  /** Who asks, where that is proven. */
+  readonly user: VerifiedUser | null;
+}
+
+export interface VerifiedUser {
+  readonly id: string;
+  readonly email: string | null;
+  readonly plan: string | null;
+}
+
+/** What a skill has found. */
+export interface Lookup {
+  /** Its name. */
+  readonly skill: string;
+  readonly title: string;
+  /** A line for each field. */
+  readonly text: string;
+  /** As the skill's own template tells it. */
+  readonly told: string;
 }
 
 export interface Answer {
@@ -76,7 +106,16 @@ export interface Answer {
   readonly answered: boolean;
   readonly skillsFired: readonly string[];
   readonly tokensUsed: number;
+  /** For the audit log. */
+  readonly calls?: readonly SkillCall[];
+  /** What the customer has told of themselves, to be kept. */
+  readonly lead?: { readonly name?: string; readonly email?: string; readonly phone?: string };
+  /** People are to take over, and why. */
+  readonly escalate?: string;
 }
+
+/** Judges how angry or frustrated a customer's message is. */
+export type JudgeAnger = (text: string, by: WorkspaceSettings["angerJudgedBy"], signal: AbortSignal) => Promise<number>;
 
 /** The adapters, by account. */
 export interface Channels {

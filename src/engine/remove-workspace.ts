@@ -170,6 +170,7 @@ export async function emptyWorkspace(
   // Of documents and tests; those of conversations went with them.
   while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
   await removeCrawling(store, signal);
+  await store.write((tx) => tx.deleteFrom("rule_turns").where("workspace_id", "=", workspaceId).execute());
   await store.write(async (tx) => {
     await tx.deleteFrom("counters").where("name", "=", `queries:${workspaceId}`).execute();
     await removeWork(tx, [retimeWork(workspaceId, 0).lane]);

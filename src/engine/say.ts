@@ -44,12 +44,20 @@ export function handOver(
   channels: Channels,
   settings: WorkspaceSettings,
   actor: Actor,
-  how: { readonly reason?: string; readonly answersSeq?: number },
+  how: {
+    readonly reason?: string;
+    readonly answersSeq?: number;
+    /** What has led to it. */
+    readonly skills?: readonly string[];
+    readonly tokensUsed?: number;
+  },
 ): MessagesTable {
   const { row } = draft;
   const message = say(draft, channels, settings, [], {
     content: settings.handoverMessage,
     ...(how.answersSeq === undefined ? {} : { answersSeq: how.answersSeq }),
+    ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
+    ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
   });
   draft.setStatus("escalated", actor, how.reason === undefined ? {} : { reason: how.reason });
   draft.setTags(["escalated"], [], actor);

@@ -7,7 +7,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import { deleteEventsOf } from "#store/webhooks.ts";
 import type { Draft, Effects } from "./changes.ts";
-import { createChanges, sendLane, thinkLane, timerLane } from "./changes.ts";
+import { createChanges, sendLane, speakLane, thinkLane, timerLane } from "./changes.ts";
 import { eraseWork } from "./desk/erase-work.ts";
 import { deskLane } from "./desk/mirror-work.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
@@ -194,10 +194,12 @@ export async function removeConversation(
   for (const work of await eraseWork(tx, row.id, now)) changes.addWork(work);
   await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("rule_firings").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("skill_calls").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
   await tx
     .deleteFrom("outbox")
-    .where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id), deskLane(row.id)])
+    .where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id), speakLane(row.id), deskLane(row.id)])
     .execute();
   // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();

@@ -1,4 +1,5 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { storedSettings } from "#domain/workspace.ts";
 import type { Clock, Reader, Store } from "#engine/ports.ts";
 import type { Traces } from "#engine/traces.ts";
@@ -81,7 +82,7 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     .executeTakeFirstOrThrow();
   yield line("workspace", {
     ...workspace,
-    settings: storedSettings(settings),
+    settings: withoutRequests(storedSettings(settings)),
   });
   for (const { window_start, value } of await db
     .selectFrom("counters")
@@ -343,4 +344,10 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
       }
     }
   }
+}
+
+/** What a look-up asks has keys in it: sealed, and of no use to anybody else. */
+function withoutRequests(settings: WorkspaceSettings): object {
+  const skills = settings.skills.map((skill) => (skill.kind === "lookup" ? { ...skill, request: null } : skill));
+  return { ...settings, skills };
 }

@@ -36,6 +36,10 @@ export async function setWorkspace(
   if (parsed.channels.length > 0) {
     throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
   }
+  for (const key of ["skills", "rules"]) {
+    if (!Object.hasOwn(tree, key)) continue;
+    throw new Problem("invalid_parameter", `${key} are declared in the configuration file, and read at the start`);
+  }
   if (Object.hasOwn(tree, "webhooks")) {
     throw new Problem("invalid_parameter", "webhooks are added with: parley webhook add, or in the configuration file");
   }
@@ -102,7 +106,7 @@ function toYaml(tree: Record<string, unknown>, indent: number, below = ""): stri
       const text = String(value).replaceAll(/[\r\n]+/g, " ");
       // Elsewhere braces are text.
       const isRule = [key, below].includes("audiences") && /^\{.*\}$/.test(text);
-      const literal = isRule || /^(\[.*\]|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
+      const literal = isRule || /^(\[.*\]|-?\d+(?:\.\d+)?|true|false)$/.test(text) ? text : JSON.stringify(text);
       return `${key}: ${literal}`;
     })
     .join(`\n${" ".repeat(indent)}`);

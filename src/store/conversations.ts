@@ -37,6 +37,9 @@ const changing = [
   "customer_verified",
   "event_seq",
   "previous_conversation_id",
+  "status_at",
+  "rules_until",
+  "activity",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
 

@@ -20,6 +20,7 @@ import { search } from "./migrations/0007-search.ts";
 import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
 import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
+import { automation } from "./migrations/0012-automation.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -34,6 +35,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0008-declared-workspaces": declaredWorkspaces,
   "0011-desk": desk,
   "0014-knowledge-collections": knowledgeCollections,
+  "0012-automation": automation,
 };
 
 export interface OpenStore extends Store {

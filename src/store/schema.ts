@@ -16,6 +16,7 @@ import type {
   ChunkVectorsTable,
 } from "./schema-knowledge.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "./schema-desk.ts";
+import type { RuleFiringsTable, RuleTurnsTable, SkillCallsTable } from "./schema-automation.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
 // Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
@@ -62,6 +63,8 @@ export interface AgentsTable {
   role: "agent" | "admin";
   /** scrypt, `salt:hash` in base64; null: signs in by link only. */
   password: string | null;
+  /** Rules assign nothing to them. */
+  away: Generated<Flag>;
   created_at: number;
 }
 
@@ -175,6 +178,12 @@ export interface ConversationsTable {
   event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
+  /** When the status last changed. */
+  status_at: Generated<number>;
+  /** Rules of time that were due up to then have been looked at. */
+  rules_until: Generated<number>;
+  /** How many changes people have made; what rules and clocks do does not count. */
+  activity: Generated<number>;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -400,6 +409,9 @@ export interface Database {
   knowledge_written: KnowledgeWrittenTable;
   vector_models: VectorModelsTable;
   chunk_vectors: ChunkVectorsTable;
+  rule_firings: RuleFiringsTable;
+  rule_turns: RuleTurnsTable;
+  skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
   desk_threads: DeskThreadsTable;

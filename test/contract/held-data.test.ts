@@ -229,6 +229,18 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
         .insertInto("connection_leases")
         .values({ account_id: bench.accountId, holder: "nobody", lease_until: now })
         .execute();
+      await tx
+        .insertInto("rule_turns")
+        .values({ workspace_id: workspaceId, rule: "r", email: "a@b.example" })
+        .execute();
+      await tx
+        .insertInto("rule_firings")
+        .values({ conversation_id: otherId, rule: "r", activity: 1, day: 1, count: 1 })
+        .execute();
+      await tx
+        .insertInto("skill_calls")
+        .values({ id: "call", conversation_id: otherId, skill: "s", result: null, created_at: now })
+        .execute();
     });
     await seedDocuments();
   }

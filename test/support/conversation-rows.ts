@@ -69,6 +69,9 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       previous_conversation_id: null,
       event_seq: 0,
       own_contact_id: null,
+      status_at: startedAt,
+      rules_until: startedAt,
+      activity: 1,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({

@@ -77,6 +77,17 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
     customer: "where on a platform an exported message or note is shown to agents",
     deleted: null,
   },
+  rule_firings: {
+    workspace: "counts how often rules have fired; the exported audit log tells of each time",
+    customer: "counts how often rules have fired; the exported audit log tells of each time",
+    deleted: null,
+  },
+  rule_turns: { workspace: "whose turn it is next", customer: notOfCustomers, deleted: null },
+  skill_calls: {
+    workspace: "sealed, so that no call is made twice; the exported answers and audit log tell of it",
+    customer: "sealed, so that no call is made twice; the exported answers and audit log tell of it",
+    deleted: null,
+  },
   connection_leases: { workspace: ofTheProgram, customer: ofTheProgram, deleted: null },
   processes: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
 };

@@ -93,7 +93,7 @@ describe("the documentation", () => {
       for (const [, quoted, double, plain] of (match[1] ?? "").matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)) {
         const [key = "", value = ""] = splitOnce(quoted ?? double ?? plain ?? "");
         const keys = key.split(".");
-        const text = /^(?:\[.*\]|\d+|true|false)$/.test(value) ? value : JSON.stringify(value);
+        const text = /^(?:\[.*\]|\d+(?:\.\d+)?|true|false)$/.test(value) ? value : JSON.stringify(value);
         const yaml = keys.map((each, depth) => `${"  ".repeat(depth + 2)}${each}:`).join("\n");
         const file =
           key === "name" ? `workspaces:\n  - name: ${text}\n` : `workspaces:\n  - name: A\n${yaml} ${text}\n`;
