@@ -85,7 +85,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, files } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -113,6 +113,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     engine: () => engine,
     load,
     measures,
+    files,
     publicUrl,
   });
   const engine = createEngine({
@@ -125,6 +126,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     search,
+    files,
     fanout,
     wake,
     processId: process.id,
@@ -141,12 +143,16 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     count: (outcome: string) => measures.webhook(outcome),
   };
 
-  const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
+  const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    // Several large ones at a time, and customers must not wait for them.
+    file: { batch: false, attemptsMax: 8, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
+    // However long the storage is away: what was erased is not kept.
+    unfile: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.unfile },
     tell: {
       batch: true,
       // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
@@ -220,6 +226,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     engine,
     fanout,
     documents,
+    files,
     listConversations: (filter, before, limit) =>
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
     async identitySecret(workspaceId) {

@@ -82,6 +82,7 @@ const workspaceSchema = closed(
       closed(
         {
           handover: Type.Optional(text("Said once when the conversation goes to people.")),
+          files_only: Type.Optional(text("Said to a message of files without a word, which the bot cannot read.")),
           unknown: Type.Optional(text("Said when the documents hold no answer.")),
           waiting: Type.Optional(text("What an API client is answered while a person has the conversation.")),
         },
@@ -371,6 +372,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     strictness: given.strictness,
     botName: given.bot_name,
     handoverMessage: given.messages?.handover,
+    filesOnlyMessage: given.messages?.files_only,
     unknownMessage: given.messages?.unknown,
     waitingMessage: given.messages?.waiting,
     escalationPhrases: given.escalation?.phrases,

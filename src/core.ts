@@ -15,6 +15,8 @@ import { runLane } from "#jobs/run-lane.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import type { Documents } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openFiles } from "./files/open-files.ts";
+import type { OpenFiles } from "./files/open-files.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
 import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
@@ -54,6 +56,8 @@ export interface Core {
   /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
   modelTrouble(): string | null | undefined;
   readonly people: People;
+  /** The bytes of files that customers and agents send. */
+  readonly files: OpenFiles;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
@@ -70,6 +74,13 @@ export async function openCore(
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const index = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const files = openFiles({
+    config: config.files,
+    dataDir: config.dataDir,
+    publicUrl: config.publicUrl,
+    secrets,
+    clock,
+  });
   const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   const documents = createDocuments({
     store,
@@ -110,7 +121,8 @@ export async function openCore(
     runLane: (lane) => runLane({ store, clock, handlers: documents.work }, lane),
     search,
     outside,
-    people: createPeople({ store, clock, search }),
+    people: createPeople({ store, clock, search, files }),
+    files,
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await guardedFetch.close();
@@ -146,6 +158,7 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
     },
     load: loadAdapter,
     measures: createMeasures(version, clock),
+    files: core.files,
     publicUrl: config.publicUrl,
   });
   try {

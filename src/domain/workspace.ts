@@ -44,6 +44,8 @@ export interface WorkspaceSettings {
   readonly handoverMessage: string;
   /** What the bot says when the documents hold no answer. */
   readonly unknownMessage: string;
+  /** What the bot says to a message of files without a word. */
+  readonly filesOnlyMessage: string;
   /** What an API client is told while a person has the conversation. */
   readonly waitingMessage: string;
   readonly botName: string;
@@ -111,6 +113,8 @@ export const defaultSettings: WorkspaceSettings = {
   handoverMessage: "I'm passing this conversation to my colleagues. A person will reply to you here.",
   unknownMessage:
     "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
+  filesOnlyMessage:
+    "I cannot look into files. Yours is kept with this conversation. Tell me in words what you need, or ask to talk to a human, who can open it.",
   waitingMessage: "Your message has reached our team. A person will reply to you here.",
   botName: "Assistant",
   slaTargets: defaultSlaTargets,

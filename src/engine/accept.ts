@@ -8,6 +8,8 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
+import type { MessageFiles } from "./attachments.ts";
+import { filesOfArrival, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, thinkLane } from "./changes.ts";
 import type { Contacts, Person } from "./contacts.ts";
@@ -17,7 +19,7 @@ import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
 import type { TextChange } from "./inbound-changes.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
-import type { ConversationSearch, Tx } from "./ports.ts";
+import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -60,6 +62,7 @@ const nothing: Arrived = { duplicate: false, conversationId: null, messageId: nu
 export async function acceptAll(
   tx: Tx,
   search: ConversationSearch,
+  seal: Files["seal"],
   arrivals: readonly Arrival[],
   now: number,
 ): Promise<Stored> {
@@ -76,6 +79,10 @@ export async function acceptAll(
     now,
   );
   const parked = await parkedChanges(tx, fresh);
+  const uploads = await uploadsOf(
+    tx,
+    fresh.flatMap(({ event }) => (event.kind === "message" ? (event.files ?? []).map(({ ref }) => ref) : [])),
+  );
   const applied: Applied[] = [];
   // Messages of this very group: the table does not have them yet.
   const arrived = new Map<string, MessagesTable>();
@@ -147,6 +154,7 @@ export async function acceptAll(
         const together = arrived.get(target);
         if (row !== undefined && together !== undefined) {
           changeText(together, event, now);
+          if (event.kind === "delete") changes.withdrawFiles(together);
           return { ...nothing, conversationId: row.id, messageId: together.id };
         }
         const messageId =
@@ -224,6 +232,8 @@ export async function acceptAll(
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     const externalId = event.messageExternalId ?? event.externalId;
+    const target = targetOf(arrival.account.id, event.thread, externalId);
+    const change = parked.get(target);
     const message = draft.addMessage({
       role: "user",
       content: event.text,
@@ -231,9 +241,9 @@ export async function acceptAll(
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
       ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+      // What was taken back before it came is not fetched.
+      ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
-    const target = targetOf(arrival.account.id, event.thread, externalId);
-    const change = parked.get(target);
     if (change !== undefined) {
       changeText(message, change, now);
       applied.push({ accountId: arrival.account.id, externalId, message });
@@ -255,6 +265,17 @@ export async function acceptAll(
     }
     return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
   }
+
+  function filesOf({ account, workspace }: Arrival, event: Extract<InboundEvent, { kind: "message" }>): MessageFiles {
+    if (event.files === undefined || event.files.length === 0) return noFiles;
+    const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread };
+    return filesOfArrival(event.files, of, uploads, seal, now);
+  }
+}
+
+function withoutRefs(event: InboundEvent): InboundEvent {
+  if (event.kind !== "message" || event.files === undefined) return event;
+  return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
 }
 
 function personOf(
@@ -373,7 +394,8 @@ function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number):
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
-    payload: JSON.stringify(event),
+    // What opens a file stands sealed beside it, and nowhere else.
+    payload: JSON.stringify(withoutRefs(event)),
     target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,

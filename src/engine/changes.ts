@@ -13,6 +13,8 @@ import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { AttachmentRow, MessageFiles } from "./attachments.ts";
+import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { createEvents } from "./events.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
@@ -33,6 +35,8 @@ export interface Changes {
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
+  /** The customer took back a message that is not written yet: its files are not fetched, and not shown. */
+  withdrawFiles(message: MessagesTable): void;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -57,6 +61,7 @@ export interface NewMessage {
   readonly tokensUsed?: number;
   readonly metadata?: string;
   readonly audience?: string | null;
+  readonly files?: MessageFiles;
   /** The parts that bring it to the customer; none where the customer fetches it. */
   readonly parts?: readonly { readonly payload: string }[];
 }
@@ -100,6 +105,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const drafts = new Map<string, Tracked>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
+  const fresh: AttachmentRow[] = [];
+  const uploaded: AttachmentRow[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
   const events = createEvents(now);
@@ -148,6 +155,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.last_seq += 1;
     row.message_count += 1;
     row.last_message_at = Math.max(row.last_message_at, now);
+    const { files = noFiles } = message;
+    const count = files.fresh.length + files.uploaded.length;
     const stored: MessagesTable = {
       id: newId("msg", now),
       conversation_id: row.id,
@@ -164,6 +173,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       tokens_used: message.tokensUsed ?? null,
       metadata: message.metadata ?? null,
       audience: message.audience ?? null,
+      files: count === 0 ? null : count,
       created_at: now,
       edited_at: null,
       deleted_at: null,
@@ -187,10 +197,19 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       });
       works.push({ lane: sendLane(row.id), kind: "send", payload: { deliveryId: id }, dueAt: now });
     }
+    const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
+    const added = files.fresh.map(ofMessage);
+    const known = files.uploaded.map(ofMessage);
+    fresh.push(...added);
+    uploaded.push(...known);
+    for (const { id } of added) {
+      works.push({ lane: fileLane(id), kind: "file", payload: { fileId: id, conversationId: row.id }, dueAt: now });
+    }
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
-    draft.tell("message.created", authorOf(stored), { message: stored });
+    const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
+    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
   }
 
@@ -292,6 +311,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       changed.filter((draft) => !draft.isNew),
     );
     if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    await storeAttachments(tx, fresh, uploaded);
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
     await writeTags(tx, changed);
@@ -348,6 +368,13 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     now,
     track,
     addWork: (work) => works.push(work),
+    withdrawFiles(message) {
+      const isOf = ({ message_id: id }: AttachmentRow): boolean => id === message.id;
+      const lanes = new Set(fresh.filter(isOf).map(({ id }) => fileLane(id)));
+      for (const rows of [fresh, uploaded]) rows.splice(0, rows.length, ...rows.filter((row) => !isOf(row)));
+      works.splice(0, works.length, ...works.filter(({ lane }) => !lanes.has(lane)));
+      message.files = null;
+    },
     flush,
   };
 }

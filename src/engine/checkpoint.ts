@@ -7,6 +7,7 @@ export const checkpoints = [
   "send.before",
   "send.after",
   "send.marked",
+  "file.stored",
 ] as const;
 
 /** Called when a point is passed; does nothing in production. */

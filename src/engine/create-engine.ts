@@ -13,7 +13,8 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
 import type { Engine } from "./engine.ts";
-import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Log, Store, Tx, Wake } from "./ports.ts";
+import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./file-work.ts";
+import type { Answerer, Channels, Clock, ConversationSearch, Fanout, Files, Log, Store, Tx, Wake } from "./ports.ts";
 import { replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import { think } from "./think.ts";
@@ -32,6 +33,7 @@ export interface EngineDependencies {
   readonly answerer: Answerer;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly fanout: Fanout;
   readonly wake: Wake;
   readonly processId: string;
@@ -53,10 +55,13 @@ export interface EngineWork {
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[]): Promise<void>;
-  /** What these two return is to be called when what they stored is durable. */
+  file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** What these return is to be called when what they stored is durable. */
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -69,7 +74,7 @@ export interface CreatedEngine extends Engine {
 }
 
 export function createEngine(dependencies: EngineDependencies): CreatedEngine {
-  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, checkpoint } = dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -94,7 +99,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     }
   }
 
-  const enqueue = createAcceptance({ store, search, clock, log, checkpoint, announce });
+  const enqueue = createAcceptance({ store, search, files, clock, log, checkpoint, announce });
 
   async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
@@ -149,6 +154,14 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
           );
         });
       }
+    },
+    async file(rows, signal) {
+      for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
+    },
+    unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
+    async abandonFile(tx, row, reason) {
+      const effects = await abandonFile(tx, row, reason);
+      return () => announce(effects);
     },
     async abandonSend(tx, row, reason, now) {
       const effects = await abandonDelivery(tx, search, row, reason, now);
@@ -214,11 +227,13 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const workspace = await workspaceOf(reply.workspaceId);
       await adapterOf(reply.conversationId);
       const { effects, messageId, seq } = await store.write((tx) =>
-        replyAsAgent(tx, channels, search, workspace, reply, clock.now()),
+        replyAsAgent(tx, channels, search, files, workspace, reply, clock.now()),
       );
       announce(effects);
       return { messageId, seq };
     },
+    upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
+    dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
       if (change.status === "escalated") await adapterOf(conversationId);

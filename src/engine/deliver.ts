@@ -7,7 +7,7 @@ import type { Effects } from "./changes.ts";
 import { createChanges, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { noteFailure } from "./failures.ts";
-import type { Channels, Clock, ConversationSearch, Store, Tx } from "./ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Store, Tx } from "./ports.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -25,6 +25,7 @@ export interface DeliverDependencies {
   readonly clock: Clock;
   readonly channels: Channels;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly checkpoint: Checkpoint;
   /** Gives the signals of what is durable now. */
   readonly announce: (effects: Effects | null) => void;
@@ -65,6 +66,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     key: delivery.id,
     messageId: delivery.message_id,
     signal,
+    file: (id) => bytesOf(dependencies, delivery.message_id, id),
   };
   const harmless = channels.idempotentSend(account);
 
@@ -131,6 +133,28 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
       return note === null || delivery === undefined ? null : giveUp(tx, search, delivery, state, note, clock.now());
     });
     announce(effects);
+  }
+}
+
+/** Only of the files of this very message. */
+async function bytesOf(
+  { store, files }: DeliverDependencies,
+  messageId: string,
+  id: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const row = await store.read
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("id", "=", id)
+    .where("message_id", "=", messageId)
+    .where("state", "=", "stored")
+    .executeTakeFirst();
+  if (row === undefined) throw new DeliveryError("rejected", "the file of this message is not stored any more");
+  try {
+    return await files.open({ workspaceId: row.workspace_id, id: row.id });
+  } catch (error) {
+    // Nothing has been sent yet, and a storage that is away comes back.
+    throw new DeliveryError("not_sent", "the file of this message cannot be read at the moment", { cause: error });
   }
 }
 

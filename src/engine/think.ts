@@ -1,5 +1,6 @@
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
+import type { Confidence } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -43,7 +44,9 @@ const silent: Thought = { effects: null, reply: null, answer: null };
 
 type Turn =
   | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
-  | { readonly kind: "escalate"; readonly reason: string };
+  | { readonly kind: "escalate"; readonly reason: string }
+  /** There are files, and not a word: the bot reads words. Counts as an answer that it does not know. */
+  | { readonly kind: "files_only"; readonly escalate: boolean };
 
 /**
  * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
@@ -77,7 +80,7 @@ export async function think(
   const asked = messages.filter(
     (message) =>
       message.role === "user" &&
-      message.content !== "" &&
+      (message.content !== "" || (message.files ?? 0) > 0) &&
       (perQuestion ? message.seq === seq : message.seq > conversation.settled_seq),
   );
   const last = asked.at(-1);
@@ -85,7 +88,10 @@ export async function think(
   // A deleted message has no text to answer, but it is not news either.
   const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
   const { settings } = workspace;
-  const text = asked.map(({ content }) => content).join("\n");
+  const text = asked
+    .map(({ content }) => content)
+    .filter((content) => content !== "")
+    .join("\n");
 
   if (!perQuestion) {
     channels.typing({ id: conversation.account_id }, conversation.context_key, {
@@ -99,6 +105,11 @@ export async function think(
   async function decide(): Promise<Turn> {
     if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
       return { kind: "escalate", reason: "the customer asked for a person" };
+    }
+    const streakWith = (confidence: Confidence): number =>
+      confidence === "low" ? (conversation?.low_streak ?? 0) + 1 : 0;
+    if (text === "") {
+      return { kind: "files_only", escalate: streakWith("low") >= settings.lowAnswersToEscalate };
     }
     const question: Question = {
       workspaceId: workspace.id,
@@ -119,8 +130,7 @@ export async function think(
     };
     const answer = await untilAborted(answerer.answer(question, signal), signal);
     signal.throwIfAborted();
-    const streak = answer.confidence === "low" ? (conversation?.low_streak ?? 0) + 1 : 0;
-    return { kind: "answer", answer, escalate: streak >= settings.lowAnswersToEscalate };
+    return { kind: "answer", answer, escalate: streakWith(answer.confidence) >= settings.lowAnswersToEscalate };
   }
 
   function finish(found: Turn | null): Promise<Thought> {
@@ -147,6 +157,14 @@ export async function think(
     const answer = found.kind === "answer" ? found.answer : null;
     const escalate = found.kind === "escalate" || found.escalate;
     let reply: MessagesTable | undefined;
+    if (found.kind === "files_only" && !escalate) {
+      row.low_streak += 1;
+      reply = say(draft, channels, settings, [], {
+        content: settings.filesOnlyMessage,
+        answersSeq,
+        confidence: "low",
+      });
+    }
     if (answer !== null && (answer.answered || !escalate)) {
       row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
       reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), {
@@ -168,7 +186,7 @@ export async function think(
   }
 }
 
-type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience">;
+type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "files">;
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
@@ -179,7 +197,7 @@ async function recentMessages(
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
   let query = db
     .selectFrom("messages")
-    .select(["seq", "role", "content", "audience"])
+    .select(["seq", "role", "content", "audience", "files"])
     .where("conversation_id", "=", conversation.id)
     .where("seq", ">", from);
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);

@@ -6,6 +6,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import { deleteEventsOf } from "#store/webhooks.ts";
+import { dropAttachments } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, sendLane, thinkLane, timerLane } from "./changes.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
@@ -186,6 +187,12 @@ export async function removeConversation(
     )
     .execute();
   await tx.deleteFrom("deliveries").where("conversation_id", "=", row.id).execute();
+  const files = await tx
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("conversation_id", "=", row.id)
+    .execute();
+  for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
   await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();

@@ -232,6 +232,19 @@ async function* conversationLines(
         .limit(messagesAtOnce)
         .execute(),
     );
+    for await (const files of rowPages((after) =>
+      db
+        .selectFrom("attachments")
+        .selectAll()
+        .where("conversation_id", "in", ids)
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(pageSize)
+        .execute(),
+    )) {
+      // What the platform calls it opens it, and is nobody's data.
+      for (const { ref: _, ...file } of files) yield line("attachment", file);
+    }
     yield* pages("note", (after) =>
       db
         .selectFrom("notes")

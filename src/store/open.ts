@@ -17,6 +17,7 @@ import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
+import { files } from "./migrations/0009-files.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect } from "./sqlite.ts";
 
@@ -28,6 +29,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0005-people": people,
   "0006-limits": limits,
   "0007-search": search,
+  "0009-files": files,
 };
 
 export interface OpenStore extends Store {

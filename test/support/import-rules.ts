@@ -136,6 +136,11 @@ export const importRules: readonly ImportRule[] = [
       "prom-client",
     ],
   },
+  {
+    files: "src/files/",
+    own: "src/files/",
+    may: ["src/domain/", ports, "src/config.ts", "src/secrets.ts", "node:", "aws4fetch", "file-type"],
+  },
   { files: "src/outbound/", own: "src/outbound/", may: ["node:", "undici", "ipaddr.js"] },
   {
     files: "src/webhooks/",
@@ -156,6 +161,7 @@ export const importRules: readonly ImportRule[] = [
       "src/request-context.ts",
       "src/domain/",
       "src/channel/",
+      "src/engine/attachments.ts",
       "src/engine/engine.ts",
       "src/engine/representation.ts",
       "src/engine/topics.ts",
@@ -290,6 +296,7 @@ export const implementations: Readonly<Record<string, readonly string[]>> = {
   "src/store/open.ts": ["src/app.ts", "src/core.ts", "src/cli/", "src/operator/search.ts"],
   "src/store/conversation-search.ts": ["src/app.ts", "src/core.ts"],
   "src/knowledge/embedded-index.ts": ["src/app.ts", "src/core.ts"],
+  "src/files/open-files.ts": ["src/core.ts"],
   "src/answering/answerer.ts": ["src/app.ts", "src/core.ts"],
   "src/answering/model/model-composer.ts": ["src/app.ts", "src/core.ts", "src/model/counts.ts"],
   "src/model/open-model.ts": ["src/app.ts", "src/core.ts", "src/cli/doctor.ts"],

@@ -55,7 +55,7 @@ export function messageRoutes(app: App, resources: Resources): void {
         .execute();
       const page = rows.slice(0, limit);
       return {
-        messages: page.map((row) => representation.message(row)),
+        messages: await representation.messages(page),
         pagination: {
           next_cursor: cursors.issue(list, { seq: page.at(-1)?.seq ?? after }),
           has_more: rows.length > limit,
@@ -99,7 +99,8 @@ export function messageRoutes(app: App, resources: Resources): void {
           .selectAll()
           .where("id", "=", messageId)
           .executeTakeFirstOrThrow();
-        return { status: 201, body: representation.message(row) };
+        const [shown = {}] = await representation.messages([row]);
+        return { status: 201, body: shown };
       });
     },
   );
