@@ -182,6 +182,12 @@ export type InboundEvent =
       readonly metadata?: Readonly<Record<string, unknown>>;
       /** What came with it, at most 20; the host fetches them once the message is stored. The text may then be empty. */
       readonly files?: readonly InboundFile[];
+      /**
+       * Events with the same key in a thread are one message, such as the pictures of an album: the files are joined, and
+       * the bot waits a little for the rest. At most 190 characters. `joinsOnly`: taken only where the message is there
+       * already.
+       */
+      readonly group?: { readonly key: string; readonly joinsOnly?: boolean };
     })
   | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })

@@ -9,7 +9,7 @@ import { lockContexts } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { MessageFiles } from "./attachments.ts";
-import { filesOfArrival, noFiles, uploadsOf } from "./attachments.ts";
+import { filesOfArrival, groupKey, groupsOf, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, thinkLane } from "./changes.ts";
 import type { Contacts, Person } from "./contacts.ts";
@@ -83,6 +83,14 @@ export async function acceptAll(
     tx,
     fresh.flatMap(({ event }) => (event.kind === "message" ? (event.files ?? []).map(({ ref }) => ref) : [])),
   );
+  const groups = await groupsOf(
+    tx,
+    fresh.flatMap(({ account, event }) =>
+      event.kind === "message" && event.group !== undefined
+        ? [{ accountId: account.id, group: groupKey(event.thread, event.group.key) }]
+        : [],
+    ),
+  );
   const applied: Applied[] = [];
   // Messages of this very group: the table does not have them yet.
   const arrived = new Map<string, MessagesTable>();
@@ -120,6 +128,13 @@ export async function acceptAll(
     const row = conversations.get(context);
     switch (event.kind) {
       case "message": {
+        const together = groups.get(groupOf(account.id, event) ?? "");
+        if (together !== undefined && row !== undefined && together.conversationId === row.id) {
+          const draft = changes.track(row, workspace.settings, false);
+          draft.joinMessage(together, event.text, filesOf(arrival, event));
+          return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
+        }
+        if (event.group?.joinsOnly === true) return nothing;
         const contact = contacts.of(personOf(arrival, event));
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
@@ -145,7 +160,14 @@ export async function acceptAll(
       }
       case "reach": {
         if (row === undefined) return nothing;
-        await noteProblem(tx, changes.track(row, workspace.settings, false), event.reason, now);
+        const draft = changes.track(row, workspace.settings, false);
+        const unreachable = event.reachable ? null : event.reason;
+        // A platform can tell it more than once, and each message that is refused tells it too.
+        if ((draft.row.unreachable === null) !== event.reachable) await noteProblem(tx, draft, event.reason, now);
+        if (draft.row.unreachable !== unreachable) {
+          draft.row.unreachable = unreachable;
+          draft.touch();
+        }
         return { ...nothing, conversationId: row.id };
       }
       case "edit":
@@ -210,6 +232,7 @@ export async function acceptAll(
       previous_conversation_id: null,
       event_seq: 0,
       own_contact_id: null,
+      unreachable: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -230,6 +253,8 @@ export async function acceptAll(
     const { contact } = customer;
     showCustomer(draft, customer);
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    // Whoever writes can be written to.
+    row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     const externalId = event.messageExternalId ?? event.externalId;
     const target = targetOf(arrival.account.id, event.thread, externalId);
@@ -249,6 +274,11 @@ export async function acceptAll(
       applied.push({ accountId: arrival.account.id, externalId, message });
     }
     arrived.set(target, message);
+    const group = groupOf(arrival.account.id, event);
+    if (group !== undefined && message.deleted_at === null) {
+      const { id: messageId, seq, content, files } = message;
+      groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0 });
+    }
     row.last_customer_seq = message.seq;
     if (botMayAnswer(row.status)) {
       changes.addWork({
@@ -259,7 +289,8 @@ export async function acceptAll(
           seq: message.seq,
           ...(arrival.options === undefined ? {} : { options: arrival.options }),
         },
-        dueAt: now,
+        // Stored, so that the rest of an album is waited for once and no longer, whoever does the work.
+        dueAt: event.group === undefined ? now : now + groupWaitMs,
         ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
       });
     }
@@ -268,7 +299,8 @@ export async function acceptAll(
 
   function filesOf({ account, workspace }: Arrival, event: Extract<InboundEvent, { kind: "message" }>): MessageFiles {
     if (event.files === undefined || event.files.length === 0) return noFiles;
-    const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread };
+    const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
+    const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
     return filesOfArrival(event.files, of, uploads, seal, now);
   }
 }
@@ -288,6 +320,13 @@ function personOf(
     sender,
     ...(attributes === undefined ? {} : { attributes }),
   };
+}
+
+/** Platforms tell of the parts of an album within a second or so. */
+const groupWaitMs = 1_500;
+
+function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
+  return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;
 }
 
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Insertable, Selectable } from "kysely";
 import type { InboundFile } from "#channel/contract.ts";
 import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
@@ -28,7 +29,12 @@ const uploadedPattern = /^file_[0-9a-z]{26}$/;
 /** Rows for what a customer's message brings; `uploads` are those that came before it, by id. */
 export function filesOfArrival(
   given: readonly InboundFile[],
-  of: { readonly workspaceId: string; readonly accountId: string; readonly thread: string },
+  of: {
+    readonly workspaceId: string;
+    readonly accountId: string;
+    readonly thread: string;
+    readonly group: string | null;
+  },
   uploads: Map<string, AttachmentRow>,
   seal: Files["seal"],
   now: number,
@@ -40,7 +46,7 @@ export function filesOfArrival(
     if (before !== undefined && before.account_id === of.accountId && before.uploaded_by === of.thread) {
       // Once: another message that names it gets a file that cannot be fetched.
       uploads.delete(ref);
-      uploaded.push({ ...before, position });
+      uploaded.push({ ...before, position, group_key: of.group });
       continue;
     }
     fresh.push({
@@ -58,11 +64,56 @@ export function filesOfArrival(
       ref: seal(ref.slice(0, 4_096)),
       sha256: null,
       uploaded_by: null,
+      group_key: of.group,
       created_at: now,
       stored_at: null,
     });
   }
   return { fresh, uploaded };
+}
+
+/** A message that other events belong to as well. */
+export interface Grouped {
+  readonly messageId: string;
+  readonly conversationId: string;
+  readonly seq: number;
+  content: string;
+  files: number;
+}
+
+/** How a group is known: the platform's key is its own business, and can be long. */
+export const groupKey = (thread: string, key: string): string => hash("sha256", `${thread}\n${key}`);
+
+/** The messages of these groups that are stored already, by account and group. */
+export async function groupsOf(
+  tx: Tx,
+  wanted: readonly { readonly accountId: string; readonly group: string }[],
+): Promise<Map<string, Grouped>> {
+  const found = new Map<string, Grouped>();
+  for (const [accountId, of] of Map.groupBy(wanted, (each) => each.accountId)) {
+    const rows = await tx
+      .selectFrom("attachments")
+      .innerJoin("messages", "messages.id", "attachments.message_id")
+      .select(["attachments.group_key", "messages.id", "messages.conversation_id", "messages.seq"])
+      .select(["messages.content", "messages.files"])
+      .where("attachments.account_id", "=", accountId)
+      .where(
+        "attachments.group_key",
+        "in",
+        of.map(({ group }) => group),
+      )
+      .execute();
+    for (const row of rows) {
+      found.set(`${accountId}\n${row.group_key}`, {
+        messageId: row.id,
+        conversationId: row.conversation_id,
+        seq: row.seq,
+        content: row.content,
+        files: row.files ?? 0,
+      });
+    }
+  }
+  return found;
 }
 
 /** The uploads that these files may name. */
@@ -120,10 +171,10 @@ export async function storeAttachments(
   uploaded: readonly AttachmentRow[],
 ): Promise<void> {
   if (fresh.length > 0) await tx.insertInto("attachments").values(fresh).execute();
-  for (const { id, conversation_id, message_id, position } of uploaded) {
+  for (const { id, conversation_id, message_id, position, group_key } of uploaded) {
     const { numUpdatedRows } = await tx
       .updateTable("attachments")
-      .set({ conversation_id, message_id, position })
+      .set({ conversation_id, message_id, position, group_key })
       .where("id", "=", id)
       .where("message_id", "is", null)
       .executeTakeFirst();

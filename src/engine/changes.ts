@@ -13,7 +13,7 @@ import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
-import type { AttachmentRow, MessageFiles } from "./attachments.ts";
+import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { createEvents } from "./events.ts";
@@ -68,6 +68,8 @@ export interface NewMessage {
 
 export interface Draft {
   readonly row: ConversationRow;
+  /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
+  joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;
   /**
@@ -105,6 +107,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const drafts = new Map<string, Tracked>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
+  const joined = new Set<Grouped>();
   const fresh: AttachmentRow[] = [];
   const uploaded: AttachmentRow[] = [];
   const audits: AuditTable[] = [];
@@ -129,6 +132,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       touch() {
         draft.changed = true;
       },
+      joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
@@ -211,6 +215,35 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
     draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
+  }
+
+  function joinMessage(draft: Tracked, message: Grouped, content: string, files: MessageFiles): void {
+    const ofMessage = (file: AttachmentRow) => ({
+      ...file,
+      conversation_id: draft.row.id,
+      message_id: message.messageId,
+      position: message.files + file.position,
+    });
+    const added = files.fresh.map(ofMessage);
+    const known = files.uploaded.map(ofMessage);
+    fresh.push(...added);
+    uploaded.push(...known);
+    for (const { id } of added) {
+      works.push({
+        lane: fileLane(id),
+        kind: "file",
+        payload: { fileId: id, conversationId: draft.row.id },
+        dueAt: now,
+      });
+    }
+    message.files += added.length + known.length;
+    if (message.content === "") message.content = content;
+    const here = messages.find(({ id }) => id === message.messageId);
+    if (here === undefined) joined.add(message);
+    else Object.assign(here, { content: message.content, files: message.files });
+    draft.spoken = true;
+    draft.changed = true;
+    draft.visible = true;
   }
 
   function setStatus(
@@ -311,6 +344,9 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       changed.filter((draft) => !draft.isNew),
     );
     if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    for (const { messageId, content, files } of joined) {
+      await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
+    }
     await storeAttachments(tx, fresh, uploaded);
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();

@@ -252,6 +252,7 @@ export async function uploadFile(
         ref: null,
         sha256: stored.sha256,
         uploaded_by: uploadedBy,
+        group_key: null,
         created_at: now,
         stored_at: now,
       })

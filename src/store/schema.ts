@@ -168,6 +168,8 @@ export interface ConversationsTable {
   event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
+  /** Why nothing that is sent reaches the customer, in words for agents; null: it does. */
+  unreachable: string | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -224,6 +226,8 @@ export interface AttachmentsTable {
   sha256: string | null;
   /** Who uploaded it: an agent's address, or the thread of a customer. Null for what a platform delivered. */
   uploaded_by: string | null;
+  /** Hash of the platform's name for several events that are one message. */
+  group_key: string | null;
   created_at: number;
   stored_at: number | null;
 }

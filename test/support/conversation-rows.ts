@@ -69,6 +69,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       previous_conversation_id: null,
       event_seq: 0,
       own_contact_id: null,
+      unreachable: null,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({

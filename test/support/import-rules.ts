@@ -72,7 +72,7 @@ export const importRules: readonly ImportRule[] = [
   {
     files: "src/engine/",
     own: "src/engine/",
-    may: ["src/domain/", "src/channel/", "src/store/", "kysely"],
+    may: ["src/domain/", "src/channel/", "src/store/", "kysely", "node:crypto"],
     never: drivers,
   },
   {
