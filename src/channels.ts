@@ -364,6 +364,12 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         color: settings.widgetColor,
         allowedOrigins: settings.widgetOrigins,
         leadCapture: settings.leadCapture,
+        files: settings.widgetFiles
+          ? {
+              bytesMax: Math.min(dependencies.files.bytesMax, (settings.widgetFileMb ?? Infinity) * 1_048_576),
+              types: settings.widgetFileTypes,
+            }
+          : null,
       };
     },
     async verifyUser(userId, hash) {

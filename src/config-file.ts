@@ -165,6 +165,20 @@ const workspaceSchema = closed(
               description: "Whether an anonymous visitor is asked for name and e-mail address.",
             }),
           ),
+          files: Type.Optional(Type.Boolean({ description: "Whether customers may send files in the chat." })),
+          file_types: Type.Optional(
+            Type.Array(Type.String({ pattern: "^[a-z]+/([a-z0-9][a-z0-9.+-]*|\\*)$", maxLength: 100 }), {
+              maxItems: 100,
+              description: "Media types of files that customers may send, such as image/* or application/pdf; none: any.",
+            }),
+          ),
+          file_max_mb: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 1_024,
+              description: "The largest file that a customer may send, where less than FILES_MAX_MB.",
+            }),
+          ),
         },
         "The chat on the website and the hosted chat page.",
       ),
@@ -392,6 +406,9 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     widgetColor: given.widget?.color,
     widgetOrigins: given.widget?.origins,
     leadCapture: given.widget?.lead_capture,
+    widgetFiles: given.widget?.files,
+    widgetFileTypes: given.widget?.file_types,
+    widgetFileMb: given.widget?.file_max_mb,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   return { name: given.name, plan: given.plan, settings: set, channels: channelsOf, webhooks: given.webhooks ?? [] };

@@ -323,6 +323,8 @@ export interface WorkspaceFace {
   readonly color: string;
   readonly allowedOrigins: readonly string[];
   readonly leadCapture: "off" | "on_handover";
+  /** Files that customers may send from a page of ours; null: none. `types`: media types, or `image/*`; empty: all. */
+  readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
 }
 
 /** All that an adapter may ask of the program around it. */

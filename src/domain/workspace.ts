@@ -64,6 +64,11 @@ export interface WorkspaceSettings {
   readonly widgetColor: string;
   /** Asks an anonymous visitor for name and e-mail address: never, or when the conversation is handed over. */
   readonly leadCapture: "off" | "on_handover";
+  /** Whether customers may send files in the chat, of which media types (`image/*`; empty: any), and how large. */
+  readonly widgetFiles: boolean;
+  readonly widgetFileTypes: readonly string[];
+  /** Megabytes; null: what the installation takes. */
+  readonly widgetFileMb: number | null;
   /** Who sees the documents that carry an audience tag. */
   readonly audiences: Audiences;
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
@@ -126,6 +131,9 @@ export const defaultSettings: WorkspaceSettings = {
   widgetGreeting: "Hello! Ask a question, and I will look it up in our documentation.",
   widgetColor: "#1f6feb",
   leadCapture: "on_handover",
+  widgetFiles: true,
+  widgetFileTypes: [],
+  widgetFileMb: null,
   audiences: {},
   userLimitMinute: null,
   userLimitDay: null,

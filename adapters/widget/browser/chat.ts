@@ -1,5 +1,15 @@
 import type { Block } from "../../../src/channel/markdown.ts";
-import type { Face, MessageFrame, ReadyFrame, RefusalCode, ServerFrame, Standing } from "../frames.ts";
+import type {
+  Face,
+  FileFrame,
+  MessageFrame,
+  ReadyFrame,
+  RefusalCode,
+  ServerFrame,
+  Standing,
+  UploadRefusal,
+  UploadedFile,
+} from "../frames.ts";
 import type { Connection, Status } from "./connection.ts";
 import { createConnection } from "./connection.ts";
 import type { Settings } from "./settings.ts";
@@ -15,6 +25,7 @@ export interface Item {
   readonly createdAt: number;
   readonly content: readonly Block[];
   readonly sources: MessageFrame["sources"];
+  readonly files: readonly FileFrame[];
   readonly uncertain: boolean;
   readonly state: "sent" | "pending" | "failed";
   readonly why?: RefusalCode;
@@ -38,7 +49,9 @@ export interface Chat {
   connect(): void;
   /** Whether there is a conversation to come back to. */
   known(): boolean;
-  submit(text: string): void;
+  submit(text: string, files?: readonly UploadedFile[]): void;
+  /** Sends a file as it is read, for a message to come. Rejects with {@link UploadRefused}. */
+  upload(file: File, signal: AbortSignal, progress: (share: number) => void): Promise<UploadedFile>;
   retry(key: string): void;
   typing(): void;
   lead(name: string, email: string): void;
@@ -49,9 +62,18 @@ export interface Chat {
   seen(): void;
 }
 
+export class UploadRefused extends Error {
+  readonly code: UploadRefusal;
+  constructor(code: UploadRefusal) {
+    super(code);
+    this.code = code;
+  }
+}
+
 interface Waiting {
   readonly clientId: string;
   readonly text: string;
+  readonly files?: readonly UploadedFile[];
   readonly at: number;
 }
 
@@ -63,6 +85,7 @@ interface Remembered {
 const typingShownMs = 8_000;
 const typingSentEveryMs = 2_500;
 const sendAgainMs = 4_000;
+const sessionPatienceMs = 15_000;
 const messageCodePointsMax = 4_000;
 /** As many of our own messages as wait for a connection; more is a page gone wrong. */
 const waitingMax = 50;
@@ -78,7 +101,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const visitor = user === "" ? undefined : createKeep(`${prefix}:`, "localStorage");
 
   const bySeq = new Map<number, Item>();
-  const failed = new Map<string, Item & { readonly text: string }>();
+  const failed = new Map<string, Item & { readonly text: string; readonly uploads: readonly UploadedFile[] }>();
   /** Stored by the server, and not yet come back as history. */
   const acked = new Map<string, Item>();
   let conversation: string | null = null;
@@ -132,7 +155,22 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   };
 
   const flush = (): void => {
-    for (const { clientId, text } of outbox()) connection.send({ kind: "send", clientId, text });
+    for (const waiting of outbox()) send(waiting);
+  };
+  const send = ({ clientId, text, files = [] }: Waiting): void => {
+    const ids = files.map(({ id }) => id);
+    connection.send({ kind: "send", clientId, text, ...(ids.length === 0 ? {} : { files: ids }) });
+  };
+  /** The session's token, as soon as there is one. */
+  const token = async (signal: AbortSignal): Promise<string> => {
+    connection.open();
+    for (let waited = 0; waited < sessionPatienceMs; waited += 100) {
+      const known = state.status === "online" ? own.read("session") : undefined;
+      if (isRemembered(known)) return known.token;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      signal.throwIfAborted();
+    }
+    throw new UploadRefused("unavailable");
   };
 
   const ready = (frame: ReadyFrame): void => {
@@ -189,6 +227,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       createdAt: frame.createdAt,
       content: frame.content,
       sources: frame.sources,
+      files: frame.files ?? [],
       uncertain: frame.uncertain === true,
       state: "sent",
     });
@@ -213,7 +252,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     }
     const waiting = outbox().find((each) => each.clientId === clientId);
     if (waiting === undefined) return;
-    failed.set(clientId, { ...itemOf(waiting, "failed"), why: code, text: waiting.text });
+    failed.set(clientId, { ...itemOf(waiting, "failed"), why: code, text: waiting.text, uploads: waiting.files ?? [] });
     removeWaiting(clientId);
     update({});
   };
@@ -295,26 +334,39 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     state: () => state,
     connect: () => connection.open(),
     known: () => remembered() !== undefined || outbox().length > 0 || waitingOf(visitor?.read("outbox")).length > 0,
-    submit(text) {
-      const waiting: Waiting = { clientId: newClientId(), text, at: Date.now() };
+    submit(text, files = []) {
+      const waiting: Waiting = {
+        clientId: newClientId(),
+        text,
+        ...(files.length === 0 ? {} : { files }),
+        at: Date.now(),
+      };
       const others = outbox();
-      if (text.trim() === "" || others.length >= waitingMax) return;
+      if ((text.trim() === "" && files.length === 0) || others.length >= waitingMax) return;
       if ([...text].length > messageCodePointsMax) {
-        failed.set(waiting.clientId, { ...itemOf(waiting, "failed"), why: "too_long", text });
+        failed.set(waiting.clientId, { ...itemOf(waiting, "failed"), why: "too_long", text, uploads: files });
         return update({});
       }
       keepOutbox([...others, waiting]);
       update({});
       connection.open();
-      connection.send({ kind: "send", clientId: waiting.clientId, text });
+      send(waiting);
+    },
+    async upload(file, signal, progress) {
+      const url = new URL("widget/files", settings.base);
+      const { workspace, channel } = settings;
+      url.search = new URLSearchParams({ workspace, channel, name: file.name, type: file.type }).toString();
+      return post(url.href, await token(signal), file, signal, progress);
     },
     retry(key) {
       const item = failed.get(key);
       if (item === undefined) return;
       failed.delete(key);
-      keepOutbox([...outbox(), { clientId: key, text: item.text, at: item.createdAt }]);
+      const files = item.uploads.length === 0 ? {} : { files: item.uploads };
+      const again: Waiting = { clientId: key, text: item.text, at: item.createdAt, ...files };
+      keepOutbox([...outbox(), again]);
       update({});
-      connection.send({ kind: "send", clientId: key, text: item.text });
+      send(again);
     },
     typing() {
       const now = Date.now();
@@ -360,11 +412,38 @@ function itemOf(waiting: Waiting, state: Item["state"]): Item {
     role: "user",
     author: null,
     createdAt: waiting.at,
-    content: [{ t: "p", c: [waiting.text] }],
+    content: waiting.text === "" ? [] : [{ t: "p", c: [waiting.text] }],
     sources: [],
+    files: (waiting.files ?? []).map(({ name, bytes }) => ({ name, bytes, url: null, preview: false })),
     uncertain: false,
     state,
   };
+}
+
+/** Only this way of asking tells of what has left. */
+function post(
+  url: string,
+  token: string,
+  file: File,
+  signal: AbortSignal,
+  progress: (share: number) => void,
+): Promise<UploadedFile> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", url);
+    request.setRequestHeader("authorization", `Bearer ${token}`);
+    request.setRequestHeader("content-type", "application/octet-stream");
+    request.responseType = "json";
+    request.upload.addEventListener("progress", ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total));
+    request.addEventListener("load", () => {
+      const answer = request.response as UploadedFile | { readonly code?: UploadRefusal } | null;
+      if (request.status === 200 && answer !== null && "id" in answer) resolve(answer);
+      else reject(new UploadRefused(answer !== null && "code" in answer ? (answer.code ?? "unavailable") : "unavailable"));
+    });
+    request.addEventListener("error", () => reject(new UploadRefused("unavailable")));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
 }
 
 /** 128 random bits; `randomUUID` exists on https pages alone. */
@@ -416,7 +495,15 @@ export function faceOf(value: unknown): Face | undefined {
     greeting: text("greeting"),
     color: text("color"),
     leadCapture: text("leadCapture") === "off" ? "off" : "on_handover",
+    files: "files" in value ? filesOf(value.files) : null,
   };
+}
+
+function filesOf(value: unknown): Face["files"] {
+  if (typeof value !== "object" || value === null || !("bytesMax" in value) || !("types" in value)) return null;
+  const { bytesMax, types } = value;
+  if (typeof bytesMax !== "number" || !Array.isArray(types)) return null;
+  return { bytesMax, types: types.filter((type) => typeof type === "string") };
 }
 
 interface Seen {

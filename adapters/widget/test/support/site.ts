@@ -149,6 +149,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       title: "Acme Help",
       greeting: "Hello! Ask a question, and I will look it up in our documentation.",
       color: "#1f6feb",
+      files: { bytesMax: 1_000, types: [] },
       allowedOrigins: [],
       leadCapture: "on_handover",
       ...face,
