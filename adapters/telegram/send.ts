@@ -99,7 +99,8 @@ async function postPart(
     return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
   }
   if (bytesOf === undefined) throw new DeliveryError("rejected", "the file is not there to be sent");
-  const input = new InputFile(await bytesOf(file.id), file.name);
+  // The name stands without quotation marks in what grammY sends, so a semicolon would end it.
+  const input = new InputFile(await bytesOf(file.id), file.name.replaceAll(/[;"\r\n]/g, "_"));
   const how = {
     ...(text === "" ? {} : { caption: text }),
     ...(marks === undefined ? {} : { caption_entities: marks }),

@@ -171,19 +171,6 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     return ok({ message_id: messageId, date: 0, chat: { id: chatId, type: "private" } });
   }
 
-  /** The fields of a form, and its file. */
-  async function formOf(bytes: Buffer, contentType: string): Promise<Record<string, unknown>> {
-    const form = await new Response(Uint8Array.from(bytes), { headers: { "content-type": contentType } }).formData();
-    const fields: Record<string, unknown> = {};
-    for (const [name, value] of form) {
-      if (typeof value === "string") fields[name] = value;
-      else {
-        fields["__file"] = { name: value.name, type: value.type, bytes: Buffer.from(await value.arrayBuffer()) };
-      }
-    }
-    return fields;
-  }
-
   async function getUpdates({ offset, timeout = 0 }: Record<string, unknown>, socket: Socket): Promise<Result> {
     if (webhook !== undefined) return refuse(409, "Conflict: can't use getUpdates method while webhook is active");
     if (typeof offset === "number") updates = updates.filter(({ update_id: id }) => id >= offset);
@@ -220,7 +207,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       raw.length === 0
         ? {}
         : type.startsWith("multipart/")
-          ? await formOf(raw, type)
+          ? formOf(raw, type)
           : (JSON.parse(raw.toString("utf8")) as Record<string, unknown>);
     called.set(method, [...(called.get(method) ?? []), body]);
     const fault = faults.get(method)?.shift();
@@ -292,4 +279,24 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       if (server.listening) await goAway();
     },
   };
+}
+
+/** The fields of a form, and its file. Names need no quotation marks, as on the real server. */
+function formOf(bytes: Buffer, contentType: string): Record<string, unknown> {
+  const mark = Buffer.from(`--${/boundary="?([^";]+)/.exec(contentType)?.[1] ?? ""}`);
+  const fields: Record<string, unknown> = {};
+  for (let at = bytes.indexOf(mark); at !== -1;) {
+    const next = bytes.indexOf(mark, at + mark.length);
+    if (next === -1) break;
+    const part = bytes.subarray(at + mark.length + 2, next - 2);
+    const bodyAt = part.indexOf("\r\n\r\n");
+    const head = part.subarray(0, bodyAt).toString("utf8");
+    const body = part.subarray(bodyAt + 4);
+    const name = /;\s*name="?([^";\r\n]+)/.exec(head)?.[1] ?? "";
+    const file = /;\s*filename="?([^";\r\n]+)/.exec(head)?.[1];
+    if (file === undefined) fields[name] = body.toString("utf8");
+    else fields["__file"] = { name: file, type: "application/octet-stream", bytes: Buffer.from(body) };
+    at = next;
+  }
+  return fields;
 }
