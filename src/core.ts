@@ -139,6 +139,15 @@ export interface ChannelCheck {
   readonly detail: string;
 }
 
+/** Says where the files of messages are stored, or throws an Error that tells the mend. Needs no database. */
+export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">): Promise<string> {
+  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
+  const { dataDir, publicUrl } = config;
+  return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock }).check(
+    AbortSignal.timeout(channelCheckMs),
+  );
+}
+
 const channelCheckMs = 10_000;
 
 /** Asks the platform of every account whether it works. The schema must be up to date. */

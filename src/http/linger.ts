@@ -1,5 +1,10 @@
 import type { FastifyRequest } from "fastify";
 
+/** The bytes of a body as they come. Who stops reading does not thereby end the connection, which the answer needs. */
+export function bodyOf({ raw }: FastifyRequest): AsyncIterable<Uint8Array> {
+  return raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+}
+
 /** How long a body that is not wanted is still read, so that its sender reads the answer. */
 const lingerMs = 2_000;
 

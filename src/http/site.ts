@@ -10,7 +10,7 @@ import { Problem } from "#domain/problem.ts";
 import type { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { rawProblem } from "./problem.ts";
-import { linger } from "./linger.ts";
+import { bodyOf, linger } from "./linger.ts";
 import type { App } from "./server.ts";
 
 const webhookBytesMax = 4 * 1_048_576;
@@ -86,7 +86,7 @@ export async function site(
           if (!request.raw.complete) gone.abort(new Error("the browser went away"));
         });
         try {
-          return answer(reply, await uploads.handle(asked, request.raw, gone.signal));
+          return answer(reply, await uploads.handle(asked, bodyOf(request), gone.signal));
         } finally {
           linger(request);
         }

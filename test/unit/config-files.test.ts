@@ -85,7 +85,14 @@ describe("config/parley.example.yaml", () => {
   it("changes nothing as it stands", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
     expect({ ...defaultSettings, ...workspace?.settings }).toEqual(defaultSettings);
-    const { widgetOrigins: _, audiences: __, escalationPhrases: ___, ...defaults } = defaultSettings;
+    const {
+      widgetOrigins: _,
+      audiences: __,
+      escalationPhrases: ___,
+      widgetFileTypes: ____,
+      widgetFileMb: _____,
+      ...defaults
+    } = defaultSettings;
     expect(workspace?.settings).toEqual(defaults);
   });
 });

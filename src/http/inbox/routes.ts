@@ -15,7 +15,7 @@ import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
 import { sendFile } from "../files.ts";
-import { linger } from "../linger.ts";
+import { bodyOf, linger } from "../linger.ts";
 import { conversationView, fileView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
 import { countViews, listPage, peopleOf, personOf } from "./list.ts";
@@ -307,7 +307,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
                   name,
                   mediaType: type,
                 },
-                request.raw,
+                bodyOf(request),
                 gone.signal,
               );
               return fileView({ ...stored, media_type: stored.mediaType, state: "stored", reason: null });
