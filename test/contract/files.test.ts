@@ -19,11 +19,16 @@ eachDatabase("files of messages", (open) => {
   let bench: EngineBench;
   let channel: FileChannel;
 
+  /** Told of each point that is passed; throws where the process would have ended. */
+  let passing: (point: string) => void;
+
   beforeEach(async () => {
+    passing = () => undefined;
     channel = fileChannel();
     bench = await openBench(open, {
       account: { channel: "telegram", load: channel.load, config: {} },
       files: { bytesMax: megabyte },
+      checkpoint: (point) => passing(point),
     });
   });
   afterEach(() => bench.close());
@@ -100,6 +105,20 @@ eachDatabase("files of messages", (open) => {
     await bench.advance(hourMs);
     expect(times).toBe(3);
     expect(await rows()).toMatchObject([{ state: "stored", bytes: 10 }]);
+  });
+
+  it("whose bytes were stored when the process ended are fetched again, and stored once", async () => {
+    let ended = 0;
+    passing = (point) => {
+      if (point !== "file.stored" || (ended += 1) > 1) return;
+      throw new Error("the process ends here");
+    };
+    await bring([inboundFile("again")]);
+    expect([await rows(), await onDisk()]).toMatchObject([[{ state: "pending" }], [expect.any(String)]]);
+    await bench.advance(hourMs);
+    expect(channel.asked).toEqual(["again", "again"]);
+    expect(await rows()).toMatchObject([{ state: "stored", bytes: 14 }]);
+    expect(await onDisk()).toEqual((await rows()).map(({ id }) => id));
   });
 
   it("that the platform refuses, or that never come, say why", async () => {

@@ -147,7 +147,7 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
         row = draw(item, name);
         rows.set(item.key, row);
         drawMeta(row, item, name);
-      } else if (row.drawn.files.length > 0 && row.drawn.state !== item.state) {
+      } else if (item.files.some(({ url }, at) => url !== row?.drawn.files[at]?.url)) {
         // What is stored can be opened.
         row = draw(item, name);
         rows.set(item.key, row);
