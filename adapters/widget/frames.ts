@@ -82,7 +82,7 @@ export type UploadRefusal = "forbidden" | "bad_token" | "limited" | "too_large" 
 export interface FileFrame {
   readonly name: string;
   readonly bytes: number | null;
-  /** Null: not there (yet). */
+  /** Relative to where the script came from; null: not there (yet). */
   readonly url: string | null;
   /** May be shown as a picture. */
   readonly preview: boolean;

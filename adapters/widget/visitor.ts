@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
-import type { ChannelHost, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
+import type { ChannelHost, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
 import { codePoints, messageCodePointsMax } from "#domain/message.ts";
-import type { ClientFrame, Face, HelloFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
+import type { ClientFrame, Face, FileFrame, HelloFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
 import { closeCodes, parseFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import type { Session } from "./session.ts";
@@ -173,7 +173,7 @@ export function serveVisitor(
       sources: message.sources.slice(0, 10),
       ...(message.files.length === 0
         ? {}
-        : { files: message.files.map(({ name, bytes, url, preview }) => ({ name, bytes, url, preview })) }),
+        : { files: message.files.map(frameOf) }),
       ...(message.confidence === "low" ? { uncertain: true as const } : {}),
       ...(clientId === undefined ? {} : { clientId }),
     };
@@ -360,6 +360,11 @@ export function serveVisitor(
     },
   };
   return visitor;
+}
+
+/** The address as it is seen from where the widget's script came from. */
+function frameOf({ name, bytes, url, preview }: ThreadFile): FileFrame {
+  return { name, bytes, url: url === null ? null : url.slice(url.lastIndexOf("/files/") + 1), preview };
 }
 
 function senderOf(at: Seat): { key: string; name?: string; verified?: VerifiedUser } {

@@ -227,7 +227,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       createdAt: frame.createdAt,
       content: frame.content,
       sources: frame.sources,
-      files: frame.files ?? [],
+      files: (frame.files ?? []).map((file) => ({
+        ...file,
+        url: file.url === null ? null : new URL(file.url, settings.base).href,
+      })),
       uncertain: frame.uncertain === true,
       state: "sent",
     });

@@ -163,7 +163,7 @@ async function start(): Promise<FakePlatform> {
       );
       return Promise.all(
         files.map(async ({ name: fileName, url }) => {
-          const response = await fetch(`${programUrl}${new URL(url ?? "").pathname}`);
+          const response = await fetch(`${programUrl}/${url ?? ""}`);
           const mediaType = response.headers.get("content-type") ?? "";
           return { name: fileName, mediaType, bytes: Buffer.from(await response.arrayBuffer()) };
         }),
