@@ -8,13 +8,14 @@ import { createPool } from "mysql2/promise";
 import { listConversations } from "#store/conversation-list.ts";
 import { openStore } from "#store/open.ts";
 import { openDatabase } from "#store/sqlite.ts";
-import { recordingReader } from "../test/support/query-plans.ts";
+import { recordingStore } from "../test/support/query-plans.ts";
 
 const [port = "0", url = "", workspaceId = "", conversationId = ""] = process.argv.slice(2);
 const store = await openStore(url);
-const { read, taken } = recordingReader(store);
+const { store: recorded, taken } = recordingStore(store);
+const { read } = recorded;
 
-const { rows } = await listConversations({ dialect: store.dialect, read }, { workspaceId, limit: 20 });
+const { rows } = await listConversations(recorded, { workspaceId, limit: 20 });
 await read
   .selectFrom("conversation_tags")
   .select(["conversation_id", "tag"])

@@ -1,6 +1,7 @@
 // How many reads of the API a process answers in a second, against a bare route that runs the same statements, on the
 // same machine in the same run:
 //   node bench/reads.ts [--url mysql://user:password@host:port/] [--rounds 5] [--seconds 2] [--json FILE] [--profile]
+//     [--read list|conversation|messages]
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     seconds: { type: "string", default: "2" },
     json: { type: "string" },
     profile: { type: "boolean", default: false },
+    read: { type: "string" },
   },
 });
 const rounds = Number(options.rounds);
@@ -82,11 +84,12 @@ const bareCommand = [
 const pinned = cores.server === undefined ? bareCommand : ["taskset", "-c", String(cores.server), ...bareCommand];
 const bare = spawn(pinned[0] ?? "", pinned.slice(1), { stdio: ["ignore", "ignore", "inherit"] });
 
-const reads = [
+const all = [
   { read: "list", path: `/v1/conversations?workspace_id=${workspaceId}` },
   { read: "conversation", path: `/v1/conversations/${conversationId}` },
   { read: "messages", path: `/v1/conversations/${conversationId}/messages` },
 ] as const;
+const reads = all.filter(({ read }) => options.read === undefined || read === options.read);
 
 let asked = 0;
 const headers = (): Readonly<Record<string, string>> => ({
@@ -109,13 +112,13 @@ try {
   );
   const own = [process.pid, program.pid, bare.pid ?? process.pid];
   const before = processorTime(own);
-  const all: Measured[] = [];
+  const measurements: Measured[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const { read, path } of reads) {
       const load = { connections, seconds };
       const plain = await measured(bare.pid ?? 0, { ...load, port: barePort, path: `/${read}`, headers: () => ({}) });
       const api = await measured(program.pid, { ...load, port, path, headers });
-      all.push({ read, bare: plain.perSecond, api: api.perSecond, bareCpu: plain.cpu, apiCpu: api.cpu });
+      measurements.push({ read, bare: plain.perSecond, api: api.perSecond, bareCpu: plain.cpu, apiCpu: api.cpu });
       process.stderr.write(
         `round ${round + 1}, ${read}: ${Math.round(api.perSecond)}/s against ${Math.round(plain.perSecond)}/s\n`,
       );
@@ -128,7 +131,7 @@ try {
   process.stdout.write("|---|---|---|---|---|---|---|\n");
   let good = true;
   for (const { read } of reads) {
-    const of = all.filter((each) => each.read === read);
+    const of = measurements.filter((each) => each.read === read);
     const ratios = of.map((each) => each.api / each.bare);
     const middle = (pick: (each: Measured) => number): number => median(of.map(pick));
     const [bareCpu, apiCpu] = [middle((each) => each.bareCpu), middle((each) => each.apiCpu)];
@@ -139,7 +142,7 @@ try {
   }
   process.stdout.write(`\nothers used ${Math.round(foreign * 100)} % of the machine meanwhile\n`);
   if (options.json !== undefined)
-    await writeFile(options.json, `${JSON.stringify({ foreign, rounds: all }, null, 2)}\n`);
+    await writeFile(options.json, `${JSON.stringify({ foreign, rounds: measurements }, null, 2)}\n`);
   process.exitCode = good ? 0 : 1;
 } finally {
   program.signal("SIGTERM");

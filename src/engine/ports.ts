@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { CompiledQuery, Kysely, Transaction } from "kysely";
 import type {
   Account,
   Clock,
@@ -26,6 +26,8 @@ export interface Store {
   readonly dialect: "sqlite" | "mysql";
   /** For reading what is committed. Refuses to write, and refuses use inside {@link write}. */
   readonly read: Reader;
+  /** Runs a statement that {@link read} has compiled; under the same rules, and past what builds statements. */
+  select<R>(query: CompiledQuery<R>): Promise<readonly R[]>;
   /**
    * Runs `work` in a transaction and resolves when it is durable. Works that wait at the same time share a transaction,
    * a savepoint each: the failure of one undoes that one alone. `work` may run again when the database asks for it, so

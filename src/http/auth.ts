@@ -1,10 +1,10 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { CompiledQuery } from "kysely";
 import { isApiKey } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Actor } from "#domain/message.ts";
 import type { Plan } from "#domain/workspace.ts";
-import type { Reader } from "#engine/ports.ts";
+import type { Store } from "#engine/ports.ts";
+import { prepareRead } from "#store/prepared.ts";
 
 /** Whose key a request carries. */
 export interface Caller {
@@ -23,7 +23,11 @@ export interface Caller {
  * The caller of this Authorization header. Throws Problem missing_auth, malformed_auth, invalid_key or expired_key.
  * Asks the database each time: a key that was revoked is refused from the next request on.
  */
-export async function authenticate(db: Reader, header: string | undefined, now: number): Promise<Caller> {
+export async function authenticate(
+  store: Pick<Store, "read" | "select">,
+  header: string | undefined,
+  now: number,
+): Promise<Caller> {
   if (header === undefined) {
     throw new Problem("missing_auth", "Send the API key in the header Authorization: Bearer ak_…");
   }
@@ -35,7 +39,7 @@ export async function authenticate(db: Reader, header: string | undefined, now: 
     );
   }
   const digest = hash("sha256", key, "hex");
-  const row = await keyRow(db, digest);
+  const [row] = await keyRows(store, { digest });
   if (row === undefined || row.revokedAt !== null || !sameText(row.hash, digest)) {
     throw new Problem("invalid_key", "This API key was revoked or never existed.");
   }
@@ -54,20 +58,9 @@ export async function authenticate(db: Reader, header: string | undefined, now: 
   };
 }
 
-const prepared = new WeakMap<Reader, CompiledQuery<KeyRow>>();
-
-/** Asked by every request: what builds the statement is done once, the question to the database each time. */
-async function keyRow(db: Reader, digest: string): Promise<KeyRow | undefined> {
-  let query = prepared.get(db);
-  if (query === undefined) prepared.set(db, (query = keyQuery(db, digest).compile()));
-  const { rows } = await db.executeQuery<KeyRow>({ ...query, parameters: [digest] });
-  return rows[0];
-}
-
-type KeyRow = Awaited<ReturnType<ReturnType<typeof keyQuery>["executeTakeFirstOrThrow"]>>;
-
-function keyQuery(db: Reader, digest: string) {
-  return db
+/** Asked by every request. */
+const keyRows = prepareRead((db, { digest }: { readonly digest: string }) =>
+  db
     .selectFrom("api_keys")
     .innerJoin("workspaces", "workspaces.id", "api_keys.workspace_id")
     .select([
@@ -83,8 +76,8 @@ function keyQuery(db: Reader, digest: string) {
       "workspaces.settings as settings",
       "workspaces.deleted_at as deletedAt",
     ])
-    .where("api_keys.hash", "=", digest);
-}
+    .where("api_keys.hash", "=", digest),
+);
 
 export function keyActor(caller: Caller): Actor {
   return { type: "api_key", id: caller.keyId, name: caller.keyName };

@@ -19,14 +19,16 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
     registers: [metrics],
   });
 
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     // A response that nobody waited for is not one that ended, and is told all the same.
     reply.raw.once("close", () => {
       if (!reply.raw.writableFinished) told(request, reply, reply.raw.headersSent ? reply.statusCode : clientGone);
     });
+    done();
   });
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onResponse", (request, reply, done) => {
     if (reply.raw.writableFinished) told(request, reply, reply.statusCode);
+    done();
   });
 
   function told(request: FastifyRequest, reply: FastifyReply, status: number): void {

@@ -112,7 +112,8 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
   // What reads a body goes on in the connection's context, not in the request's.
   app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
-  app.addHook("onRequest", async (request, reply) => {
+  // Hooks of every request call back instead of being awaited: each promise is another turn for all of them.
+  app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
     const forwarded = request.headers["x-forwarded-for"];
@@ -121,13 +122,13 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       Array.isArray(forwarded) ? forwarded.join(",") : forwarded,
     );
     if (closing && !request.url.startsWith("/health/")) {
-      throw new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 });
-    }
+      done(new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 }));
+    } else done();
   });
-  app.addHook("onSend", async (_request, reply, payload) => {
+  app.addHook("onSend", (_request, reply, payload, done) => {
     // A client that keeps its connection would keep us from ending.
     if (closing) reply.header("connection", "close");
-    return payload;
+    done(null, payload);
   });
   observe(app, dependencies);
 

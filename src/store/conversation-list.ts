@@ -1,10 +1,16 @@
+import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
+import type { Status } from "#domain/lifecycle.ts";
+import type { Channel } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
+import type { SlaState } from "#domain/sla.ts";
 import type { ConversationFilter, ConversationSearch, ListPosition, Store } from "#engine/ports.ts";
 import { newestFirst, pageQuery, tagCountMax, tagsByCount, tagsMax, thenJoin } from "./conversation-list-plan.ts";
 import { createConversationSearch } from "./conversation-search.ts";
 import type { ConversationRow } from "./conversations.ts";
+import { dialectOf } from "./dialect.ts";
 import { isOverTime, withinTime } from "./mysql-time-limit.ts";
+import { prepareRead } from "./prepared.ts";
 
 export interface ConversationList extends ConversationFilter {
   /** Full text; see {@link ConversationSearch.find}. */
@@ -13,6 +19,8 @@ export interface ConversationList extends ConversationFilter {
   readonly before?: ListPosition;
   readonly limit: number;
 }
+
+export type ListStore = Pick<Store, "dialect" | "read" | "select">;
 
 export interface ConversationPage {
   /** By `started_at` descending, then `id` descending. */
@@ -25,7 +33,7 @@ export interface ConversationPage {
  * the order is by what never changes. Costs what the page costs, not the workspace.
  */
 export async function listConversations(
-  store: Pick<Store, "dialect" | "read">,
+  store: ListStore,
   list: ConversationList,
   search: ConversationSearch = createConversationSearch(store),
 ): Promise<ConversationPage> {
@@ -45,10 +53,10 @@ function textPage(list: ConversationList, text: string, search: ConversationSear
 }
 
 async function page(
-  store: Pick<Store, "dialect" | "read">,
+  store: ListStore,
   list: ConversationList,
   search: ConversationSearch,
-): Promise<ConversationRow[]> {
+): Promise<readonly ConversationRow[]> {
   const tags = distinct(list.tags);
   if (tags.length > tagsMax) return [];
   if (tags.length < 2) return pageRows(store, list, tags, "unlimited");
@@ -65,13 +73,19 @@ async function page(
 }
 
 async function pageRows(
-  store: Pick<Store, "dialect" | "read">,
+  store: ListStore,
   list: ConversationList,
   tags: readonly string[],
   time: "limited" | "unlimited",
-): Promise<ConversationRow[]> {
-  const ids = pageQuery(store.dialect, { ...list, tags }, list.before, pageLimit(list));
-  const query = sql<ConversationRow>`select c.* from (${ids}) as p ${thenJoin(store.dialect)} conversations as c on c.id = p.id`;
+): Promise<readonly ConversationRow[]> {
+  const { workspaceId, before, since, until, email } = list;
+  if (tags.length === 0 && since === undefined && until === undefined && email === undefined) {
+    const { channel = null, status = null, slaState = null } = list;
+    const shape: PlainShape = { channel, status, slaState, limit: pageLimit(list), first: before === undefined };
+    const from = before === undefined ? {} : { startedAt: before.startedAt, id: before.id };
+    return plainRows(store, { workspaceId, ...from }, JSON.stringify(shape));
+  }
+  const query = rowsOf(store.dialect, { ...list, tags }, list.before, pageLimit(list));
   try {
     const { rows } = await (time === "limited" && store.dialect === "mysql" ? withinTime(query) : query).execute(
       store.read,
@@ -88,6 +102,41 @@ async function pageRows(
       },
     );
   }
+}
+
+/** All that makes one list without tags, times and addresses another statement than the next one. */
+interface PlainShape {
+  readonly channel: Channel | null;
+  readonly status: Status | null;
+  readonly slaState: SlaState | null;
+  readonly limit: number;
+  readonly first: boolean;
+}
+
+interface PlainValues extends Readonly<Record<string, string | number>> {
+  readonly workspaceId: string;
+}
+
+const plainRows = prepareRead((db, { workspaceId, startedAt, id }: PlainValues, shape) => {
+  const { channel, status, slaState, limit, first } = JSON.parse(shape) as PlainShape;
+  const filter: ConversationFilter = {
+    workspaceId,
+    ...(channel === null ? {} : { channel }),
+    ...(status === null ? {} : { status }),
+    ...(slaState === null ? {} : { slaState }),
+  };
+  const before = first ? undefined : ({ startedAt, id } as ListPosition);
+  return rowsOf(dialectOf(db), filter, before, limit);
+});
+
+function rowsOf(
+  dialect: Store["dialect"],
+  filter: ConversationFilter,
+  before: ListPosition | undefined,
+  limit: number,
+): RawBuilder<ConversationRow> {
+  const ids = pageQuery(dialect, filter, before, limit);
+  return sql`select c.* from (${ids}) as p ${thenJoin(dialect)} conversations as c on c.id = p.id`;
 }
 
 async function byIds(store: Pick<Store, "read">, found: readonly ListPosition[]): Promise<ConversationRow[]> {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
+import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
 import { Kysely, MysqlDialect, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
@@ -19,7 +19,7 @@ import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
 import { files } from "./migrations/0009-files.ts";
 import type { Database } from "./schema.ts";
-import { openDatabase, sqliteDialect } from "./sqlite.ts";
+import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
@@ -63,9 +63,10 @@ function openSqlite(path: string): OpenStore {
   const readable = openDatabase(path, { readOnly: true });
   const writer = new Kysely<Database>({ dialect: sqliteDialect(writable) });
   const reader = new Kysely<Database>({ dialect: sqliteDialect(readable), plugins: [guard] });
+  const select = sqliteSelect(readable);
   return assemble(
     "sqlite",
-    reader,
+    { reader, select: async (query) => select(query) },
     writer,
     { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false },
     async () => {
@@ -100,12 +101,19 @@ async function openMysql(url: string, connectMs: number): Promise<OpenStore> {
   let inUse = 0;
   pool.on("acquire", () => (inUse += 1));
   pool.on("release", () => (inUse -= 1));
+  const select = <R>({ sql: text, parameters }: CompiledQuery<R>): Promise<readonly R[]> =>
+    new Promise((resolve, reject) => {
+      pool.query(text, [...parameters], (error, rows) => {
+        if (error === null) resolve(rows as R[]);
+        else reject(error);
+      });
+    });
   const dialect = new MysqlDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
   return assemble(
     "mysql",
-    reader,
+    { reader, select },
     writer,
     { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention },
     () => promisify(pool.end.bind(pool))(),
@@ -123,7 +131,7 @@ const inside = new AsyncLocalStorage<true>();
 /** Keeps the reading side reading, and out of transactions, where it would miss what they have written. */
 const guard: KyselyPlugin = {
   transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
-    if (inside.getStore() === true) throw new Error("store.read was used inside store.write: use the transaction");
+    requireOutside();
     if (node.kind !== "SelectQueryNode" && node.kind !== "RawNode") {
       throw new Error(`store.read cannot run a ${node.kind}: use store.write`);
     }
@@ -132,9 +140,18 @@ const guard: KyselyPlugin = {
   transformResult: async ({ result }) => result,
 };
 
+function requireOutside(): void {
+  if (inside.getStore() === true) throw new Error("store.read was used inside store.write: use the transaction");
+}
+
+interface Reading {
+  readonly reader: Kysely<Database>;
+  readonly select: Store["select"];
+}
+
 function assemble(
   dialect: Store["dialect"],
-  reader: Kysely<Database>,
+  { reader, select }: Reading,
   writer: Kysely<Database>,
   options: Parameters<typeof createGroupCommit>[1],
   release: () => Promise<void>,
@@ -145,6 +162,10 @@ function assemble(
   return {
     dialect,
     read: reader,
+    select(query) {
+      requireOutside();
+      return select(query);
+    },
     write(work) {
       if (inside.getStore() === true) throw new Error("store.write was called inside store.write: use the transaction");
       return group.write((tx) => inside.run(true, () => work(tx)));

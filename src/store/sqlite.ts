@@ -34,6 +34,14 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
   }
 }
 
+export type RunSelect = <R>(query: CompiledQuery<R>) => readonly R[];
+
+/** Runs compiled reads at once: a connection that only reads needs no turns. */
+export function sqliteSelect(database: DatabaseSync): RunSelect {
+  const connection = new NodeSqliteConnection(database);
+  return (query) => connection.select(query);
+}
+
 /** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
@@ -106,10 +114,14 @@ class NodeSqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const { statement, givesRows } = this.#prepare(query.sql);
+    if (givesRows) return { rows: this.select<R>(query) };
     const values = query.parameters.map(toValue);
-    if (givesRows) return { rows: statement.all(...values) as R[] };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  select<R>(query: CompiledQuery): R[] {
+    return this.#prepare(query.sql).statement.all(...query.parameters.map(toValue)) as R[];
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {

@@ -8,7 +8,7 @@ import type { OpenStore } from "#store/open.ts";
 import type { ConversationSeed } from "../support/conversation-rows.ts";
 import { seedConversations } from "../support/conversation-rows.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
-import { costsOf, recordingReader } from "../support/query-plans.ts";
+import { costsOf, recordingStore } from "../support/query-plans.ts";
 
 const workspaceId = "wt_list00_0123456789";
 const otherWorkspaceId = "wt_list00_9876543210";
@@ -139,10 +139,10 @@ eachDatabase("the list of conversations", (open) => {
   });
 
   it("reads an index in the list's order for every combination, and neither sorts nor scans more than a page", async () => {
-    const { read, taken } = recordingReader(store);
+    const { store: recorded, taken } = recordingStore(store);
     let queries = 0;
     for (const { name, list } of combinations(middle)) {
-      await listConversations({ dialect: store.dialect, read }, list);
+      await listConversations(recorded, list);
       for (const query of taken()) {
         queries += 1;
         expect(await costsOf(store, query), name).toEqual([]);
@@ -240,11 +240,8 @@ eachDatabase("a list by two tags that thousands have and none has both", (open) 
         })),
       );
       for (let at = 0; at < ids.length; at += 200) await store.write((tx) => search.index(tx, ids.slice(at, at + 200)));
-      const { read, taken } = recordingReader(store);
-      const page = await listConversations(
-        { dialect: store.dialect, read },
-        { workspaceId, tags: ["even", "odd"], limit: 20 },
-      );
+      const { store: recorded, taken } = recordingStore(store);
+      const page = await listConversations(recorded, { workspaceId, tags: ["even", "odd"], limit: 20 });
       expect(page.rows.map(({ id }) => id)).toEqual([ids[1_300]]);
       for (const query of taken()) expect(await costsOf(store, query)).toEqual([]);
       // A tag that is taken away is gone from the list with the same commit.

@@ -12,7 +12,7 @@ import type { ConversationSeed } from "../support/conversation-rows.ts";
 import { messageRow, seedConversations } from "../support/conversation-rows.ts";
 import { eachSearch } from "../support/conversation-searches.ts";
 import { openTestStore } from "../support/databases.ts";
-import { costsOf, recordingReader } from "../support/query-plans.ts";
+import { costsOf, recordingStore } from "../support/query-plans.ts";
 
 const start = Date.UTC(2026, 0, 1);
 let workspaces = 0;
@@ -390,10 +390,10 @@ eachSearch("the search of conversations", (open, tested) => {
     });
 
     it("reads neither the whole workspace nor sorts it", async () => {
-      const { read, taken } = recordingReader(store);
-      const recorded = await tested.on(store, read);
+      const { store: recorded, taken } = recordingStore(store);
+      const recordedSearch = await tested.on(store, recorded.read);
       for (const list of lists()) {
-        await listConversations({ dialect: store.dialect, read }, { workspaceId, limit: 20, ...list }, recorded);
+        await listConversations(recorded, { workspaceId, limit: 20, ...list }, recordedSearch);
         const queries = taken();
         expect(queries.length).toBeGreaterThan(0);
         for (const query of queries) expect(await costsOf(store, query), JSON.stringify(list)).toEqual([]);

@@ -1,26 +1,37 @@
 import { CompiledQuery, createQueryId } from "kysely";
-import type { KyselyPlugin, RootOperationNode } from "kysely";
+import type { KyselyPlugin, QueryId, RootOperationNode } from "kysely";
 import type { Reader, Store } from "#engine/ports.ts";
+import type { ListStore } from "#store/conversation-list.ts";
 
-/** A reader that keeps what it was asked, so that a test can have the database explain the very same queries. */
-export function recordingReader(store: Pick<Store, "read">): {
-  readonly read: Reader;
-  taken(): readonly CompiledQuery[];
-} {
-  let nodes: RootOperationNode[] = [];
+/** A store that keeps what it was asked, so that a test can have the database explain the very same queries. */
+export function recordingStore(store: ListStore): { readonly store: ListStore; taken(): readonly CompiledQuery[] } {
+  const built = new WeakMap<QueryId, RootOperationNode>();
+  let taken: CompiledQuery[] = [];
   const recorder: KyselyPlugin = {
-    transformQuery({ node }) {
-      nodes.push(node);
+    transformQuery({ node, queryId }) {
+      built.set(queryId, node);
       return node;
     },
-    transformResult: async ({ result }) => result,
+    // What is built and never run, such as a statement that is prepared, does not come here.
+    transformResult: async ({ result, queryId }) => {
+      const node = built.get(queryId);
+      if (node !== undefined) taken.push(store.read.getExecutor().compileQuery(node, createQueryId()));
+      return result;
+    },
   };
   return {
-    read: store.read.withPlugin(recorder),
+    store: {
+      dialect: store.dialect,
+      read: store.read.withPlugin(recorder),
+      select(query) {
+        taken.push(query);
+        return store.select(query);
+      },
+    },
     taken() {
-      const taken = nodes.map((node) => store.read.getExecutor().compileQuery(node, createQueryId()));
-      nodes = [];
-      return taken;
+      const all = taken;
+      taken = [];
+      return all;
     },
   };
 }

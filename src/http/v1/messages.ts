@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { prepareRead } from "#store/prepared.ts";
 import { keyActor } from "../auth.ts";
 import { createCursors } from "../cursor.ts";
 import type { App } from "../server.ts";
@@ -6,6 +7,23 @@ import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf, conversationNotFound } from "./resources.ts";
 import * as schemas from "./schemas.ts";
+
+const conversationIds = prepareRead((db, { id, workspaceId }: { readonly id: string; readonly workspaceId: string }) =>
+  db.selectFrom("conversations").select("id").where("id", "=", id).where("workspace_id", "=", workspaceId),
+);
+/** The shape is the order. */
+const pageRows = prepareRead(
+  (db, { id, after, most }: { readonly id: string; readonly after: number; readonly most: number }, shape) => {
+    const order = shape === "desc" ? "desc" : "asc";
+    return db
+      .selectFrom("messages")
+      .selectAll()
+      .where("conversation_id", "=", id)
+      .where("seq", order === "asc" ? ">" : "<", after)
+      .orderBy("seq", order)
+      .limit(most);
+  },
+);
 
 /** Reading a conversation page by page, and answering in it as an agent. */
 export function messageRoutes(app: App, resources: Resources): void {
@@ -34,25 +52,13 @@ export function messageRoutes(app: App, resources: Resources): void {
     async (request) => {
       const { order = "asc", limit = 50, cursor } = request.query;
       const id = request.params.conversation_id;
-      const conversation = await store.read
-        .selectFrom("conversations")
-        .select("id")
-        .where("id", "=", id)
-        .where("workspace_id", "=", callerOf(request).workspaceId)
-        .executeTakeFirst();
+      const [conversation] = await conversationIds(store, { id, workspaceId: callerOf(request).workspaceId });
       if (conversation === undefined) throw conversationNotFound();
       const list = { id, order };
       // Numbers begin at 1: before the first, and after any last.
       const after =
         cursor === undefined ? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER) : cursors.read(list, cursor).seq;
-      const rows = await store.read
-        .selectFrom("messages")
-        .selectAll()
-        .where("conversation_id", "=", id)
-        .where("seq", order === "asc" ? ">" : "<", after)
-        .orderBy("seq", order)
-        .limit(limit + 1)
-        .execute();
+      const rows = await pageRows(store, { id, after, most: limit + 1 }, order);
       const page = rows.slice(0, limit);
       return {
         messages: await representation.messages(page),

@@ -1,11 +1,12 @@
 import type { Selectable } from "kysely";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { storedSettings } from "#domain/workspace.ts";
-import type { Reader } from "#engine/ports.ts";
+import type { Store } from "#engine/ports.ts";
 import type { Note } from "#engine/engine.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#engine/representation.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import { prepareRead } from "#store/prepared.ts";
 import type { AuditTable, MessagesTable } from "#store/schema.ts";
 import type { DocumentsTable } from "#store/schema-knowledge.ts";
 import type { Caller } from "../auth.ts";
@@ -25,7 +26,11 @@ export interface Representation {
   note(note: Note): object;
 }
 
-export function createRepresentation(db: Reader, now: () => number, link: (fileId: string) => string): Representation {
+export function createRepresentation(
+  store: Pick<Store, "read" | "select">,
+  now: () => number,
+  link: (fileId: string) => string,
+): Representation {
   return {
     async conversationItems(caller, rows) {
       const tags = await tagsOf(rows.map(({ id }) => id));
@@ -34,18 +39,13 @@ export function createRepresentation(db: Reader, now: () => number, link: (fileI
     },
 
     async conversation(caller, id) {
-      const row = await db
-        .selectFrom("conversations")
-        .selectAll()
-        .where("id", "=", id)
-        .where("workspace_id", "=", caller.workspaceId)
-        .executeTakeFirst();
+      const [row] = await conversationRows(store, { id, workspaceId: caller.workspaceId });
       if (row === undefined) throw conversationNotFound();
       const [tags, messages, notes, audit] = await Promise.all([
         tagsOf([id]),
-        db.selectFrom("messages").selectAll().where("conversation_id", "=", id).orderBy("seq").execute(),
-        db.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id").execute(),
-        db.selectFrom("audit").selectAll().where("conversation_id", "=", id).orderBy("id").execute(),
+        messageRows(store, { id }),
+        noteRows(store, { id }),
+        auditRows(store, { id }),
       ]);
       const closed = row.status === "resolved" || row.status === "archived";
       return {
@@ -68,23 +68,43 @@ export function createRepresentation(db: Reader, now: () => number, link: (fileI
   };
 
   async function messageItems(rows: readonly MessageRow[]): Promise<object[]> {
-    const files = await attachmentsOf(db, rows);
+    const files = await attachmentsOf(store.read, rows);
     return rows.map((row) => messageItem(row, files.get(row.id), link));
   }
 
   async function tagsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     const byId = new Map<string, string[]>();
     if (ids.length === 0) return byId;
-    const rows = await db
-      .selectFrom("conversation_tags")
-      .select(["conversation_id", "tag"])
-      .where("conversation_id", "in", ids)
-      .orderBy("tag")
-      .execute();
+    const rows = await tagRows(store, Object.fromEntries(ids.entries()), String(ids.length));
     for (const { conversation_id, tag } of rows) byId.set(conversation_id, [...(byId.get(conversation_id) ?? []), tag]);
     return byId;
   }
 }
+
+interface OfConversation extends Readonly<Record<string, string>> {
+  readonly id: string;
+}
+
+const conversationRows = prepareRead((db, { id, workspaceId }: OfConversation & { readonly workspaceId: string }) =>
+  db.selectFrom("conversations").selectAll().where("id", "=", id).where("workspace_id", "=", workspaceId),
+);
+const messageRows = prepareRead((db, { id }: OfConversation) =>
+  db.selectFrom("messages").selectAll().where("conversation_id", "=", id).orderBy("seq"),
+);
+const noteRows = prepareRead((db, { id }: OfConversation) =>
+  db.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id"),
+);
+const auditRows = prepareRead((db, { id }: OfConversation) =>
+  db.selectFrom("audit").selectAll().where("conversation_id", "=", id).orderBy("id"),
+);
+/** Of as many conversations as the shape says. */
+const tagRows = prepareRead((db, ids: Readonly<Record<string, string>>) =>
+  db
+    .selectFrom("conversation_tags")
+    .select(["conversation_id", "tag"])
+    .where("conversation_id", "in", Object.values(ids))
+    .orderBy("tag"),
+);
 
 function note({ id, conversationId, content, author, createdAt }: Note): object {
   return { id, conversation_id: conversationId, content, author, created_at: timestamp(createdAt) };

@@ -5,6 +5,7 @@ import { authenticate } from "../auth.ts";
 import { createIdempotency } from "../idempotency.ts";
 import type { HttpDependencies } from "../dependencies.ts";
 import type { InFlight } from "../in-flight.ts";
+import type { RateState } from "../limits.ts";
 import { createLimits, rateHeaders, unknownCallerRate } from "../limits.ts";
 import { handleError, MethodNotAllowed } from "../problem.ts";
 import type { App } from "../server.ts";
@@ -44,7 +45,7 @@ export async function v1(
     request.rate = unknownCallerRate(clock.now());
     // What customers write is nothing for a cache on the way.
     reply.header("cache-control", "no-store");
-    const caller = await authenticate(store.read, request.headers.authorization, clock.now());
+    const caller = await authenticate(store, request.headers.authorization, clock.now());
     request.caller = caller;
     leaveAtTheEnd(request, reply, enter(request, caller.keyId));
     settle.set(request, inFlight.enter());
@@ -83,36 +84,48 @@ export async function v1(
     return new MethodNotAllowed([...entry.methods].toSorted().join(", "));
   }
 
-  app.addHook("preValidation", async (request) => {
+  app.addHook("preValidation", (request, _reply, done) => {
     const { schema, config } = request.routeOptions;
-    requireExactIds(request.params);
-    if (schema?.body !== undefined && !isObject(request.body)) {
-      throw new Problem("invalid_json", "The body must be a JSON object.");
+    try {
+      requireExactIds(request.params);
+      if (schema?.body !== undefined && !isObject(request.body)) {
+        throw new Problem("invalid_json", "The body must be a JSON object.");
+      }
+    } catch (error) {
+      done(error as Problem);
+      return;
     }
-    if (config.workspaceId === undefined || request.caller === null) return;
+    if (config.workspaceId === undefined || request.caller === null) {
+      done();
+      return;
+    }
     const named = valueOf(request.body, "workspace_id") ?? valueOf(request.query, "workspace_id");
-    await checkWorkspaceId(store.read, named, request.caller.workspaceId, config.workspaceId);
+    checkWorkspaceId(store.read, named, request.caller.workspaceId, config.workspaceId).then(() => done(), done);
   });
 
-  app.addHook("onSend", async (request, reply, payload) => {
+  app.addHook("onSend", (request, reply, payload, done) => {
     const { slot } = request;
     // Who is refused before their key was looked at (the process is ending) has the headers as well.
     const rate = request.rate ?? unknownCallerRate(clock.now());
     const counts = reply.statusCode >= 200 && reply.statusCode < 300;
-    let shown = rate;
-    if (slot !== null && !counts) {
-      request.slot = null;
-      shown = { ...rate, remainingMinute: rate.remainingMinute + 1, remainingDay: rate.remainingDay + 1 };
-      try {
-        await limits.giveBack(slot);
-      } catch (error) {
-        // The caller is told of what failed, not of the slot that stays taken until its window ends.
-        request.log.error({ err: error, requestId: request.id }, "a rate-limit slot could not be given back");
-      }
+    const send = (shown: RateState): void => {
+      reply.headers(rateHeaders(shown));
+      settle.get(request)?.();
+      done(null, payload);
+    };
+    if (slot === null || counts) {
+      send(rate);
+      return;
     }
-    reply.headers(rateHeaders(shown));
-    settle.get(request)?.();
-    return payload;
+    request.slot = null;
+    const given = { ...rate, remainingMinute: rate.remainingMinute + 1, remainingDay: rate.remainingDay + 1 };
+    void limits
+      .giveBack(slot)
+      // The caller is told of what failed, not of the slot that stays taken until its window ends.
+      .catch((error: unknown) =>
+        request.log.error({ err: error, requestId: request.id }, "a rate-limit slot could not be given back"),
+      )
+      .then(() => send(given));
   });
 
   app.setErrorHandler((error, request, reply) => handleError(error, request, reply));
@@ -120,7 +133,7 @@ export async function v1(
   await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
 
   const representation = createRepresentation(
-    store.read,
+    store,
     () => clock.now(),
     (id) => dependencies.files.link(id, apiLinkMs),
   );
