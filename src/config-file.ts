@@ -169,7 +169,8 @@ const workspaceSchema = closed(
           file_types: Type.Optional(
             Type.Array(Type.String({ pattern: "^[a-z]+/([a-z0-9][a-z0-9.+-]*|\\*)$", maxLength: 100 }), {
               maxItems: 100,
-              description: "Media types of files that customers may send, such as image/* or application/pdf; none: any.",
+              description:
+                "Media types of files that customers may send, such as image/* or application/pdf; none: any.",
             }),
           ),
           file_max_mb: Type.Optional(

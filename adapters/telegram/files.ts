@@ -27,9 +27,11 @@ export async function fetchTelegramFile(
   if (!response.ok || response.body === null) {
     await response.body?.cancel();
     const retryAfterMs = Number(response.headers.get("retry-after") ?? "0") * 1_000;
-    throw new DeliveryError("not_sent", `Telegram does not give the file (${response.status})`, {
-      ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
-    });
+    throw new DeliveryError(
+      "not_sent",
+      `Telegram does not give the file (${response.status})`,
+      retryAfterMs > 0 ? { retryAfterMs } : {},
+    );
   }
   return readAll(response.body, token);
 }
@@ -49,9 +51,11 @@ async function pathOf(api: Api, token: string, fileId: string, signal: AbortSign
     }
     // A token that is wrong now may be mended.
     const passes = code === 429 || code >= 500 || code === 401 || code === 404;
-    throw new DeliveryError(passes ? "not_sent" : "rejected", `Telegram does not give the file: ${description}`, {
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    });
+    throw new DeliveryError(
+      passes ? "not_sent" : "rejected",
+      `Telegram does not give the file: ${description}`,
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    );
   }
   if (path !== undefined && pathPattern.test(path)) return path;
   throw new DeliveryError(

@@ -21,7 +21,7 @@ export interface TelegramPart {
 }
 
 /** UTF-16 units of what stands below a file. */
-export const captionMax = 1_024;
+const captionMax = 1_024;
 /** Of a file that is sent. */
 export const fileBytesMax = 50 * 1_048_576;
 

@@ -21,7 +21,12 @@ const widget: AdapterModule<WidgetConfig> = {
         idempotentSend: true,
         fileBytesMax: host.fileBytesMax,
       },
-      inbound: { kind: "site", routes: siteRoutes(account, host), socket: sockets.socket, uploads: createUploads(account, host, limits) },
+      inbound: {
+        kind: "site",
+        routes: siteRoutes(account, host),
+        socket: sockets.socket,
+        uploads: createUploads(account, host, limits),
+      },
       render: (message) => [{ text: message.markdown, payload: null }],
       // The message is in the thread's history already; browsers read it there, those that come later as well.
       async send(_part, context) {

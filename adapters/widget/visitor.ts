@@ -171,9 +171,7 @@ export function serveVisitor(
       createdAt: message.createdAt,
       content: contents.of(message),
       sources: message.sources.slice(0, 10),
-      ...(message.files.length === 0
-        ? {}
-        : { files: message.files.map(frameOf) }),
+      ...(message.files.length === 0 ? {} : { files: message.files.map(frameOf) }),
       ...(message.confidence === "low" ? { uncertain: true as const } : {}),
       ...(clientId === undefined ? {} : { clientId }),
     };
@@ -239,9 +237,7 @@ export function serveVisitor(
         sentAt: host.clock.now(),
         text,
         // What is known of them is known from their upload.
-        ...(files.length === 0
-          ? {}
-          : { files: files.map((ref) => ({ ref, name: "", mediaType: "", bytes: null })) }),
+        ...(files.length === 0 ? {} : { files: files.map((ref) => ({ ref, name: "", mediaType: "", bytes: null })) }),
         ...(at.page === undefined ? {} : { metadata: { page: at.page } }),
       });
       send({ kind: "ack", clientId, seq: accepted.seq, id: accepted.messageId });

@@ -5,7 +5,7 @@ import type { AttachmentRow } from "./attachments.ts";
 import type { Channels, Files } from "./ports.ts";
 
 /** An address that a customer was sent opens the file for so long. */
-export const sentLinkMs = 30 * 86_400_000;
+const sentLinkMs = 30 * 86_400_000;
 
 /** The message with its files: those that the channel carries, and an address in the text for each of the others. */
 export function withFiles(

@@ -48,7 +48,7 @@ function currentSlaState(row: ConversationRow, settings: WorkspaceSettings, now:
 /**
  * A file of a message. `url` is an address that ends to work after a while; events have none, since they are read late.
  */
-export function attachmentItem(row: AttachmentRow, link?: (id: string) => string): object {
+function attachmentItem(row: AttachmentRow, link?: (id: string) => string): object {
   return {
     id: row.id,
     name: row.name,

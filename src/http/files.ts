@@ -78,7 +78,7 @@ function sendGone(reply: FastifyReply, expired: boolean): FastifyReply {
 }
 
 /** The name in both forms of RFC 6266: one for everybody, and one with all its signs. */
-export function contentDisposition(name: string): string {
+function contentDisposition(name: string): string {
   const plain = name.normalize("NFKD").replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name).replaceAll(
     /['()*]/g,

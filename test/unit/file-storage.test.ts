@@ -56,13 +56,13 @@ async function startFakeS3(bucket: string) {
           }
           const prefix = url.searchParams.get("prefix") ?? "";
           const after = Number(url.searchParams.get("continuation-token") ?? "0");
-          const all = [...objects].filter(([name]) => name.startsWith(prefix)).toSorted();
-          const part = all.slice(after, after + page);
+          const named = [...objects].filter(([name]) => name.startsWith(prefix)).toSorted();
+          const part = named.slice(after, after + page);
           const contents = part.map(
             ([name, { at }]) => `<Contents><Key>${name}</Key><LastModified>${at}</LastModified></Contents>`,
           );
           const next =
-            after + page < all.length ? `<NextContinuationToken>${after + page}</NextContinuationToken>` : "";
+            after + page < named.length ? `<NextContinuationToken>${after + page}</NextContinuationToken>` : "";
           return response.writeHead(200).end(`<ListBucketResult>${contents.join("")}${next}</ListBucketResult>`);
         }
       }

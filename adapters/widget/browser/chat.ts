@@ -7,13 +7,13 @@ import type {
   RefusalCode,
   ServerFrame,
   Standing,
-  UploadRefusal,
   UploadedFile,
 } from "../frames.ts";
 import type { Connection, Status } from "./connection.ts";
 import { createConnection } from "./connection.ts";
 import type { Settings } from "./settings.ts";
 import { createKeep } from "./storage.ts";
+import { UploadRefused, post } from "./upload.ts";
 
 export interface Item {
   /** The same from the moment it was written until it is history. */
@@ -60,14 +60,6 @@ export interface Chat {
   introduce(face: Face): void;
   /** Tells that everything received is on the screen. */
   seen(): void;
-}
-
-export class UploadRefused extends Error {
-  readonly code: UploadRefusal;
-  constructor(code: UploadRefusal) {
-    super(code);
-    this.code = code;
-  }
 }
 
 interface Waiting {
@@ -162,7 +154,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     connection.send({ kind: "send", clientId, text, ...(ids.length === 0 ? {} : { files: ids }) });
   };
   /** The session's token, as soon as there is one. */
-  const token = async (signal: AbortSignal): Promise<string> => {
+  const currentToken = async (signal: AbortSignal): Promise<string> => {
     connection.open();
     for (let waited = 0; waited < sessionPatienceMs; waited += 100) {
       const known = state.status === "online" ? own.read("session") : undefined;
@@ -359,7 +351,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       const url = new URL("widget/files", settings.base);
       const { workspace, channel } = settings;
       url.search = new URLSearchParams({ workspace, channel, name: file.name, type: file.type }).toString();
-      return post(url.href, await token(signal), file, signal, progress);
+      return post(url.href, await currentToken(signal), file, signal, progress);
     },
     retry(key) {
       const item = failed.get(key);
@@ -421,32 +413,6 @@ function itemOf(waiting: Waiting, state: Item["state"]): Item {
     uncertain: false,
     state,
   };
-}
-
-/** Only this way of asking tells of what has left. */
-function post(
-  url: string,
-  token: string,
-  file: File,
-  signal: AbortSignal,
-  progress: (share: number) => void,
-): Promise<UploadedFile> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", url);
-    request.setRequestHeader("authorization", `Bearer ${token}`);
-    request.setRequestHeader("content-type", "application/octet-stream");
-    request.responseType = "json";
-    request.upload.addEventListener("progress", ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total));
-    request.addEventListener("load", () => {
-      const answer = request.response as UploadedFile | { readonly code?: UploadRefusal } | null;
-      if (request.status === 200 && answer !== null && "id" in answer) resolve(answer);
-      else reject(new UploadRefused(answer !== null && "code" in answer ? (answer.code ?? "unavailable") : "unavailable"));
-    });
-    request.addEventListener("error", () => reject(new UploadRefused("unavailable")));
-    signal.addEventListener("abort", () => request.abort());
-    request.send(file);
-  });
 }
 
 /** 128 random bits; `randomUUID` exists on https pages alone. */

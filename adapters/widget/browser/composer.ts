@@ -30,15 +30,20 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   );
   const tray = createTray(strings, chat, () => fit());
   const left = el("span", { class: "left", role: "status" });
-  const element = el("form", { class: "composer" }, tray.element, el("div", { class: "field" }, text, tray.choose, send), left);
+  const element = el(
+    "form",
+    { class: "composer" },
+    tray.element,
+    el("div", { class: "field" }, text, tray.choose, send),
+    left,
+  );
 
   const fit = (): void => {
     text.style.height = "auto";
     text.style.height = `${Math.min(text.scrollHeight, 132)}px`;
     const length = [...text.value].length;
     const ready = tray.ready();
-    send.disabled =
-      ready === undefined || (text.value.trim() === "" && ready.length === 0) || length > codePointsMax;
+    send.disabled = ready === undefined || (text.value.trim() === "" && ready.length === 0) || length > codePointsMax;
     left.textContent =
       length < warnFrom
         ? ""

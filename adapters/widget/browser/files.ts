@@ -1,10 +1,10 @@
 import { sizeText } from "../../../src/domain/files.ts";
 import type { Face, FileFrame, UploadedFile } from "../frames.ts";
 import type { Chat } from "./chat.ts";
-import { UploadRefused } from "./chat.ts";
 import { el, icon } from "./dom.ts";
 import type { Strings } from "./strings.ts";
 import { fill } from "./strings.ts";
+import { UploadRefused } from "./upload.ts";
 
 const filesMax = 10;
 

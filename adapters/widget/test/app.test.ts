@@ -81,7 +81,10 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     const send = page.getByRole("button", { name: "Send message" });
     await expect.poll(() => send.isEnabled()).toBe(true);
     await send.click();
-    await log.locator(".files").getByRole("link", { name: /page\.html/u }).waitFor();
+    await log
+      .locator(".files")
+      .getByRole("link", { name: /page\.html/u })
+      .waitFor();
     const files = await app.store.read
       .selectFrom("attachments")
       .select(["name", "state", "media_type"])

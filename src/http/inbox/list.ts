@@ -195,7 +195,13 @@ async function itemsOf(
       priority: row.priority,
       customer: customerLabel(row),
       assignee: personOf(people, row.assigned_to),
-      preview: last === undefined ? null : { role: last.role, text: last.content === "" && last.files !== null ? filesText(last.files) : plainText(last.content) },
+      preview:
+        last === undefined
+          ? null
+          : {
+              role: last.role,
+              text: last.content === "" && last.files !== null ? filesText(last.files) : plainText(last.content),
+            },
       lastMessageAt: row.last_message_at,
       startedAt: row.started_at,
       snoozedUntil: row.snoozed_until,

@@ -36,7 +36,14 @@ export function createDrafts(agent: string): Drafts {
     if (draft !== undefined && draft.at > Date.now() - keptMs) memory.set(key.slice(prefix.length), draft);
     else localStorage.removeItem(key);
   }
-  const fresh = (): Draft => ({ mode: "reply", reply: "", note: "", clientId: newClientId(), files: [], at: Date.now() });
+  const fresh = (): Draft => ({
+    mode: "reply",
+    reply: "",
+    note: "",
+    clientId: newClientId(),
+    files: [],
+    at: Date.now(),
+  });
 
   return {
     read: (id) => memory.get(id) ?? fresh(),
@@ -67,7 +74,14 @@ function parse(text: string | null): Draft | undefined {
     const { mode, reply, note, clientId, files, at } = draft as Partial<Record<keyof Draft, unknown>>;
     if (typeof reply !== "string" || typeof note !== "string" || typeof clientId !== "string" || typeof at !== "number")
       return undefined;
-    return { mode: mode === "note" ? "note" : "reply", reply, note, clientId, files: Array.isArray(files) ? files.filter(isFile) : [], at };
+    return {
+      mode: mode === "note" ? "note" : "reply",
+      reply,
+      note,
+      clientId,
+      files: Array.isArray(files) ? files.filter(isFile) : [],
+      at,
+    };
   } catch {
     return undefined;
   }

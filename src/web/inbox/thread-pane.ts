@@ -39,7 +39,15 @@ export function createThreadPane(
   const middle = el("div", { class: "middle" }, log, newer);
   const reach = el("p", { class: "unreachable", role: "status" });
   const blank = el("div", { class: "blank" });
-  const element = el("section", { class: "thread-pane", "aria-label": "Conversation" }, head, middle, reach, composer, blank);
+  const element = el(
+    "section",
+    { class: "thread-pane", "aria-label": "Conversation" },
+    head,
+    middle,
+    reach,
+    composer,
+    blank,
+  );
   const kept = createKept();
   let pinned = true;
   let shown: string | undefined;
