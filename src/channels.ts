@@ -31,6 +31,7 @@ export type LoadAdapter = (channel: Channel) => Promise<AdapterModule> | undefin
 const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   widget: "widget",
   hosted: "widget",
+  slack: "slack",
   telegram: "telegram",
 };
 

@@ -30,7 +30,8 @@ export async function openSubject(
   const bench = await openBench(open, { account: { channel: target.channel, load, config: platform.config } });
   const url = await bench.app.listen();
   const { workspaceId, accountId } = bench;
-  await platform.connect({ url, workspaceId, accountId, webhookUrl: `${url}/channels/${target.channel}/${accountId}` });
+  const webhookUrl = `${url}/channels/${target.channel}/${accountId}`;
+  await platform.connect({ url, workspaceId, accountId, webhookUrl, now: () => bench.clock.now() });
   if (platform.connected !== undefined) {
     // The program looks for accounts to connect every few seconds.
     await bench.advance(10_000);

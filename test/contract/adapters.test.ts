@@ -18,9 +18,13 @@ const names = readdirSync(folder, { withFileTypes: true })
 const targets = await Promise.all(
   names.map(async (name) => {
     const path = new URL(`${name}/test/conformance.ts`, folder);
-    if (!existsSync(path)) return { name, target: undefined };
-    const { default: target } = (await import(path.href)) as { readonly default: ConformanceTarget };
-    return { name, target };
+    if (!existsSync(path)) return { name, target: undefined, variants: {} };
+    const { default: target, variants = {} } = (await import(path.href)) as {
+      readonly default: ConformanceTarget;
+      /** Other ways to connect the same platform, which have to keep the same rules. */
+      readonly variants?: Readonly<Record<string, ConformanceTarget>>;
+    };
+    return { name, target, variants };
   }),
 );
 
@@ -33,11 +37,12 @@ describe("the adapters", () => {
     expect(rules.map(({ name }) => name).toSorted()).toEqual([...ruleNames].toSorted());
   });
 
-  for (const { name, target } of targets) {
+  for (const { name, target, variants } of targets) {
     it(`${name} has a conformance target, and a reason for every rule that it cannot keep`, () => {
       if (target === undefined)
         throw new Error(`adapters/${name}/test/conformance.ts is missing: it exports a ConformanceTarget as default`);
-      for (const [rule, reason] of Object.entries(target.cannot)) {
+      const reasons = [target, ...Object.values(variants)].flatMap(({ cannot }) => Object.entries(cannot));
+      for (const [rule, reason] of reasons) {
         expect(ruleNames).toContain(rule);
         expect(reason.length, `the reason for not keeping "${rule}" says nothing`).toBeGreaterThan(20);
       }
@@ -57,7 +62,12 @@ describe("the adapters", () => {
   }
 });
 
-for (const { name, target } of targets) {
+const checked = targets.flatMap(({ name, target, variants }) => [
+  { name, target },
+  ...Object.entries(variants).map(([variant, other]) => ({ name: `${name} (${variant})`, target: other })),
+]);
+
+for (const { name, target } of checked) {
   if (target === undefined) continue;
   eachDatabase(`adapters/${name}`, (open) => {
     let subject: Subject;

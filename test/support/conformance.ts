@@ -92,4 +92,6 @@ export interface Program {
   readonly accountId: string;
   /** Where webhooks of this account go to. */
   readonly webhookUrl: string;
+  /** The program's clock, which platforms that sign with the time have to go by. */
+  now(): number;
 }

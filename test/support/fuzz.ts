@@ -121,6 +121,43 @@ const breakers: readonly ((body: Buffer) => Buffer)[] = [
   () => Buffer.from(`{"${marker}":`),
 ];
 
+/**
+ * What a platform delivers, given by samples of it, with something or other wrong: values anywhere in it, or its bytes.
+ * Mostly right, so that what is wrong is met deep inside; one in a few is not broken at all.
+ */
+export function brokenDelivery(samples: readonly object[]): fc.Arbitrary<Buffer> {
+  return fc
+    .record({
+      sample: fc.constantFrom(...samples),
+      wrong: fc.array(fc.tuple(fc.nat(), fc.oneof(strange, fc.constant(undefined))), { maxLength: 3 }),
+      dice: fc.integer({ min: 0, max: 200 }),
+    })
+    .map(({ sample, wrong, dice }) => {
+      const delivery = structuredClone(sample);
+      for (const [at, value] of wrong) {
+        const places = placesIn(delivery);
+        const [holder, key] = places[at % Math.max(places.length, 1)] ?? [];
+        // A copy: some of these values are the same each time, and what is put in may be broken itself.
+        if (holder !== undefined && key !== undefined) Reflect.set(holder, key, structuredClone(value));
+      }
+      const sent = text(delivery);
+      return breakers[dice]?.(sent) ?? sent;
+    });
+}
+
+/** Every value inside, by what holds it and its name there. */
+function placesIn(value: object): readonly (readonly [object, string])[] {
+  const places: (readonly [object, string])[] = [];
+  const rest: object[] = [value];
+  for (let holder = rest.pop(); holder !== undefined && places.length < 1_000; holder = rest.pop()) {
+    for (const [key, inside] of Object.entries(holder) as [string, unknown][]) {
+      places.push([holder, key]);
+      if (typeof inside === "object" && inside !== null) rest.push(inside);
+    }
+  }
+  return places;
+}
+
 // oxfmt-ignore
 const types = [
   "application/json; charset=utf-16", "application/json; charset=nonsense", "application/json;;;", "application/json, text/plain",

@@ -31,6 +31,7 @@ const ports = "src/engine/ports.ts";
 
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
   widget: ["ws", "typebox"],
 };

@@ -54,7 +54,10 @@ describe("config/parley.example.yaml", () => {
   it("is accepted with the settings that it only shows", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", wholeExample, {}).workspaces;
     expect(workspace).toMatchObject({
-      channels: [{ name: "telegram", enabled: false }],
+      channels: [
+        { name: "telegram", enabled: false },
+        { name: "slack", enabled: false },
+      ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],
       settings: {
         widgetOrigins: ["https://shop.example", "https://www.shop.example"],

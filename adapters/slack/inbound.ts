@@ -1,0 +1,135 @@
+import type { EventEnvelope, SlackMessage } from "./payloads.ts";
+import { channelIdOf, filled } from "./payloads.ts";
+import { threadOf } from "./thread.ts";
+
+/** Where something was written, and by whom. */
+export interface Place {
+  readonly channelId: string;
+  /** A direct conversation with the app. */
+  readonly direct: boolean;
+  readonly thread: string;
+  readonly userId: string;
+  /** The team that the writer belongs to: in shared channels another than ours. */
+  readonly teamId: string;
+}
+
+/** What becomes of an event. `reason` is for the log. */
+export type Reading =
+  | {
+      readonly kind: "message";
+      readonly place: Place;
+      readonly ts: string;
+      readonly message: SlackMessage;
+      /** Slack says itself that the app is mentioned. */
+      readonly mentioned: boolean;
+    }
+  | {
+      readonly kind: "edit";
+      readonly place: Place;
+      readonly ts: string;
+      readonly editedTs: string;
+      readonly message: SlackMessage;
+    }
+  | { readonly kind: "delete"; readonly place: Place; readonly ts: string; readonly deletedAt: string }
+  | { readonly kind: "ignored"; readonly reason: string };
+
+const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
+
+/** Subtypes in which a customer says something; without one, it is a plain message. */
+const spoken = new Set(["file_share", "thread_broadcast", "me_message"]);
+
+/** Reads an event. Pure. */
+export function readEvent(envelope: EventEnvelope): Reading {
+  const { event } = envelope;
+  if (event.type === "app_mention") return readMessage(envelope, event, true);
+  if (event.type !== "message") return ignored(`${event.type.slice(0, 80)} says nothing of a customer`);
+  const subtype = filled(event.subtype);
+  switch (subtype) {
+    case "message_changed":
+      return readChange(envelope);
+    case "message_deleted":
+      return event.previous_message
+        ? readDeletion(envelope, event.previous_message, filled(event.deleted_ts))
+        : ignored("it does not say what was deleted");
+    default:
+      return subtype === undefined || spoken.has(subtype)
+        ? readMessage(envelope, event, false)
+        : ignored(`a message of the kind ${subtype.slice(0, 80)} is not a customer's`);
+  }
+}
+
+function readMessage(envelope: EventEnvelope, message: SlackMessage, mentioned: boolean): Reading {
+  const place = placeOf(envelope, message);
+  if (typeof place === "string") return ignored(place);
+  const ts = timestamp(message.ts);
+  if (ts === undefined) return ignored("it has no time stamp");
+  if (filled(message.text) === undefined && (message.files ?? []).length === 0)
+    return ignored("there is nothing in it");
+  return { kind: "message", place, ts, message, mentioned };
+}
+
+function readChange(envelope: EventEnvelope): Reading {
+  const { message, previous_message: before } = envelope.event;
+  if (!message) return ignored("it does not say what was changed");
+  // A message with replies is not deleted: a stone takes its place.
+  if (message.subtype === "tombstone") return readDeletion(envelope, before ?? message, filled(message.ts));
+  const editedTs = timestamp(message.edited?.ts);
+  // Also sent when an address in it is unfurled, or something else changes that nobody wrote.
+  if (editedTs === undefined || editedTs === before?.edited?.ts) return ignored("its text was not changed");
+  const place = placeOf(envelope, message);
+  if (typeof place === "string") return ignored(place);
+  const ts = timestamp(message.ts);
+  return ts === undefined ? ignored("it has no time stamp") : { kind: "edit", place, ts, editedTs, message };
+}
+
+function readDeletion(envelope: EventEnvelope, message: SlackMessage, deletedTs: string | undefined): Reading {
+  const place = placeOf(envelope, message);
+  if (typeof place === "string") return ignored(place);
+  const ts = timestamp(deletedTs ?? message.ts);
+  if (ts === undefined) return ignored("it has no time stamp");
+  return { kind: "delete", place, ts, deletedAt: timestamp(envelope.event.event_ts) ?? ts };
+}
+
+/** Where and by whom; or why nobody who could be answered has written it. */
+function placeOf(envelope: EventEnvelope, message: SlackMessage): Place | string {
+  const { event } = envelope;
+  const channelId = identifier(channelIdOf(event));
+  if (channelId === undefined) return "it has no channel";
+  if (filled(message.bot_id) !== undefined || message.subtype === "bot_message") return "an app has written it";
+  const userId = identifier(message.user);
+  if (userId === undefined) return "nobody has written it";
+  if (userId === "USLACKBOT") return "Slackbot has written it";
+  if (ownUserOf(envelope) === userId) return "the app itself has written it";
+  const teamId = identifier(
+    filled(message.user_team) ?? filled(message.team) ?? filled(message.files?.[0]?.user_team) ?? envelope.team_id,
+  );
+  if (teamId === undefined) return "it has no team";
+  const direct =
+    event.channel_type === "im" ||
+    event.channel_type === "app_home" ||
+    (filled(event.channel_type) === undefined && channelId.startsWith("D"));
+  const replyTo = timestamp(message.thread_ts);
+  const own = timestamp(message.ts ?? event.deleted_ts);
+  const threadTs = replyTo ?? (direct ? undefined : own);
+  return { channelId, direct, thread: threadOf({ channelId, threadTs }), userId, teamId };
+}
+
+/** The app's own user, as the envelope names it. */
+export function ownUserOf({ authorizations }: EventEnvelope): string | undefined {
+  const own = authorizations?.find(({ is_bot: isBot }) => isBot === true);
+  return filled(own?.user_id);
+}
+
+function identifier(value: string | null | undefined): string | undefined {
+  const given = filled(value);
+  return given !== undefined && /^[A-Za-z0-9]{1,60}$/.test(given) ? given : undefined;
+}
+
+/** A time stamp is an id as well: it is kept to the letter. */
+function timestamp(value: string | null | undefined): string | undefined {
+  const given = filled(value);
+  return given !== undefined && /^\d{1,11}\.\d{1,9}$/.test(given) ? given : undefined;
+}
+
+/** Epoch milliseconds. */
+export const timeOf = (ts: string): number => Math.floor(Number(ts) * 1_000);

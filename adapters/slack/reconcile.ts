@@ -1,0 +1,49 @@
+import type { Receipt, SendContext } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import type { SlackApi } from "./client.ts";
+import { fieldsOf } from "./deliveries.ts";
+import { deliveryError, failureOf } from "./failures.ts";
+import { metadataType } from "./send.ts";
+import { messageIdOf, parseThread } from "./thread.ts";
+
+/** A thousand messages of a thread; whoever has more of them waits longer, but nothing is sent twice. */
+const pagesMax = 10;
+const pageSize = 100;
+
+/** Looks for the part in its thread: each was posted with its key in the metadata, or as the name of its block. */
+export async function findPart(api: SlackApi, key: string, { thread, signal }: SendContext): Promise<Receipt | null> {
+  const { channelId, threadTs } = parseThread(thread);
+  const client = api.client(signal);
+  let cursor: string | undefined;
+  try {
+    for (let page = 0; page < pagesMax; page += 1) {
+      const which = {
+        channel: channelId,
+        include_all_metadata: true,
+        limit: pageSize,
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      const { messages = [], response_metadata: more } =
+        threadTs === undefined
+          ? await client.conversations.history(which)
+          : await client.conversations.replies({ ...which, ts: threadTs });
+      const found = messages.find((message) => hasKey(message, key));
+      if (found !== undefined) {
+        return { externalId: found.ts === undefined ? null : messageIdOf(channelId, found.ts), state: "sent" };
+      }
+      cursor = more?.next_cursor;
+      if (cursor === undefined || cursor === "") return null;
+    }
+  } catch (error) {
+    const { message, retryAfterMs } = deliveryError(failureOf(error));
+    throw new DeliveryError("unknown", message, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+  throw new DeliveryError("unknown", "the Slack thread is too long to look for this message in it");
+}
+
+function hasKey(message: object, key: string): boolean {
+  const { metadata, blocks } = fieldsOf(message);
+  const { event_type: type, event_payload: payload } = fieldsOf(metadata);
+  if (type === metadataType && fieldsOf(payload)["delivery"] === key) return true;
+  return Array.isArray(blocks) && blocks.some((block) => fieldsOf(block)["block_id"] === key);
+}

@@ -1,0 +1,92 @@
+import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
+import type { Run, Style } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import { escapeText, mrkdwnOf } from "./mrkdwn.ts";
+
+/** Characters of one message, escapes included. Slack cuts off what is above 40,000 without a word, and advises this. */
+export const textMax = 4_000;
+
+/** With marks and addresses the same text is longer; above this it goes without them. */
+const fallbackMax = 12_000;
+
+export type SlackPart =
+  | { readonly kind: "text"; readonly text: string; readonly blocks: readonly RichText[] }
+  | { readonly kind: "file"; readonly file: OutboundFile; readonly comment: string };
+
+/** Text and what is marked in it, apart from each other: nothing has to be escaped, and nothing in it can be a mention. */
+export interface RichText {
+  readonly type: "rich_text";
+  readonly block_id?: string;
+  readonly elements: readonly RichTextElement[];
+}
+
+interface RichTextElement {
+  readonly type: "rich_text_section" | "rich_text_quote" | "rich_text_preformatted";
+  readonly elements: readonly RichTextPiece[];
+}
+
+type RichTextPiece =
+  | { readonly type: "text"; readonly text: string; readonly style?: PieceStyle }
+  | { readonly type: "link"; readonly url: string; readonly text: string; readonly style?: PieceStyle };
+
+interface PieceStyle {
+  readonly bold?: true;
+  readonly italic?: true;
+  readonly strike?: true;
+  readonly code?: true;
+}
+
+export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+  const name = role === "agent" && authorName !== null ? authorName : undefined;
+  const heading: readonly Run[] = name === undefined ? [] : [{ text: `${name}:\n`, styles: [{ kind: "bold" }] }];
+  const body = styledText(markdown, sources);
+  const texts = body.length === 0 ? [] : splitRuns([...heading, ...body], textMax, (text) => escapeText(text).length);
+  return [
+    ...texts.map((runs): Part => {
+      const payload: SlackPart = { kind: "text", text: fallbackText(runs), blocks: [richText(runs)] };
+      return { text: textOf(runs), payload };
+    }),
+    ...files.map((file): Part => {
+      const payload: SlackPart = {
+        kind: "file",
+        file,
+        comment: name === undefined ? file.name : `${name}: ${file.name}`,
+      };
+      return { text: `[file: ${file.name}]`, payload };
+    }),
+  ];
+}
+
+/** For notifications, and for where blocks are not shown. */
+function fallbackText(runs: readonly Run[]): string {
+  const marked = mrkdwnOf(runs);
+  return marked.length <= fallbackMax ? marked : escapeText(textOf(runs));
+}
+
+export function richText(runs: readonly Run[], blockId?: string): RichText {
+  const elements: { type: RichTextElement["type"]; elements: RichTextPiece[] }[] = [];
+  for (const { text, styles } of runs) {
+    const type = elementOf(styles);
+    const last = elements.at(-1);
+    const piece = pieceOf(text, type === "rich_text_preformatted" ? [] : styles);
+    if (last?.type === type) last.elements.push(piece);
+    else elements.push({ type, elements: [piece] });
+  }
+  return { type: "rich_text", ...(blockId === undefined ? {} : { block_id: blockId }), elements };
+}
+
+function elementOf(styles: readonly Style[]): RichTextElement["type"] {
+  if (styles.some(({ kind }) => kind === "pre")) return "rich_text_preformatted";
+  return styles.some(({ kind }) => kind === "quote") ? "rich_text_quote" : "rich_text_section";
+}
+
+function pieceOf(text: string, styles: readonly Style[]): RichTextPiece {
+  const style: PieceStyle = Object.fromEntries(
+    styles.flatMap(({ kind }) =>
+      kind === "bold" || kind === "italic" || kind === "strike" || kind === "code" ? [[kind, true]] : [],
+    ),
+  );
+  const shown = Object.keys(style).length === 0 ? {} : { style };
+  const link = styles.find((each) => each.kind === "link");
+  return link === undefined ? { type: "text", text, ...shown } : { type: "link", url: link.href, text, ...shown };
+}

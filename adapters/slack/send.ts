@@ -1,0 +1,123 @@
+import type { ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import type { SlackApi } from "./client.ts";
+import { deliveryError, failureOf } from "./failures.ts";
+import type { RichText, SlackPart } from "./render.ts";
+import { messageIdOf, parseMessageId, parseThread } from "./thread.ts";
+import { sendFile } from "./upload.ts";
+
+/** By which a message is found again when nobody knows what became of it. */
+export const metadataType = "parley_delivery";
+
+type Post = NonNullable<Parameters<ReturnType<SlackApi["client"]>["chat"]["postMessage"]>[0]>;
+type Blocks = Extract<Post, { blocks: unknown }>["blocks"];
+
+export interface Sending {
+  readonly api: SlackApi;
+  readonly holds: Holds;
+}
+
+/** Channels that Slack lets nothing be sent to for now. */
+export interface Holds {
+  /** Throws when the channel is held. */
+  check(channelId: string): void;
+  hold(channelId: string, forMs: number): void;
+}
+
+/** Slack counts by channel: what waits for one must hold no other, and not be sent to it by another thread's turn. */
+export function createHolds({ clock }: Pick<ChannelHost, "clock">): Holds {
+  const until = new Map<string, number>();
+  return {
+    check(channelId) {
+      const left = (until.get(channelId) ?? 0) - clock.now();
+      if (left > 0) {
+        throw new DeliveryError("not_sent", "Slack allows no more messages to this channel for now", {
+          retryAfterMs: left,
+        });
+      }
+      until.delete(channelId);
+    },
+    hold(channelId, forMs) {
+      until.set(channelId, Math.max(until.get(channelId) ?? 0, clock.now() + forMs));
+    },
+  };
+}
+
+export async function sendPart(sending: Sending, part: Part, context: SendContext): Promise<Receipt> {
+  const { channelId, threadTs } = parseThread(context.thread);
+  const payload = part.payload as SlackPart;
+  return inChannel(sending, channelId, async () => {
+    if (payload.kind === "file") return sendFile(sending.api, payload, { channelId, threadTs }, context);
+    const { text, blocks } = payload;
+    const post = async (shown: readonly RichText[]): Promise<Receipt> => {
+      const { ts } = await sending.api.client(context.signal).chat.postMessage({
+        channel: channelId,
+        text,
+        ...(shown.length === 0 ? {} : { blocks: [...shown] as Blocks }),
+        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+        metadata: { event_type: metadataType, event_payload: { delivery: context.key } },
+        unfurl_links: false,
+        unfurl_media: false,
+      });
+      return { externalId: ts === undefined ? null : messageIdOf(channelId, ts), state: "sent" };
+    };
+    return withoutBlocks(blocks, post);
+  });
+}
+
+/** Changes a text; a file stays as it is. */
+export async function editPart(sending: Sending, part: Part, externalId: string, context: SendContext): Promise<void> {
+  const { channelId, ts } = parseMessageId(externalId);
+  const payload = part.payload as SlackPart;
+  if (payload.kind === "file") throw new DeliveryError("rejected", "a file cannot be changed in Slack");
+  await inChannel(sending, channelId, () =>
+    withoutBlocks(payload.blocks, (shown) =>
+      sending.api.client(context.signal).chat.update({
+        channel: channelId,
+        ts,
+        text: payload.text,
+        ...(shown.length === 0 ? { blocks: [] } : { blocks: [...shown] as Blocks }),
+        metadata: { event_type: metadataType, event_payload: { delivery: context.key } },
+      }),
+    ),
+  );
+}
+
+export async function removePart(sending: Sending, externalId: string, context: SendContext): Promise<void> {
+  const { channelId, ts } = parseMessageId(externalId);
+  await inChannel(sending, channelId, async () => {
+    try {
+      await sending.api.client(context.signal).chat.delete({ channel: channelId, ts });
+    } catch (error) {
+      // What is gone is what was wanted.
+      const failure = failureOf(error);
+      if (failure.kind !== "refused" || failure.code !== "message_not_found") throw error;
+    }
+  });
+}
+
+/** Blocks that Slack does not take were refused, so that sending the text without them is no second time. */
+async function withoutBlocks<T>(
+  blocks: readonly RichText[],
+  post: (shown: readonly RichText[]) => Promise<T>,
+): Promise<T> {
+  try {
+    return await post(blocks);
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind !== "refused" || !/^(?:invalid_blocks|msg_blocks_too_long)/.test(failure.code)) throw error;
+    return post([]);
+  }
+}
+
+async function inChannel<T>({ holds }: Sending, channelId: string, call: () => Promise<T>): Promise<T> {
+  holds.check(channelId);
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof DeliveryError) throw error;
+    const failure = failureOf(error);
+    if (failure.kind === "limited") holds.hold(channelId, failure.retryAfterMs);
+    throw deliveryError(failure);
+  }
+}

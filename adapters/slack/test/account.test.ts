@@ -1,0 +1,309 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SlackAccount } from "./support/account.ts";
+import { openSlackAccount } from "./support/account.ts";
+import { changedEvent, deletedEvent, mentionEvent } from "./support/events.ts";
+import { signatureOf } from "../signature.ts";
+import { runBeside } from "../../../test/support/run-beside.ts";
+
+let account: SlackAccount;
+const open = async (config: Readonly<Record<string, unknown>> = {}) => {
+  account = await openSlackAccount(() => config);
+};
+afterEach(() => account.close());
+
+const notes = async (): Promise<string> => {
+  const [conversation] = await account.conversations();
+  return (await account.bench.notes(conversation?.id ?? "")).join("\n");
+};
+
+describe("the door for deliveries of Slack", () => {
+  beforeEach(() => open());
+
+  it("answers the question whether the address is ours, when Slack asks it", async () => {
+    const body = JSON.stringify({ type: "url_verification", token: "x", challenge: "3eZbrw1aB" });
+    const answered = await account.post(body);
+    expect(answered.status).toBe(200);
+    expect(await answered.json()).toEqual({ challenge: "3eZbrw1aB" });
+    expect((await account.post(body, { "x-slack-signature": "v0=00" })).status).toBe(401);
+  });
+
+  it("takes nothing that Slack has not signed, just now, over these very bytes", async () => {
+    const { slack, bench } = account;
+    const body = JSON.stringify({
+      type: "event_callback",
+      event: account.said({ channel: "D0ADA", text: "Let me in" }),
+    });
+    const now = bench.clock.now();
+    const signed = slack.sign(body, now);
+    const stamp = String(Math.floor(now / 1_000));
+    const wrong: Readonly<Record<string, string>>[] = [
+      { "x-slack-signature": "" },
+      { "x-slack-signature": signed["x-slack-signature"]?.replace("v0=", "v1=") ?? "" },
+      { "x-slack-signature": `${signed["x-slack-signature"]}00` },
+      { "x-slack-signature": signatureOf("another-secret-0000", stamp, body) },
+      { "x-slack-signature": signatureOf(slack.signingSecret, stamp, `${body} `) },
+      { "x-slack-request-timestamp": String(Number(stamp) - 1) },
+      { "x-slack-request-timestamp": "" },
+      { "x-slack-request-timestamp": "1e9" },
+      slack.sign(body, now - 301_000),
+      slack.sign(body, now + 301_000),
+    ];
+    for (const headers of wrong) expect((await account.post(body, headers)).status).toBe(401);
+    expect(await account.stored()).toEqual([]);
+    for (const at of [now - 299_000, now + 299_000]) {
+      expect((await account.post(body, slack.sign(body, at))).status).toBe(200);
+    }
+  });
+
+  it("takes POST alone, tells what is no delivery, and passes over what it does not know", async () => {
+    expect((await fetch(account.url)).status).toBe(405);
+    expect((await account.post("{")).status).toBe(400);
+    const form = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+    expect((await account.post("payload=%7B", form)).status).toBe(400);
+    for (const body of ["{}", "[]", "null", "5", '{"type":"event_callback"}', '{"type":"app_rate_limited"}']) {
+      expect((await account.post(body)).status).toBe(200);
+    }
+    for (const body of ["", "payload={}", "payload=null", "ssl_check=1", "command=%2Fparley"]) {
+      expect((await account.post(body, form)).status).toBe(200);
+    }
+    expect(await account.stored()).toEqual([]);
+  });
+
+  it("has nothing for people who press buttons or give commands where no agents work", async () => {
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const command = await account.post("command=%2Fparley&user_id=U0ADA&text=mine", form);
+    expect(await command.json()).toMatchObject({ response_type: "ephemeral" });
+    const payload = { type: "block_actions", user: { id: "U0ADA" }, actions: [{ action_id: "claim", value: "x" }] };
+    const pressed = await account.post(`payload=${encodeURIComponent(JSON.stringify(payload))}`, form);
+    expect(pressed.status).toBe(200);
+    expect(await pressed.text()).toBe("");
+  });
+
+  it("acknowledges nothing that could not be stored", async () => {
+    const event = account.said({ channel: "D0ADA", text: "Keep me" });
+    await runBeside(account.bench.url, "alter table inbound_events rename to away");
+    expect((await account.deliver(event)).status).toBe(503);
+    await runBeside(account.bench.url, "alter table away rename to inbound_events");
+    expect((await account.deliver(event, { retry_num: 1 })).status).toBe(200);
+    expect(await account.stored()).toEqual(["Keep me"]);
+  });
+});
+
+describe("a customer in Slack", () => {
+  beforeEach(() => open());
+
+  it("is answered in a direct message, and known by name and confirmed address", async () => {
+    await account.say({ channel: "D0ADA", text: "How much?" });
+    await account.bench.settle();
+    expect(account.texts("D0ADA")).toEqual(["You asked: How much?"]);
+    expect(account.slack.shown("D0ADA")[0]?.threadTs).toBeUndefined();
+    const contact = account.bench.store.read.selectFrom("contacts").select(["name", "email"]);
+    expect(await contact.executeTakeFirst()).toMatchObject({ name: "Ada L.", email: "ada@shop.example" });
+  });
+
+  it("is not believed to have an address that another workspace vouches for", async () => {
+    await account.say({ channel: "D0BOB", user: "U0BOB", text: "Hello", more: { user_team: "T0OTHER" } });
+    const contact = account.bench.store.read.selectFrom("contacts").select(["name", "email"]);
+    expect(await contact.executeTakeFirst()).toMatchObject({ name: "Bob", email: null });
+    const identity = account.bench.store.read.selectFrom("identities").selectAll();
+    expect(JSON.stringify(await identity.execute())).toContain("T0OTHER:U0BOB");
+  });
+
+  it("is answered though Slack does not tell the name", async () => {
+    account.slack.fail("users.info", { kind: "status", status: 500 });
+    await account.say({ channel: "D0ADA", text: "Who am I?" });
+    await account.bench.settle();
+    expect(account.texts("D0ADA")).toEqual(["You asked: Who am I?"]);
+  });
+
+  it("who mentions the app begins a thread, once, and goes on in it without a mention", async () => {
+    const { slack } = account;
+    const root = { channel: "C0HELP", user: "U0ADA", ts: slack.nextTs(), text: "" };
+    const more = { text: `<@${slack.botUserId}> how much?` };
+    await Promise.all([
+      account.deliver(mentionEvent(slack, { ...root, more })),
+      account.deliver(account.said({ ...root, more })),
+      account.deliver(account.said({ ...root, more })),
+    ]);
+    await account.bench.settle();
+    expect(await account.stored()).toEqual(["how much?"]);
+    expect(slack.shown("C0HELP")).toMatchObject([{ threadTs: root.ts, text: "You asked: how much?" }]);
+    await account.say({ channel: "C0HELP", threadTs: root.ts, text: "And in blue?" });
+    await account.say({ channel: "C0HELP", text: "Not meant for the app" });
+    await account.say({ channel: "C0HELP", threadTs: slack.nextTs(), text: "Neither" });
+    await account.bench.settle();
+    expect(await account.stored()).toEqual(["how much?", "And in blue?"]);
+    expect(await account.conversations()).toMatchObject([{ context_key: `C0HELP:${root.ts}` }]);
+  });
+
+  it("is read with the names of the people whom the text names", async () => {
+    await account.say({ channel: "D0ADA", text: "", more: { text: "ask <@U0BOB> about <https://a.example|this>" } });
+    expect(await account.stored()).toEqual(["ask @Bob about this (https://a.example)"]);
+  });
+
+  it("changes and takes back what was written, in whatever order Slack tells", async () => {
+    const first = { channel: "D0ADA", user: "U0ADA", ts: account.slack.nextTs(), text: "How mcuh?" };
+    await account.deliver(changedEvent(account.slack, { ...first, text: "How much?" }, account.slack.nextTs()));
+    await account.deliver(account.said(first));
+    expect(await account.stored()).toEqual(["How much?"]);
+    const second = { ...first, ts: account.slack.nextTs(), text: "My password is 1234" };
+    await account.deliver(account.said(second));
+    await account.deliver(deletedEvent(account.slack, second, account.slack.nextTs()));
+    expect(await account.stored()).toEqual(["How much?", ""]);
+  });
+});
+
+describe("messages to Slack", () => {
+  beforeEach(async () => {
+    await open();
+    await account.say({ channel: "D0ADA", text: "One" });
+    await account.bench.settle();
+  });
+
+  it("hold back the channel that has had enough, and no other", async () => {
+    const { slack, bench } = account;
+    slack.fail("chat.postMessage", { kind: "limit", seconds: 30, channel: "D0ADA" });
+    await account.reply("Later");
+    // Another thread of the channel is not tried meanwhile either.
+    const calls = slack.calls("chat.postMessage").length;
+    await account.say({ channel: "D0ADA", threadTs: slack.nextTs(), text: "In a thread" });
+    await bench.settle();
+    expect(slack.calls("chat.postMessage")).toHaveLength(calls);
+    await account.say({ channel: "D0BOB", user: "U0BOB", text: "Two" });
+    await bench.settle();
+    expect(account.texts("D0BOB")).toEqual(["You asked: Two"]);
+    expect(account.texts("D0ADA")).toEqual(["You asked: One"]);
+    await bench.advance(60_000);
+    expect(account.texts("D0ADA").toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "Anna:\nLater",
+      "You asked: In a thread",
+      "You asked: One",
+    ]);
+  });
+
+  it("are looked for before they are sent again, when it is not known what became of them", async () => {
+    const { slack, bench } = account;
+    slack.fail("chat.postMessage", { kind: "status", status: 503, afterCommit: true });
+    await account.reply("Perhaps");
+    await bench.advance(600_000);
+    expect(account.texts("D0ADA")).toEqual(["You asked: One", "Anna:\nPerhaps"]);
+    slack.fail("chat.postMessage", { kind: "status", status: 503 });
+    await account.reply("Surely");
+    await bench.advance(600_000);
+    expect(account.texts("D0ADA")).toEqual(["You asked: One", "Anna:\nPerhaps", "Anna:\nSurely"]);
+    slack.fail("chat.postMessage", { kind: "html" }, { kind: "error", error: "internal_error" });
+    await account.reply("At last");
+    await bench.advance(1_200_000);
+    expect(account.texts("D0ADA").slice(3)).toEqual(["Anna:\nAt last"]);
+    expect(slack.calls("conversations.history").every((call) => call["include_all_metadata"] === "true")).toBe(true);
+  });
+
+  it("are found again in a thread of many pages", async () => {
+    const { slack, bench } = account;
+    const ts = slack.nextTs();
+    await account.say({ channel: "D0ADA", threadTs: ts, text: "In a thread" });
+    await bench.settle();
+    for (let at = 0; at < 250; at += 1) {
+      slack.messages.push({
+        channel: "D0ADA",
+        ts: slack.nextTs(),
+        threadTs: ts,
+        user: "U0ADA",
+        text: `line ${at}`,
+        blocks: [],
+        metadata: undefined,
+        files: [],
+        deleted: false,
+      });
+    }
+    slack.fail("chat.postMessage", { kind: "hang_up_after_commit" });
+    await account.reply("Once", `D0ADA:${ts}`);
+    await bench.advance(600_000);
+    expect(account.texts("D0ADA").filter((text) => text.includes("Once"))).toHaveLength(1);
+    expect(slack.calls("conversations.replies").length).toBeGreaterThan(2);
+  });
+
+  it("arrive once and in order, however Slack fails for a minute", async () => {
+    const { slack, bench } = account;
+    const trouble = [
+      { kind: "limit", seconds: 3 },
+      { kind: "status", status: 500, afterCommit: true },
+      { kind: "status", status: 502 },
+      { kind: "hang_up_after_commit" },
+      { kind: "hang_up" },
+      { kind: "error", error: "fatal_error" },
+      { kind: "html" },
+    ] as const;
+    const said = Array.from({ length: trouble.length * 2 }, (_, at) => `number ${at}`);
+    slack.fail("chat.postMessage", ...trouble, ...trouble.toReversed());
+    // It fails as well while it is asked what became of a message.
+    slack.fail("conversations.history", { kind: "status", status: 500 }, { kind: "limit", seconds: 2 });
+    for (const text of said) await account.reply(text);
+    await bench.advance(3_600_000);
+    expect(account.texts("D0ADA")).toEqual(["You asked: One", ...said.map((text) => `Anna:\n${text}`)]);
+  });
+
+  it("are given up with a reason that an agent understands", async () => {
+    for (const [error, reason] of [
+      ["channel_not_found", "cannot see this Slack conversation any more"],
+      ["not_in_channel", "invite it again"],
+      ["is_archived", "is archived"],
+      ["thread_not_found", "was deleted"],
+      ["msg_too_long", "too long for Slack"],
+      ["restricted_action", "does not let the app write"],
+      ["something_new", "Slack refuses it: something_new"],
+    ] as const) {
+      account.slack.fail("chat.postMessage", { kind: "error", error });
+      await account.reply(`Refused for ${error}`);
+      expect(await notes()).toContain(reason);
+    }
+    expect(account.texts("D0ADA")).toEqual(["You asked: One"]);
+  });
+
+  it("wait until somebody has mended the account", async () => {
+    const faults = ["token_revoked", "account_inactive", "invalid_auth"].map(
+      (error) => ({ kind: "error", error }) as const,
+    );
+    account.slack.fail("chat.postMessage", ...faults, { kind: "error", error: "missing_scope", needed: "chat:write" });
+    await account.reply("Be patient");
+    await account.bench.advance(600_000);
+    expect(account.texts("D0ADA")).toEqual(["You asked: One", "Anna:\nBe patient"]);
+    expect(account.bench.logged.join("")).toContain("the app lacks the scope chat:write");
+  });
+
+  it("go as plain text where Slack does not take blocks", async () => {
+    account.slack.fail("chat.postMessage", { kind: "error", error: "invalid_blocks" });
+    await account.reply("**Hello** <!here>");
+    const message = account.slack.shown("D0ADA").at(-1)?.message;
+    expect(message).toMatchObject({ blocks: [], text: "*Anna:*\n*Hello* &lt;!here&gt;" });
+  });
+
+  it("unfurl nothing, and carry no name that Slack would make a mention of", async () => {
+    await account.reply("See https://a.example and @here");
+    expect(account.slack.calls("chat.postMessage").at(-1)).toMatchObject({
+      unfurl_links: "false",
+      unfurl_media: "false",
+    });
+    expect(account.slack.calls("chat.postMessage").at(-1)).not.toHaveProperty("link_names");
+    expect(account.slack.calls("chat.postMessage").at(-1)).not.toHaveProperty("parse");
+  });
+});
+
+describe("messages in channels", () => {
+  it("all count where the account says so", async () => {
+    await open({ channel_messages: "all" });
+    await account.say({ channel: "C0HELP", text: "Nobody is named" });
+    await account.bench.settle();
+    expect(await account.stored()).toEqual(["Nobody is named"]);
+    expect(account.slack.shown("C0HELP")[0]?.threadTs).toBeDefined();
+  });
+
+  it("do not count where the account says so, but direct messages do", async () => {
+    await open({ channel_messages: "off" });
+    const mention = { channel: "C0HELP", text: "", more: { text: `<@${account.slack.botUserId}> hello?` } };
+    await account.say(mention);
+    await account.deliver({ ...account.said(mention), type: "app_mention" });
+    await account.say({ channel: "D0ADA", text: "Directly" });
+    expect(await account.stored()).toEqual(["Directly"]);
+  });
+});

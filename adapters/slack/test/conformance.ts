@@ -1,0 +1,116 @@
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import { envelopeOf, messageEvent } from "./support/events.ts";
+import { startFakeSlack } from "./support/fake-slack.ts";
+
+const target: ConformanceTarget = { channel: "slack", cannot: {}, start: () => start("webhook") };
+export default target;
+
+export const variants: Readonly<Record<string, ConformanceTarget>> = {
+  "Socket Mode": { channel: "slack", cannot: {}, start: () => start("socket") },
+};
+
+/** Longer than it takes to find that nobody listens. */
+const awayMs = 300;
+
+/** As long as Slack keeps what it has for an app that is not connected. */
+const patienceMs = 20_000;
+
+async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
+  const slack = await startFakeSlack();
+  const customers = new Map<string, string>();
+  const stamps = new Map<string, string>();
+  let webhookUrl = "";
+  let now = (): number => 0;
+
+  const channelOf = (customer: string): string => {
+    const known = customers.get(customer);
+    if (known !== undefined) return known;
+    const number = String(customers.size + 1).padStart(6, "0");
+    slack.users.set(`U${number}`, { id: `U${number}`, name: customer, teamId: slack.teamId });
+    slack.channels.set(`D${number}`, {
+      id: `D${number}`,
+      kind: "im",
+      name: `U${number}`,
+      archived: false,
+      member: true,
+    });
+    customers.set(customer, `D${number}`);
+    return `D${number}`;
+  };
+
+  /** A new event each time: what is delivered again has the message's own time stamp. */
+  function eventOf({ customer, id, text }: CustomerMessage): object {
+    const channel = channelOf(customer);
+    const ts = stamps.get(id) ?? slack.nextTs();
+    stamps.set(id, ts);
+    return envelopeOf(slack, messageEvent(slack, { channel, user: channel.replace("D", "U"), ts, text }));
+  }
+
+  async function post(event: object, secret = slack.signingSecret): Promise<boolean> {
+    const body = JSON.stringify(event);
+    const response = await fetch(webhookUrl, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...slack.sign(body, now(), secret) },
+      body,
+    });
+    await response.text();
+    return response.ok;
+  }
+
+  /** Slack delivers over the next socket what the last one has not acknowledged when it closed. */
+  async function push(event: object): Promise<boolean> {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      const { acknowledged, closed } = await slack.push("events_api", event);
+      if (closed !== true || performance.now() > end) return acknowledged;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+  const deliver = (event: object): Promise<boolean> => (transport === "socket" ? push(event) : post(event));
+
+  return {
+    config: {
+      bot_token: slack.botToken,
+      base_url: slack.url,
+      ...(transport === "socket" ? { app_token: slack.appToken } : { signing_secret: slack.signingSecret }),
+    },
+    secrets: () => [slack.botToken, transport === "socket" ? slack.appToken : slack.signingSecret],
+    retryAfterMs: 17_000,
+    async connect(program) {
+      ({ webhookUrl, now } = program);
+    },
+    ...(transport === "socket" ? { connected: () => slack.sockets() > 0 } : {}),
+    deliver: (message) => deliver(eventOf(message)),
+    // Nobody but Slack is at the other end of a socket: the address for webhooks is what is left to try.
+    forge: (message) => post(eventOf(message), "0123456789abcdef0123456789abcdef"),
+    async echo(customer) {
+      for (const { channel, ts, text } of slack.shown(channelOf(customer))) {
+        const own = { channel, user: slack.botUserId, ts, text, more: { bot_id: slack.botId, app_id: slack.appId } };
+        await deliver(envelopeOf(slack, messageEvent(slack, own)));
+      }
+    },
+    shown: async (customer) =>
+      slack
+        .shown(channelOf(customer))
+        // The agent's name stands above what the agent wrote.
+        .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
+    misbehave(how) {
+      switch (how) {
+        case "refuse":
+          slack.fail("chat.postMessage", { kind: "error", error: "is_archived" });
+          return;
+        case "limit":
+          slack.fail("chat.postMessage", { kind: "limit", seconds: 17 });
+          return;
+        case "hang_up_after_commit":
+          slack.fail("chat.postMessage", { kind: "hang_up_after_commit" });
+          return;
+        case "unreachable":
+          void slack.goAway().then(() => setTimeout(() => void slack.comeBack(), awayMs));
+      }
+    },
+    away: () => slack.goAway(),
+    back: () => slack.comeBack(),
+    close: () => slack.close(),
+  };
+}

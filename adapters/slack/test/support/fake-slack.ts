@@ -1,0 +1,311 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { WebSocket } from "ws";
+import { WebSocketServer } from "ws";
+import type { FakeFile, FakeMessage } from "./fake-messages.ts";
+import { shownText } from "./fake-messages.ts";
+import type { Workspace } from "./fake-web-api.ts";
+import { createWorkspace, runMethod } from "./fake-web-api.ts";
+
+/** What a call is answered with instead of what it asks for. `channel`: only calls about this channel. */
+export type Fault = { readonly channel?: string } & (
+  | { readonly kind: "error"; readonly error: string; readonly needed?: string }
+  | { readonly kind: "limit"; readonly seconds: number }
+  | { readonly kind: "status"; readonly status: number; readonly afterCommit?: boolean }
+  | { readonly kind: "html" }
+  /** Does what it is asked for, and breaks the connection before it answers. */
+  | { readonly kind: "hang_up_after_commit" }
+  | { readonly kind: "hang_up" }
+);
+
+export interface Shown {
+  readonly channel: string;
+  readonly ts: string;
+  readonly threadTs: string | undefined;
+  readonly text: string;
+  readonly message: FakeMessage;
+}
+
+export interface Pushed {
+  readonly acknowledged: boolean;
+  /** What stood in the acknowledgement. */
+  readonly reply?: unknown;
+  /** There was no socket, or it closed before the acknowledgement. */
+  readonly closed?: true;
+}
+
+export interface FakeSlack extends Workspace {
+  /** Of the Web API; without a slash at the end. */
+  readonly url: string;
+  readonly appToken: string;
+  readonly signingSecret: string;
+  /** What the app has posted and not deleted, oldest first. */
+  shown(channel?: string): readonly Shown[];
+  /** Bodies of the calls, by method, as they came. */
+  calls(method: string): readonly Readonly<Record<string, string>>[];
+  /** For the next calls of this method that they fit, one each. */
+  fail(method: string, ...faults: readonly Fault[]): void;
+  /** Takes back what `fail` has ordered. */
+  heal(): void;
+  /** What was POSTed to a response_url made by `responseUrl`. */
+  readonly responses: readonly { readonly id: string; readonly body: unknown }[];
+  responseUrl(id: string): string;
+  /** Headers by which Slack signs a body. */
+  sign(body: string | Buffer, at: number, secret?: string): Readonly<Record<string, string>>;
+  addFile(file: { readonly name: string; readonly mimetype: string; readonly bytes: Buffer }): FakeFile;
+  fileUrl(file: FakeFile): string;
+  /** How many sockets of Socket Mode are open. */
+  sockets(): number;
+  /** Sends an envelope over a socket; whether it was acknowledged before the socket closed or time was up. */
+  push(type: string, payload: unknown): Promise<Pushed>;
+  /** Sends this as it is. */
+  pushRaw(text: string): void;
+  /** Asks every client to connect again, as Slack does every few hours. */
+  refreshSockets(): void;
+  dropSockets(): void;
+  /** Nobody can connect, and whoever was connected is not any more. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const ackPatienceMs = 3_000;
+
+/** Slack's Web API and Socket Mode, as strict as the real ones in what the adapter relies on. */
+export async function startFakeSlack(): Promise<FakeSlack> {
+  const workspace = createWorkspace();
+  const appToken = `xapp-1-A${hex(5)}-${hex(16)}`;
+  const signingSecret = hex(16);
+  const called = new Map<string, Record<string, string>[]>();
+  const faults = new Map<string, Fault[]>();
+  const responses: { id: string; body: unknown }[] = [];
+  const waiting = new Map<string, (reply: unknown) => void>();
+  const webSockets = new WebSocketServer({ noServer: true });
+  const connected = new Set<WebSocket>();
+  const tickets = new Set<string>();
+  let nextEnvelope = 0;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? "/").split("?")[0] ?? "/";
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const bytes = Buffer.concat(chunks);
+    if (path.startsWith("/api/")) return serveMethod(path.slice(5), bytes, request, response);
+    if (path.startsWith("/upload/")) return serveUpload(path.slice(8), bytes, response);
+    if (path.startsWith("/files/")) return serveFile(path, request, response);
+    if (path.startsWith("/response/")) {
+      responses.push({ id: path.slice(10), body: JSON.parse(bytes.toString("utf8")) });
+      response.writeHead(200).end("ok");
+      return;
+    }
+    response.writeHead(404).end();
+  }
+
+  function serveMethod(method: string, bytes: Buffer, request: IncomingMessage, response: ServerResponse): void {
+    const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void => {
+      response
+        .writeHead(status, {
+          "content-type": "application/json; charset=utf-8",
+          "x-oauth-scopes": workspace.scopes.join(","),
+          ...headers,
+        })
+        .end(JSON.stringify(body));
+    };
+    const body = Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
+    called.set(method, [...(called.get(method) ?? []), body]);
+    const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
+    const wanted = method === "apps.connections.open" ? appToken : workspace.botToken;
+    const fault = takeFault(method, body);
+    if (fault?.kind === "limit") {
+      return answer(429, { ok: false, error: "ratelimited" }, { "retry-after": String(fault.seconds) });
+    }
+    if (fault?.kind === "error") return answer(200, { ok: false, error: fault.error, needed: fault.needed });
+    if (fault?.kind === "html") {
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>Sorry</html>");
+      return;
+    }
+    if (fault?.kind === "hang_up" || (fault?.kind === "status" && fault.afterCommit !== true)) {
+      if (fault.kind === "hang_up") request.socket.destroy();
+      else answer(fault.status, "Sorry");
+      return;
+    }
+    if (token !== wanted) return answer(200, { ok: false, error: token === "" ? "not_authed" : "invalid_auth" });
+    const result =
+      method === "apps.connections.open" ? { ok: true, url: socketUrl() } : runMethod(workspace, method, body, url);
+    if (fault?.kind === "hang_up_after_commit") request.socket.destroy();
+    else if (fault?.kind === "status") answer(fault.status, "Sorry");
+    else answer(200, result);
+  }
+
+  function takeFault(method: string, body: Readonly<Record<string, string>>): Fault | undefined {
+    const ordered = faults.get(method) ?? [];
+    const at = ordered.findIndex(({ channel }) => channel === undefined || channel === body["channel"]);
+    return at < 0 ? undefined : ordered.splice(at, 1)[0];
+  }
+
+  function serveUpload(id: string, bytes: Buffer, response: ServerResponse): void {
+    const file = workspace.uploads.get(id);
+    const fault = takeFault("upload", {});
+    if (fault !== undefined || file === undefined || file.length !== bytes.length) {
+      response.writeHead(fault?.kind === "status" ? fault.status : 400).end("bad");
+      return;
+    }
+    workspace.uploads.set(id, { ...file, bytes });
+    response.writeHead(200).end(`OK - ${bytes.length}`);
+  }
+
+  function serveFile(path: string, request: IncomingMessage, response: ServerResponse): void {
+    const file = [...workspace.files.values()].find((each) => path === `/files/${each.id}/${each.secret}`);
+    const fault = takeFault("download", {});
+    if (fault?.kind === "status" || fault?.kind === "limit") {
+      const headers = fault.kind === "limit" ? { "retry-after": String(fault.seconds) } : {};
+      response.writeHead(fault.kind === "limit" ? 429 : fault.status, headers).end();
+      return;
+    }
+    // Whoever may not is shown the sign-in page, which looks like success.
+    if (request.headers.authorization !== `Bearer ${workspace.botToken}` || fault !== undefined) {
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<html>Sign in</html>");
+      return;
+    }
+    if (file === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const headers = { "content-type": file.mimetype, "content-disposition": `attachment; filename="${file.id}"` };
+    response.writeHead(200, headers).end(file.bytes);
+  }
+
+  function socketUrl(): string {
+    const ticket = hex(8);
+    tickets.add(ticket);
+    return `${url.replace(/^http/, "ws").replace(/\/api$/, "")}/link?ticket=${ticket}`;
+  }
+
+  function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const ticket = new URL(request.url ?? "/", "http://x").searchParams.get("ticket") ?? "";
+    if (!tickets.delete(ticket)) {
+      socket.end("HTTP/1.1 401 Unauthorized\r\n\r\n");
+      return;
+    }
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      connected.add(webSocket);
+      webSocket.on("close", () => connected.delete(webSocket));
+      webSocket.on("message", (data: Buffer) => {
+        const { envelope_id: id, payload } = JSON.parse(data.toString("utf8")) as Record<string, unknown>;
+        waiting.get(String(id))?.(payload);
+      });
+      webSocket.send(JSON.stringify({ type: "hello", num_connections: connected.size }));
+    });
+  }
+
+  let server: Server = listener();
+  let away = false;
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/api`;
+
+  function listener(): Server {
+    const made = createServer((request, response) => {
+      serve(request, response).catch((error: unknown) => {
+        response.destroy(error instanceof Error ? error : undefined);
+      });
+    });
+    made.on("upgrade", upgrade);
+    return made;
+  }
+
+  function listen(on: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(on, "127.0.0.1", () => resolve());
+    });
+  }
+
+  function dropSockets(): void {
+    for (const socket of connected) socket.terminate();
+  }
+
+  async function goAway(): Promise<void> {
+    if (away) return;
+    away = true;
+    dropSockets();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  return {
+    ...workspace,
+    url,
+    appToken,
+    signingSecret,
+    responses,
+    responseUrl: (id) => `http://127.0.0.1:${port}/response/${id}`,
+    shown: (channel) =>
+      workspace.messages
+        .filter((each) => each.user === undefined && !each.deleted && (channel ?? each.channel) === each.channel)
+        .map((message) => ({
+          channel: message.channel,
+          ts: message.ts,
+          threadTs: message.threadTs,
+          text: shownText(message),
+          message,
+        })),
+    calls: (method) => called.get(method) ?? [],
+    fail(method, ...ordered) {
+      faults.set(method, [...(faults.get(method) ?? []), ...ordered]);
+    },
+    heal: () => faults.clear(),
+    sign(body, at, secret = signingSecret) {
+      const timestamp = String(Math.floor(at / 1_000));
+      const signature = createHmac("sha256", secret).update(`v0:${timestamp}:`).update(body).digest("hex");
+      return { "x-slack-request-timestamp": timestamp, "x-slack-signature": `v0=${signature}` };
+    },
+    addFile(given) {
+      const file: FakeFile = { ...given, id: `F${hex(5).toUpperCase()}`, title: given.name, secret: hex(8) };
+      workspace.files.set(file.id, file);
+      return file;
+    },
+    fileUrl: ({ id, secret }) => `http://127.0.0.1:${port}/files/${id}/${secret}`,
+    sockets: () => connected.size,
+    async push(type, payload) {
+      const [socket] = connected;
+      if (socket === undefined) return { acknowledged: false, closed: true };
+      const id = `envelope-${(nextEnvelope += 1)}`;
+      const done = Promise.withResolvers<Pushed>();
+      const timer = setTimeout(() => done.resolve({ acknowledged: false }), ackPatienceMs);
+      socket.once("close", () => done.resolve({ acknowledged: false, closed: true }));
+      waiting.set(id, (reply) => done.resolve({ acknowledged: true, reply }));
+      socket.send(JSON.stringify({ type, envelope_id: id, payload, accepts_response_payload: type !== "events_api" }));
+      try {
+        return await done.promise;
+      } finally {
+        clearTimeout(timer);
+        waiting.delete(id);
+      }
+    },
+    pushRaw(text) {
+      for (const socket of connected) socket.send(text);
+    },
+    refreshSockets() {
+      for (const socket of connected) socket.send(JSON.stringify({ type: "disconnect", reason: "refresh_requested" }));
+    },
+    dropSockets,
+    goAway,
+    async comeBack() {
+      if (!away) return;
+      server = listener();
+      await listen(port);
+      away = false;
+    },
+    async close() {
+      await goAway();
+      webSockets.close();
+    },
+  };
+}
+
+function hex(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
+}

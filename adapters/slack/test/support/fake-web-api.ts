@@ -1,0 +1,328 @@
+import { randomBytes } from "node:crypto";
+import type { FakeFile, FakeMessage } from "./fake-messages.ts";
+import { blocksMistake } from "./fake-messages.ts";
+
+export interface FakeUser {
+  readonly id: string;
+  readonly name: string;
+  readonly teamId: string;
+  readonly email?: string;
+  readonly emailConfirmed?: boolean;
+  readonly isBot?: boolean;
+  readonly isRestricted?: boolean;
+  readonly isStranger?: boolean;
+}
+
+export interface FakeChannel {
+  readonly id: string;
+  readonly kind: "im" | "channel";
+  readonly name: string;
+  archived: boolean;
+  /** Whether the app is in it. */
+  member: boolean;
+}
+
+interface Upload {
+  readonly name: string;
+  readonly length: number;
+  readonly bytes: Buffer | undefined;
+}
+
+/** What a workspace of Slack has in it. Tests put people and channels into it, and look at what became of them. */
+export interface Workspace {
+  readonly botToken: string;
+  readonly botUserId: string;
+  readonly botId: string;
+  readonly teamId: string;
+  readonly appId: string;
+  /** What the app may do. */
+  readonly scopes: string[];
+  readonly users: Map<string, FakeUser>;
+  readonly channels: Map<string, FakeChannel>;
+  readonly messages: FakeMessage[];
+  readonly files: Map<string, FakeFile>;
+  readonly uploads: Map<string, Upload>;
+  /** Views that were opened, as they came. */
+  readonly views: unknown[];
+  /** Messages that only one person sees. */
+  readonly ephemerals: { readonly channel: string; readonly user: string; readonly text: string }[];
+  /** A time stamp after all that there are. */
+  nextTs(): string;
+}
+
+const allScopes = [
+  "app_mentions:read",
+  "channels:history",
+  "channels:read",
+  "chat:write",
+  "commands",
+  "files:read",
+  "files:write",
+  "groups:history",
+  "groups:read",
+  "im:history",
+  "im:read",
+  "im:write",
+  "mpim:history",
+  "reactions:write",
+  "users:read",
+  "users:read.email",
+];
+
+export function createWorkspace(): Workspace {
+  const messages: FakeMessage[] = [];
+  let ticks = 0;
+  return {
+    botToken: `xoxb-${randomBytes(6).toString("hex")}-${randomBytes(12).toString("hex")}`,
+    botUserId: "U0BOT0001",
+    botId: "B0BOT0001",
+    teamId: "T0TEAM001",
+    appId: "A0APP0001",
+    scopes: [...allScopes],
+    users: new Map(),
+    channels: new Map(),
+    messages,
+    files: new Map(),
+    uploads: new Map(),
+    views: [],
+    ephemerals: [],
+    nextTs: () => `1934000000.${String((ticks += 1)).padStart(6, "0")}`,
+  };
+}
+
+type Body = Readonly<Record<string, string>>;
+type Answer = Readonly<Record<string, unknown>>;
+
+const refuse = (error: string): Answer => ({ ok: false, error });
+
+/** Slack cuts off what is longer, and says so in a warning. */
+const textMax = 40_000;
+
+/** One call of the Web API by the bot. */
+export function runMethod(workspace: Workspace, method: string, body: Body, url: string): Answer {
+  switch (method) {
+    case "auth.test":
+      return {
+        ok: true,
+        url: "https://shop.slack.example/",
+        team: "Shop",
+        user: "parley",
+        team_id: workspace.teamId,
+        user_id: workspace.botUserId,
+        bot_id: workspace.botId,
+        is_enterprise_install: false,
+      };
+    case "chat.postMessage":
+      return postMessage(workspace, body);
+    case "chat.postEphemeral": {
+      const channel = writable(workspace, body);
+      if (typeof channel === "string") return refuse(channel);
+      const { user = "", text = "" } = body;
+      workspace.ephemerals.push({ channel: channel.id, user, text });
+      return { ok: true, message_ts: workspace.nextTs() };
+    }
+    case "chat.update":
+      return updateMessage(workspace, body);
+    case "chat.delete": {
+      const message = ownMessage(workspace, body);
+      if (typeof message === "string") return refuse(message);
+      message.deleted = true;
+      return { ok: true, channel: message.channel, ts: message.ts };
+    }
+    case "conversations.replies":
+    case "conversations.history":
+      return history(workspace, method === "conversations.replies", body);
+    case "conversations.open": {
+      const { users = "" } = body;
+      if (!workspace.users.has(users)) return refuse("user_not_found");
+      const found = [...workspace.channels.values()].find(({ name, kind }) => kind === "im" && name === users);
+      const channel = found ?? { id: `D${users}`, kind: "im" as const, name: users, archived: false, member: true };
+      workspace.channels.set(channel.id, channel);
+      return { ok: true, channel: { id: channel.id } };
+    }
+    case "conversations.info": {
+      const channel = workspace.channels.get(body["channel"] ?? "");
+      if (channel === undefined) return refuse("channel_not_found");
+      const { id, name, kind, archived, member } = channel;
+      return { ok: true, channel: { id, name, is_im: kind === "im", is_archived: archived, is_member: member } };
+    }
+    case "users.info": {
+      const user = workspace.users.get(body["user"] ?? "");
+      return user === undefined ? refuse("user_not_found") : { ok: true, user: describeUser(user) };
+    }
+    case "users.lookupByEmail": {
+      const user = [...workspace.users.values()].find(({ email }) => email === body["email"]);
+      return user === undefined ? refuse("users_not_found") : { ok: true, user: describeUser(user) };
+    }
+    case "files.getUploadURLExternal": {
+      const { filename = "", length = "0" } = body;
+      if (filename === "" || Number(length) <= 0) return refuse("invalid_arguments");
+      const id = `F${randomBytes(5).toString("hex").toUpperCase()}`;
+      workspace.uploads.set(id, { name: filename, length: Number(length), bytes: undefined });
+      return { ok: true, upload_url: `${url.replace(/\/api$/, "")}/upload/${id}`, file_id: id };
+    }
+    case "files.completeUploadExternal":
+      return completeUpload(workspace, body);
+    case "files.info": {
+      const file = workspace.files.get(body["file"] ?? "");
+      return file === undefined ? refuse("file_not_found") : { ok: true, file: describeFile(file, url) };
+    }
+    case "views.open": {
+      if ((body["trigger_id"] ?? "") === "") return refuse("invalid_trigger_id");
+      const view: unknown = JSON.parse(body["view"] ?? "null");
+      workspace.views.push(view);
+      return { ok: true, view: { id: `V${workspace.views.length}` } };
+    }
+    case "reactions.add":
+    case "reactions.remove":
+      return { ok: true };
+    default:
+      return refuse("unknown_method");
+  }
+}
+
+function describeUser(user: FakeUser): Answer {
+  const { id, name, teamId, email, emailConfirmed = true, isBot = false, isRestricted = false } = user;
+  return {
+    id,
+    team_id: teamId,
+    name: name.toLowerCase().replaceAll(" ", "."),
+    real_name: name,
+    deleted: false,
+    is_bot: isBot,
+    is_restricted: isRestricted,
+    is_ultra_restricted: false,
+    is_stranger: user.isStranger ?? false,
+    is_email_confirmed: emailConfirmed,
+    profile: { display_name: name, real_name: name, ...(email === undefined ? {} : { email }), team: teamId },
+  };
+}
+
+export function describeFile(file: FakeFile, url: string): Answer {
+  const address = `${url.replace(/\/api$/, "")}/files/${file.id}/${file.secret}`;
+  return {
+    id: file.id,
+    name: file.name,
+    title: file.title,
+    mimetype: file.mimetype,
+    size: file.bytes.length,
+    mode: "hosted",
+    is_external: false,
+    url_private: address,
+    url_private_download: address,
+  };
+}
+
+/** Where the app may write, or why not. */
+function writable(workspace: Workspace, body: Body): FakeChannel | string {
+  const channel = workspace.channels.get(body["channel"] ?? body["channel_id"] ?? "");
+  if (channel === undefined) return "channel_not_found";
+  if (channel.archived) return "is_archived";
+  return channel.member ? channel : "not_in_channel";
+}
+
+function postMessage(workspace: Workspace, body: Body): Answer {
+  const channel = writable(workspace, body);
+  if (typeof channel === "string") return refuse(channel);
+  const blocks = JSON.parse(body["blocks"] ?? "[]") as unknown[];
+  const text = body["text"] ?? "";
+  if (text === "" && blocks.length === 0) return refuse("no_text");
+  const mistake = blocksMistake(blocks);
+  if (mistake !== undefined) return refuse(mistake);
+  const message: FakeMessage = {
+    channel: channel.id,
+    ts: workspace.nextTs(),
+    threadTs: body["thread_ts"],
+    user: undefined,
+    text: text.slice(0, textMax),
+    blocks,
+    metadata: body["metadata"] === undefined ? undefined : JSON.parse(body["metadata"]),
+    files: [],
+    deleted: false,
+  };
+  workspace.messages.push(message);
+  return { ok: true, channel: channel.id, ts: message.ts, message: describeMessage(workspace, message, false) };
+}
+
+function ownMessage(workspace: Workspace, body: Body): FakeMessage | string {
+  const { channel = "", ts = "" } = body;
+  const found = workspace.messages.find((each) => each.channel === channel && each.ts === ts && !each.deleted);
+  if (found === undefined) return "message_not_found";
+  return found.user === undefined ? found : "cant_update_message";
+}
+
+function updateMessage(workspace: Workspace, body: Body): Answer {
+  const message = ownMessage(workspace, body);
+  if (typeof message === "string") return refuse(message);
+  const blocks = JSON.parse(body["blocks"] ?? "[]") as unknown[];
+  const mistake = blocksMistake(blocks);
+  if (mistake !== undefined) return refuse(mistake);
+  message.text = body["text"] ?? "";
+  message.blocks = blocks;
+  if (body["metadata"] !== undefined) message.metadata = JSON.parse(body["metadata"]);
+  return { ok: true, channel: message.channel, ts: message.ts, text: message.text };
+}
+
+/** Of a thread from its beginning on; of a channel from its end on. */
+function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
+  const { channel = "", ts, include_all_metadata: withMetadata = "false", limit = "100", cursor = "0" } = body;
+  if (!workspace.channels.has(channel)) return refuse("channel_not_found");
+  const all = workspace.messages.filter((each) => each.channel === channel && !each.deleted);
+  const wanted = inThread
+    ? all.filter((each) => each.ts === ts || each.threadTs === ts)
+    : all.filter((each) => each.threadTs === undefined || each.threadTs === each.ts).toReversed();
+  const from = Number(cursor);
+  const page = wanted.slice(from, from + Number(limit));
+  const next = from + page.length < wanted.length ? String(from + page.length) : "";
+  return {
+    ok: true,
+    messages: page.map((each) => describeMessage(workspace, each, withMetadata === "true")),
+    has_more: next !== "",
+    response_metadata: { next_cursor: next },
+  };
+}
+
+function describeMessage(workspace: Workspace, message: FakeMessage, withMetadata: boolean): Answer {
+  const { ts, threadTs, user, text, blocks, metadata, files } = message;
+  return {
+    type: "message",
+    ts,
+    text,
+    blocks,
+    team: workspace.teamId,
+    ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+    ...(user === undefined
+      ? { user: workspace.botUserId, bot_id: workspace.botId, app_id: workspace.appId }
+      : { user }),
+    ...(withMetadata && metadata !== undefined ? { metadata } : {}),
+    ...(files.length === 0 ? {} : { files: files.map(({ id, name, title }) => ({ id, name, title })) }),
+  };
+}
+
+function completeUpload(workspace: Workspace, body: Body): Answer {
+  const channel = writable(workspace, body);
+  if (typeof channel === "string") return refuse(channel);
+  const named = JSON.parse(body["files"] ?? "[]") as { readonly id: string; readonly title?: string }[];
+  const files: FakeFile[] = [];
+  for (const { id, title } of named) {
+    const upload = workspace.uploads.get(id);
+    if (upload?.bytes === undefined) return refuse("file_not_found");
+    const { name, bytes } = upload;
+    const file = { id, name, title: title ?? name, mimetype: "application/octet-stream", bytes, secret: "s" };
+    workspace.files.set(id, file);
+    files.push(file);
+  }
+  if (files.length === 0) return refuse("invalid_arguments");
+  workspace.messages.push({
+    channel: channel.id,
+    ts: workspace.nextTs(),
+    threadTs: body["thread_ts"],
+    user: undefined,
+    text: body["initial_comment"] ?? "",
+    blocks: JSON.parse(body["blocks"] ?? "[]") as unknown[],
+    metadata: undefined,
+    files,
+    deleted: false,
+  });
+  return { ok: true, files: files.map(({ id, title }) => ({ id, title })) };
+}
