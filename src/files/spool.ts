@@ -77,5 +77,5 @@ async function typeOf(head: Buffer, declaredType: string): Promise<string> {
   // Documents of office programs are archives, and say so only.
   if (found === "application/zip" && declared.startsWith("application/vnd.")) return declared;
   if (found !== undefined) return found;
-  return (supportedMimeTypes as ReadonlySet<string>).has(declared) ? "application/octet-stream" : declared;
+  return supportedMimeTypes.has(declared) ? "application/octet-stream" : declared;
 }

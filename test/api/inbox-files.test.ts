@@ -40,9 +40,9 @@ eachDatabase("files in the inbox", (open) => {
       headers: { cookie: user.cookie, "content-type": "application/octet-stream", ...headers },
       body: bytes instanceof Uint8Array ? Uint8Array.from(bytes) : bytes,
       ...(bytes instanceof Uint8Array ? {} : { duplex: "half" }),
-    } as RequestInit);
+    });
   const uploaded = async (user: InboxUser, id: string, name: string, bytes: Uint8Array): Promise<FileView> =>
-    (await (await upload(user, id, name, bytes)).json()) as FileView;
+    (await upload(user, id, name, bytes)).json();
   const file = (user: InboxUser, url: string | null) =>
     fetch(`${app.url}${url ?? ""}`, { headers: { cookie: user.cookie } });
   const reply = async (user: InboxUser, id: string, files: readonly string[], content = "") => {

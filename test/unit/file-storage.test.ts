@@ -56,7 +56,9 @@ async function startFakeS3(bucket: string) {
           }
           const prefix = url.searchParams.get("prefix") ?? "";
           const after = Number(url.searchParams.get("continuation-token") ?? "0");
-          const named = [...objects].filter(([name]) => name.startsWith(prefix)).toSorted();
+          const named = [...objects]
+            .filter(([name]) => name.startsWith(prefix))
+            .toSorted(([a], [b]) => (a < b ? -1 : 1));
           const part = named.slice(after, after + page);
           const contents = part.map(
             ([name, { at }]) => `<Contents><Key>${name}</Key><LastModified>${at}</LastModified></Contents>`,

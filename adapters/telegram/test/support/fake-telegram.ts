@@ -149,7 +149,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const at = shown.findIndex((each) => isAt(each, body));
     const before = shown[at];
     if (before === undefined) return refuse(400, "Bad Request: message to edit not found");
-    const text = String(body[field] ?? "");
+    const text = textIn(body, field) ?? "";
     if (before.text === text) return refuse(400, "Bad Request: message is not modified");
     shown[at] = { ...before, text };
     return ok(true);
@@ -157,14 +157,14 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
 
   function sendFile(body: Record<string, unknown>, field: "photo" | "document"): Result {
     const chatId = Number(body["chat_id"]);
-    const caption = String(body["caption"] ?? "");
+    const caption = textIn(body, "caption") ?? "";
     if (!Number.isSafeInteger(chatId)) return refuse(400, "Bad Request: chat not found");
     if (caption.length > captionMax) return refuse(400, "Bad Request: message caption is too long");
     const given = body["__file"] as
       | { readonly name: string; readonly type: string; readonly bytes: Buffer }
       | undefined;
     if (given === undefined || given.bytes.length === 0) return refuse(400, "Bad Request: file must be non-empty");
-    const entities = JSON.parse(String(body["caption_entities"] ?? "[]")) as Shown["entities"];
+    const entities = JSON.parse(textIn(body, "caption_entities") ?? "[]") as Shown["entities"];
     const messageId = (nextMessage += 1);
     const file = { name: given.name, mediaType: given.type, bytes: given.bytes, how: field };
     shown.push({ chatId, messageId, text: caption, entities, topicId: topicOf(body), file });
@@ -279,6 +279,11 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       if (server.listening) await goAway();
     },
   };
+}
+
+function textIn(body: Record<string, unknown>, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** The fields of a form, and its file. Names need no quotation marks, as on the real server. */
