@@ -49,13 +49,20 @@ export type TelegramConfig = Static<typeof config>;
 const timeoutSeconds = 30;
 const defaultRoot = "https://api.telegram.org";
 
+/** A token can be replaced; the bot stays the same. */
+const botIdOf = (token: string): string => token.split(":", 1)[0] ?? token;
+
 const telegram: AdapterModule<TelegramConfig> = {
   channels: ["telegram"],
   config,
   secrets: ["token"],
+  identity: ({ token }) => {
+    const key = botIdOf(token);
+    return { key, name: `the bot ${key}`, setting: "token" };
+  },
   create({ config: { token, transport, groups = "addressed", base_url: apiRoot } }, host) {
     const api = new Api(token, { timeoutSeconds, ...(apiRoot === undefined ? {} : { apiRoot }) });
-    const intake = createIntake({ host, api, groups, botId: Number(token.split(":", 1)[0]) });
+    const intake = createIntake({ host, api, groups, botId: Number(botIdOf(token)) });
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
     return {

@@ -16,6 +16,8 @@ const hello = Type.Object({
   /** The conversation that `lastSeq` counts in. */
   conversation: Type.Optional(Type.String({ maxLength: 64 })),
   lastSeq: seq,
+  /** Where the browser has nothing yet: as many of the newest messages are enough. */
+  newest: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   /** The newest message that was on a screen. */
   seen: Type.Optional(seq),
   identity: Type.Optional(
@@ -38,6 +40,10 @@ const send = Type.Object({
   files: Type.Optional(Type.Array(Type.String({ pattern: "^file_[0-9a-z]{26}$" }), { maxItems: 20 })),
 });
 const resume = Type.Object({ kind: Type.Literal("resume"), lastSeq: seq });
+const older = Type.Object({
+  kind: Type.Literal("older"),
+  before: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+});
 const typing = Type.Object({ kind: Type.Literal("typing") });
 const lead = Type.Object({
   kind: Type.Literal("lead"),
@@ -53,6 +59,7 @@ export type ClientFrame =
   | Hello
   | Static<typeof send>
   | Static<typeof resume>
+  | Static<typeof older>
   | Static<typeof typing>
   | Static<typeof lead>
   | Static<typeof seen>
@@ -130,6 +137,13 @@ export type RefusalCode = "empty" | "too_long" | "limited" | "unavailable" | "in
 export type ServerFrame =
   | ReadyFrame
   | MessageFrame
+  /** All messages between two numbers. `after` 0: nothing is before them. */
+  | {
+      readonly kind: "older";
+      readonly before: number;
+      readonly after: number;
+      readonly messages: readonly MessageFrame[];
+    }
   | ({ readonly kind: "standing" } & Standing)
   | { readonly kind: "ack"; readonly clientId: string; readonly seq: number | null; readonly id: string | null }
   | { readonly kind: "nack"; readonly clientId: string; readonly code: RefusalCode; readonly detail: string }
@@ -144,7 +158,10 @@ export type ErrorCode = "bad_frame" | "identity_rejected" | "limited" | "unavail
 export const closeCodes = { badFrames: 4400, badToken: 4401, forbidden: 4403, limited: 4429 } as const;
 
 const validators = new Map<string, Validator<Record<never, never>>>(
-  Object.entries({ hello, send, resume, typing, lead, seen, ping }).map(([kind, schema]) => [kind, Compile(schema)]),
+  Object.entries({ hello, send, resume, older, typing, lead, seen, ping }).map(([kind, schema]) => [
+    kind,
+    Compile(schema),
+  ]),
 );
 
 export type Parsed = { readonly frame: ClientFrame } | { readonly error: string };

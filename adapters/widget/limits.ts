@@ -23,6 +23,7 @@ export interface Limits {
   typing(sessionId: string): boolean;
   resume(sessionId: string): boolean;
   file(sessionId: string, address: string): boolean;
+  older(sessionId: string): boolean;
   readonly socketsPerAddress: number;
 }
 
@@ -43,6 +44,8 @@ export function createLimits(config: WidgetConfig, host: Pick<ChannelHost, "allo
     resume: (sessionId) => host.allow(`resume:${sessionId}`, 12, minuteMs),
     file: (sessionId, address) =>
       host.allow(`file:${sessionId}`, perSession, minuteMs) && host.allow(`file-from:${address}`, perAddress, minuteMs),
+    // Whoever scrolls fast through a long history waits for it a little.
+    older: (sessionId) => host.allow(`older:${sessionId}`, 60, minuteMs),
     typing: (sessionId) => host.allow(`typing:${sessionId}`, 1, 1_500),
   };
 }

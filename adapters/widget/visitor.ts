@@ -1,7 +1,16 @@
 import type { WebSocket } from "ws";
 import type { ChannelHost, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
 import { codePoints, messageCodePointsMax } from "#domain/message.ts";
-import type { ClientFrame, Face, FileFrame, HelloFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
+import type {
+  ClientFrame,
+  Face,
+  FileFrame,
+  HelloFrame,
+  MessageFrame,
+  RefusalCode,
+  ServerFrame,
+  Standing,
+} from "./frames.ts";
 import { closeCodes, parseFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import type { Session } from "./session.ts";
@@ -9,6 +18,8 @@ import { openSession, threadOf, tokenOf } from "./session.ts";
 import type { Contents } from "./contents.ts";
 
 const historyPage = 100;
+/** Messages that are sent together when a customer scrolls back. */
+const olderPage = 30;
 const helloTimeoutMs = 10_000;
 const badFramesMax = 3;
 /** A browser that does not read is let go of: what it missed is replayed when it comes back. */
@@ -154,31 +165,56 @@ export function serveVisitor(
     });
   };
 
-  /** Resolves when the message has left this process: a long history waits for its reader. */
-  const deliver = async (at: Seat, message: ThreadMessage): Promise<void> => {
+  const frameOf = (at: Seat, message: ThreadMessage, prev: number): MessageFrame => {
     const own = `${at.session.id}:`;
     const clientId =
       message.role === "user" && message.externalId?.startsWith(own) === true
         ? message.externalId.slice(own.length)
         : undefined;
-    const frame: ServerFrame = {
+    return {
       kind: "message",
       seq: message.seq,
-      prev: lastSent,
+      prev,
       id: message.id,
       role: message.role,
       author: message.authorName,
       createdAt: message.createdAt,
       content: contents.of(message),
       sources: message.sources.slice(0, 10),
-      ...(message.files.length === 0 ? {} : { files: message.files.map(frameOf) }),
+      ...(message.files.length === 0 ? {} : { files: message.files.map(fileFrameOf) }),
       ...(message.confidence === "low" ? { uncertain: true as const } : {}),
       ...(clientId === undefined ? {} : { clientId }),
     };
+  };
+
+  const noteUnseen = ({ role, seq, id }: ThreadMessage): void => {
+    if (role !== "user" && seq > seen) unseen.push({ seq, id });
+  };
+
+  /** Resolves when it has left this process: a long history waits for its reader. */
+  const sendSlowly = async (frame: ServerFrame): Promise<void> => {
     // A failure to send is followed by the socket's own close.
     if (!closed) await new Promise<void>((resolve) => socket.send(JSON.stringify(frame), () => resolve()));
+  };
+
+  const deliver = async (at: Seat, message: ThreadMessage): Promise<void> => {
+    await sendSlowly(frameOf(at, message, lastSent));
     lastSent = message.seq;
-    if (message.role !== "user" && message.seq > seen) unseen.push({ seq: message.seq, id: message.id });
+    noteUnseen(message);
+  };
+
+  /** Only what lies before what this browser was sent, so that nothing comes twice. */
+  const sendOlder = async (at: Seat, before: number): Promise<void> => {
+    const state = await host.thread(at.thread);
+    // A thread that became another's, or was erased, is for the next reading of the history to tell.
+    if (state === null || state.conversationId !== conversation) return pull(at);
+    if (state.userId !== null && state.userId !== at.verified?.userId) return pull(at);
+    const after = limits.older(at.session.id) ? Math.max(0, before - 1 - olderPage) : before - 1;
+    const found = after < before - 1 ? await host.history(at.thread, after, olderPage) : [];
+    const messages = found.filter(({ seq }) => seq < before);
+    const frames = messages.map((message, i) => frameOf(at, message, messages[i - 1]?.seq ?? after));
+    await sendSlowly({ kind: "older", before, after, messages: frames });
+    for (const message of messages) noteUnseen(message);
   };
 
   const greet = async (hello: HelloFrame): Promise<void> => {
@@ -209,9 +245,10 @@ export function serveVisitor(
     seat = at;
     const state = await host.thread(thread);
     conversation = state?.conversationId ?? null;
+    const newestSeq = state?.lastSeq ?? 0;
     const continues =
-      conversation !== null && hello.conversation === conversation && hello.lastSeq <= (state?.lastSeq ?? 0);
-    lastSent = continues ? hello.lastSeq : 0;
+      conversation !== null && hello.conversation === conversation && hello.lastSeq > 0 && hello.lastSeq <= newestSeq;
+    lastSent = continues ? hello.lastSeq : Math.max(0, newestSeq - (hello.newest ?? newestSeq));
     seen = conversation !== null && hello.conversation === conversation ? (hello.seen ?? 0) : 0;
     await sendReady(at, state);
     pulling = false;
@@ -318,6 +355,8 @@ export function serveVisitor(
         if (!limits.resume(at.session.id)) return socket.close(closeCodes.limited, "limited");
         rewind = Math.min(rewind ?? frame.lastSeq, frame.lastSeq);
         return pull(at);
+      case "older":
+        return run(() => sendOlder(at, frame.before));
       case "typing":
         if (limits.typing(at.session.id)) host.customerTyping(at.thread);
         return;
@@ -359,7 +398,7 @@ export function serveVisitor(
 }
 
 /** The address as it is seen from where the widget's script came from. */
-function frameOf({ name, bytes, url, preview }: ThreadFile): FileFrame {
+function fileFrameOf({ name, bytes, url, preview }: ThreadFile): FileFrame {
   return { name, bytes, url: url === null ? null : url.slice(url.lastIndexOf("/files/") + 1), preview };
 }
 

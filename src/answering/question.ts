@@ -1,4 +1,5 @@
-import { termsOf, wordsOf } from "./terms.ts";
+import { detailsIn } from "./details.ts";
+import { isSoft, termsOf, wordsOf } from "./terms.ts";
 
 /** A question as it is searched for. */
 export interface Understood {
@@ -6,6 +7,8 @@ export interface Understood {
   readonly own: readonly string[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
+  /** The terms of what the customer says of themselves beside it, such as an address: a list for each. */
+  readonly details: readonly (readonly string[])[];
   /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
   readonly counted: string | null;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
@@ -18,15 +21,22 @@ const followUpTermsMax = 3;
 const termsMax = 40;
 
 const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
-const continuing =
-  /^(?:and|but|or|so|also|what about|how about|what if|why|which|how long|how much|how many|when|where)(?=\s|$)/u;
+const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why)(?=\s|$)/u;
+/** Begins a question of its own as well: "How long does delivery take?" is whole, "How long in all?" is not. */
+const measured = /^(?:which|how long|how much|how many|when|where)(?=\s|$)/u;
 
 export function understand(
   text: string,
   history: readonly { readonly role: string; readonly content: string }[],
 ): Understood {
   const own = ownTerms(text);
-  return { own, borrowed: borrowedTerms(text, own, history), counted: countedIn(text), asks: kindOf(text) };
+  return {
+    own,
+    borrowed: borrowedTerms(text, own, history),
+    details: detailsIn(text),
+    counted: countedIn(text),
+    asks: kindOf(text),
+  };
 }
 
 /** "How long does it take" asks for a time; that it says "long" and "take" is no reason to look for these words. */
@@ -51,7 +61,8 @@ function borrowedTerms(
   const joined = words.join(" ");
   const leans =
     own.length === 0 ||
-    (own.length <= followUpTermsMax && (pointing.test(joined) || (continuing.test(joined) && own.length <= 1)));
+    (own.length <= followUpTermsMax && pointing.test(joined)) ||
+    (own.length === 1 && (continuing.test(joined) || (measured.test(joined) && own.every(isSoft))));
   if (!leans || words.length > followUpWordsMax) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;

@@ -37,9 +37,17 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup): Promise<F
     limit: candidatesMax,
     ...(lookup.documentIds === undefined ? {} : { documentIds: lookup.documentIds }),
   });
+  // What a customer says of themselves, and the documents do not know, is not what they ask for.
+  const beside = new Set(
+    question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
+  );
   const shareOf = (term: string): number =>
     question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
-  const asked = weighTerms(terms, result, shareOf);
+  const asked = weighTerms(
+    terms.filter((term) => !beside.has(term)),
+    result,
+    shareOf,
+  );
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {

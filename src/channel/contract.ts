@@ -15,8 +15,22 @@ export interface AdapterModule<Config = unknown> {
   readonly config: TObject;
   /** Names of the configuration's fields that are stored encrypted and never shown. */
   readonly secrets: readonly string[];
+  /**
+   * What of the platform an account takes for itself, such as a bot, whose messages two accounts would take from each
+   * other: the host refuses a second one. Absent where accounts can share whatever they are configured with.
+   */
+  identity?(config: Config): AccountIdentity;
   /** Called once for each account and process. Must not reach the network; throw an Error whose message tells the mend. */
   create(account: Account<Config>, host: ChannelHost): ChannelAdapter;
+}
+
+export interface AccountIdentity {
+  /** The same for two accounts that would be the same. */
+  readonly key: string;
+  /** For the operator, such as "the bot 12345"; no secret. */
+  readonly name: string;
+  /** The setting that tells it. */
+  readonly setting: string;
 }
 
 /** One connection to a platform in one workspace; several of a kind are normal. */

@@ -67,7 +67,7 @@ export const workspaceRotateSecret: Command = ({ argv, output, config }) => {
   if (given === undefined) throw new UsageError("use: parley workspace rotate-secret ID");
   return withCore(config, async ({ store, secrets }) => {
     const { id } = await requireWorkspace(store, given);
-    const secret = await rotateIdentitySecret({ store, secrets }, id);
+    const secret = await rotateIdentitySecret({ store, clock, secrets }, id);
     output.result({ id, identity_secret: secret }, [
       `Identity secret, for your own servers only: ${secret}`,
       "It is shown this once. Hashes made with the one before are refused from now on.",

@@ -3,7 +3,7 @@ import { open, rename, rm } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { systemClock as clock } from "../clock.ts";
 import { exportLines } from "../operator/export.ts";
-import type { ExportLine } from "../operator/export.ts";
+import type { ExportLine } from "../operator/export-rows.ts";
 import { requireWorkspace } from "../operator/keys.ts";
 import { UsageError, readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";

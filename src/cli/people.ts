@@ -1,6 +1,7 @@
 import type { Actor } from "#domain/message.ts";
 import { systemClock as clock } from "../clock.ts";
 import { requireWorkspace } from "../operator/keys.ts";
+import { requireDeletable } from "../operator/workspaces.ts";
 import { readAudit, showContact } from "../operator/people.ts";
 import { customerByEmail } from "#store/customers.ts";
 import { UsageError, readArguments } from "./arguments.ts";
@@ -127,7 +128,7 @@ export const workspaceDelete: Command = ({ argv, output, config }) => {
   const [id, ...rest] = given.words;
   if (id === undefined || rest.length > 0) throw new UsageError("use: parley workspace delete ID [--yes]");
   return withCore(config, async ({ store, people, dropKnowledge }) => {
-    const workspace = await requireWorkspace(store, id);
+    const workspace = await requireDeletable(store, id);
     const question = `Delete workspace ${workspace.id} with all its conversations, documents, keys and agents? This cannot be undone. Type its name, ${workspace.name}:`;
     if (!(await confirmed(given.flag("yes"), question, workspace.name))) {
       output.result({ id: workspace.id, deleted: false }, ["Nothing was deleted."]);

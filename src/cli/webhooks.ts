@@ -73,7 +73,7 @@ export const webhookList: Command = ({ argv, output, config }) => {
 export const webhookRemove: Command = ({ argv, output, config }) => {
   const id = idOf(argv, "remove");
   return withCore(config, async ({ store }) => {
-    await removeWebhook(store, id);
+    await removeWebhook(store, clock, id);
     output.result({ id, removed: true }, [`Removed ${id}: nothing is sent to it from now on.`]);
     return 0;
   });

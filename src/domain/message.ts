@@ -47,8 +47,8 @@ export const auditActions = [
   "deleted",
   "exported",
 ] as const;
-/** The last two tell of contacts, and so are in no conversation's log. */
-export type AuditAction = (typeof auditActions)[number] | "contact_merged" | "contact_unmerged";
+/** The others tell of contacts and of the workspace, and so are in no conversation's log. */
+export type AuditAction = (typeof auditActions)[number] | "contact_merged" | "contact_unmerged" | "secret_rotated";
 
 /** Length as the contract counts it: Unicode code points. */
 export function codePoints(text: string): number {

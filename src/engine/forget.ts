@@ -1,11 +1,21 @@
 import { newId } from "#domain/ids.ts";
 import { systemActor } from "#domain/message.ts";
 import { chunks, customerByEmail } from "#store/customers.ts";
-import type { Customer } from "#store/customers.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { AuditTable } from "#store/schema.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { removeContacts } from "./retention.ts";
+import type { Traces } from "./traces.ts";
+import {
+  auditPages,
+  forgetActorId,
+  holds,
+  isReceivedFrom,
+  keptResponsePages,
+  tells,
+  tracesOf,
+  unplacedEventPages,
+} from "./traces.ts";
 import { removeConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -27,22 +37,9 @@ export interface ForgetDependencies {
   readonly progress?: (line: string) => void;
 }
 
-const actor = systemActor("forget");
+const actor = systemActor(forgetActorId);
 const pageSize = 500;
 const erased = "[erased]";
-const conversationPattern = /conv_[0-9a-z]{26}/g;
-
-/** What tells that a text is about the customer. */
-interface Traces {
-  /** Lower case. */
-  readonly email: string;
-  /** Finds the address, and not another that only holds it: `joann@shop.example` is not `ann@shop.example`. */
-  readonly named: RegExp;
-  readonly conversations: ReadonlySet<string>;
-  readonly contacts: ReadonlySet<string>;
-  /** Names of the platforms for them, of any kind. */
-  readonly identities: ReadonlySet<string>;
-}
 
 /**
  * Erases a customer: every conversation with what hangs on it, what they are known by, and what is left of them in
@@ -56,7 +53,7 @@ export async function forgetCustomer(
 ): Promise<Forgotten> {
   const { store, clock, progress = () => undefined } = dependencies;
   const customer = await customerByEmail(store.read, workspace.id, email);
-  const traces = await tracesOf(store, customer, email);
+  const traces = await tracesOf(store.read, workspace.id, customer, { email, erased: true });
   let messages = 0;
   let events = 0;
   for (const [done, id] of customer.conversationIds.entries()) {
@@ -69,45 +66,20 @@ export async function forgetCustomer(
   const auditEntries = await eraseNames(store, workspace.id, traces);
   const leftovers = (await eraseKeptResponses(store, workspace.id, traces)) + (await eraseQueued(store, traces));
   const ids = customer.contacts.map(({ id }) => id);
-  for (const some of chunks(ids, 100)) await store.write((tx) => removeContacts(tx, some));
   const found = { contacts: ids.length, conversations: customer.conversationIds.length };
+  // Together with the last contact: without it, nobody finds any more that there was something to be noted.
+  const groups = [...chunks(ids, 100)];
+  const last = groups.pop() ?? [];
+  for (const some of groups) await store.write((tx) => removeContacts(tx, some));
   if (found.contacts + found.conversations > 0) {
-    await store.write((tx) => noteErasure(tx, workspace.id, found, clock.now()));
+    await store.write(async (tx) => {
+      await removeContacts(tx, last);
+      await noteErasure(tx, workspace.id, found, clock.now());
+    });
   }
   await purgeIndex(dependencies);
   return { ...found, messages, events, auditEntries, leftovers };
 }
-
-async function tracesOf(store: Store, customer: Customer, email: string): Promise<Traces> {
-  const identities = new Set<string>();
-  for (const some of chunks(customer.contacts.map(({ id }) => id))) {
-    const rows = await store.read.selectFrom("identities").select("value").where("contact_id", "in", some).execute();
-    for (const { value } of rows) identities.add(value);
-  }
-  const address = email.trim().toLowerCase();
-  return {
-    email: address,
-    named: addressPattern(address),
-    conversations: new Set(customer.conversationIds),
-    contacts: new Set(customer.contacts.map(({ id }) => id)),
-    identities,
-  };
-}
-
-/** Before the address may stand what JSON writes for a line's end and the like, whose last sign is a letter. */
-function addressPattern(address: string): RegExp {
-  const before = String.raw`(?:(?<![\p{L}\p{N}.%+-])|(?<=\\[bfnrt]|\\u[0-9a-f]{4}))`;
-  const after = String.raw`(?![\p{L}\p{N}-]|\.[\p{L}\p{N}])`;
-  return new RegExp(`${before}${address.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}${after}`, "u");
-}
-
-function tells(text: string | null, { named, conversations }: Traces): boolean {
-  if (text === null) return false;
-  return named.test(text.toLowerCase()) || (text.match(conversationPattern) ?? []).some((id) => conversations.has(id));
-}
-
-/** In an id nothing tells where the address begins. */
-const holds = (id: string | null, { email }: Traces): boolean => id?.toLowerCase().includes(email) === true;
 
 async function eraseConversation(
   tx: Tx,
@@ -141,51 +113,20 @@ async function eraseEvents(store: Store, workspaceId: string, traces: Traces): P
     .execute();
   const own = new Set(accounts.map(({ id }) => id));
   let count = 0;
-  for (let after = 0; ;) {
-    const page = await store.read
-      .selectFrom("inbound_events")
-      .select(["id", "account_id", "external_id", "payload"])
-      .where("conversation_id", "is", null)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute();
-    const theirs = page
-      .filter(
-        (row) =>
-          own.has(row.account_id) &&
-          (tells(row.payload, traces) || holds(row.external_id, traces) || isSentBy(row.payload, traces)),
-      )
-      .map(({ id }) => id);
+  for await (const page of unplacedEventPages(store.read)) {
+    const theirs = page.filter((row) => own.has(row.account_id) && isReceivedFrom(row, traces)).map(({ id }) => id);
     if (theirs.length > 0) {
       await store.write((tx) => tx.deleteFrom("inbound_events").where("id", "in", theirs).execute());
     }
     count += theirs.length;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return count;
-    after = last.id;
   }
-}
-
-function isSentBy(payload: string, { identities }: Traces): boolean {
-  const { sender } = JSON.parse(payload) as {
-    readonly sender?: { readonly key?: string; readonly verified?: { readonly userId?: string } };
-  };
-  return identities.has(sender?.key ?? "") || identities.has(sender?.verified?.userId ?? "");
+  return count;
 }
 
 /** Takes the customer's name and address out of the audit log, also of conversations that were deleted before. */
 async function eraseNames(store: Store, workspaceId: string, traces: Traces): Promise<number> {
   let count = 0;
-  for (let after = ""; ;) {
-    const page = await store.read
-      .selectFrom("audit")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute();
+  for await (const page of auditPages(store.read, workspaceId)) {
     const changed = page.flatMap((row) => {
       const clean = withoutNames(row, traces);
       return clean === row ? [] : [clean];
@@ -202,16 +143,17 @@ async function eraseNames(store: Store, workspaceId: string, traces: Traces): Pr
       });
     }
     count += changed.length;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return count;
-    after = last.id;
   }
+  return count;
 }
 
-function withoutNames(row: AuditTable, { named, contacts }: Traces): AuditTable {
+function withoutNames(row: AuditTable, { named, names, contacts, conversations }: Traces): AuditTable {
   const theirs = row.actor_type === "customer" && row.actor_id !== null && contacts.has(row.actor_id);
+  const inTheirs = row.conversation_id !== null && conversations.has(row.conversation_id);
+  const isTelling = (text: string): boolean =>
+    named.test(text) || (inTheirs && names.some((name) => text.includes(name)));
   const clean = (text: string | null): string | null =>
-    text !== null && named.test(text.toLowerCase()) ? erased : text;
+    text !== null && isTelling(text.toLowerCase()) ? erased : text;
   const next = {
     ...row,
     actor_name: theirs ? null : clean(row.actor_name),
@@ -231,17 +173,7 @@ async function eraseKeptResponses(store: Store, workspaceId: string, traces: Tra
   const keys = await store.read.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
   let count = 0;
   for (const { id: keyId } of keys) {
-    for (let after = { path: "", idempotency_key: "" }; ;) {
-      const { path, idempotency_key: key } = after;
-      const page = await store.read
-        .selectFrom("idempotency")
-        .select(["path", "idempotency_key", "response"])
-        .where("key_id", "=", keyId)
-        .where((eb) => eb.or([eb("path", ">", path), eb.and([eb("path", "=", path), eb("idempotency_key", ">", key)])]))
-        .orderBy("path")
-        .orderBy("idempotency_key")
-        .limit(pageSize)
-        .execute();
+    for await (const page of keptResponsePages(store.read, keyId)) {
       const theirs = page.filter((row) => tells(row.response, traces) || tells(row.path, traces));
       if (theirs.length > 0) {
         await store.write(async (tx) => {
@@ -256,9 +188,6 @@ async function eraseKeptResponses(store: Store, workspaceId: string, traces: Tra
         });
       }
       count += theirs.length;
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageSize) break;
-      after = last;
     }
   }
   return count;

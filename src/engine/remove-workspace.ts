@@ -7,12 +7,16 @@ import { finishWork, insertWork } from "#store/outbox.ts";
 import { dropAttachments } from "./attachments.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
-import { deleteEventsOfWorkspace } from "#store/webhooks.ts";
+import { deleteEndpoint, deleteEventsOfWorkspace } from "#store/webhooks.ts";
+import { relinkLane } from "./changes.ts";
+import { removeContacts } from "./retention.ts";
+import { retimeWork } from "./retime.ts";
 import { removeConversation } from "./update.ts";
 
 const actor = systemActor("workspace delete");
 const conversationsAtOnce = 10;
 const rowsAtOnce = 500;
+const keptAtOnce = 100;
 const partsAtOnce = 4;
 /**
  * The command removes it all itself. What it leaves because it was interrupted, or because a process still knew the
@@ -26,7 +30,8 @@ const lane = (workspaceId: string): string => `purge:${workspaceId}`;
 export async function closeWorkspace(tx: Tx, workspaceId: string, now: number): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable("workspaces")
-    .set({ deleted_at: now })
+    // The configuration file can make one of the name anew.
+    .set({ deleted_at: now, declared_as: null })
     .where("id", "=", workspaceId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
@@ -59,6 +64,8 @@ export async function purge(
   await dependencies.store.write((tx) => finishWork(tx, rows));
 }
 
+type OwnTable = "conversations" | "documents" | "accounts" | "agents" | "contacts" | "api_keys" | "webhooks";
+
 /**
  * Removes all of a closed workspace, a few rows at a time. What stays are its id and the hashes of its keys, so that
  * they are told that it was deleted, and one audit entry that says when. Can be begun again.
@@ -70,7 +77,7 @@ export async function emptyWorkspace(
   progress: (line: string) => void,
 ): Promise<void> {
   const workspace = { id: workspaceId, name: "", plan: "business", settings: defaultSettings } as const;
-  const of = (table: "conversations" | "documents" | "accounts" | "agents" | "contacts" | "api_keys", limit: number) =>
+  const of = (table: OwnTable, limit: number) =>
     store.read.selectFrom(table).select("id").where("workspace_id", "=", workspaceId).limit(limit).execute();
 
   for (let removed = 0; ;) {
@@ -135,21 +142,55 @@ export async function emptyWorkspace(
     });
   }
   for (const { id } of await of("api_keys", 10_000)) {
+    for (;;) {
+      signal.throwIfAborted();
+      const kept = await store.read
+        .selectFrom("idempotency")
+        .select(["key_id", "path", "idempotency_key"])
+        .where("key_id", "=", id)
+        .limit(keptAtOnce)
+        .execute();
+      if (kept.length === 0) break;
+      await store.write(async (tx) => {
+        for (const row of kept) {
+          await tx
+            .deleteFrom("idempotency")
+            .where((eb) => eb.and(row))
+            .execute();
+        }
+      });
+    }
     await store.write(async (tx) => {
-      await tx.deleteFrom("idempotency").where("key_id", "=", id).execute();
+      await tx
+        .deleteFrom("counters")
+        .where("name", "in", [`rate:day:${id}`, `rate:minute:${id}`])
+        .execute();
       await tx.updateTable("api_keys").set({ name: "", hint: "" }).where("id", "=", id).execute();
     });
   }
-  for (const table of ["contacts", "audit", "webhooks"] as const) {
-    await removeRows(store, table, workspaceId, signal);
+  for (;;) {
+    signal.throwIfAborted();
+    const ids = (await of("contacts", rowsAtOnce)).map(({ id }) => id);
+    if (ids.length === 0) break;
+    await store.write(async (tx) => {
+      await removeContacts(tx, ids);
+      await removeWork(tx, ids.map(relinkLane));
+    });
   }
+  for (const { id } of await of("webhooks", 10_000)) {
+    signal.throwIfAborted();
+    await deleteEndpoint(store, id);
+  }
+  await removeAudit(store, workspaceId, signal);
   // Of documents and tests; those of conversations went with them.
   while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
-  for (const table of ["identities", "contact_merges"] as const) {
-    await store.write((tx) => tx.deleteFrom(table).where("workspace_id", "=", workspaceId).execute());
-  }
+  await removeCrawling(store, signal);
   await store.write(async (tx) => {
-    await tx.deleteFrom("counters").where("name", "like", `queries:${workspaceId}%`).execute();
+    await tx.deleteFrom("counters").where("name", "=", `queries:${workspaceId}`).execute();
+    await removeWork(tx, [retimeWork(workspaceId, 0).lane]);
+    // Of contacts that were gone before.
+    await tx.deleteFrom("identities").where("workspace_id", "=", workspaceId).execute();
+    await tx.deleteFrom("contact_merges").where("workspace_id", "=", workspaceId).execute();
     await tx
       .updateTable("workspaces")
       .set({ name: "", settings: "{}", identity_secret: "" })
@@ -179,23 +220,49 @@ export async function emptyWorkspace(
   });
 }
 
-async function removeRows(
-  store: Store,
-  table: "contacts" | "audit" | "webhooks",
-  workspaceId: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function removeAudit(store: Store, workspaceId: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
     const rows = await store.read
-      .selectFrom(table)
+      .selectFrom("audit")
       .select("id")
       .where("workspace_id", "=", workspaceId)
       .limit(rowsAtOnce)
       .execute();
     if (rows.length === 0) return;
     const ids = rows.map(({ id }) => id);
-    await store.write((tx) => tx.deleteFrom(table).where("id", "in", ids).execute());
+    await store.write((tx) => tx.deleteFrom("audit").where("id", "in", ids).execute());
+  }
+}
+
+/** Work that is still to be done, or was given up, with the error that tells why. */
+async function removeWork(tx: Tx, lanes: readonly string[]): Promise<void> {
+  for (const some of chunks(lanes)) await tx.deleteFrom("outbox").where("lane", "in", some).execute();
+}
+
+/** The crawling of websites whose documents are gone: several share a lane, which tells of none of them. */
+async function removeCrawling(store: Store, signal: AbortSignal): Promise<void> {
+  for (let after = 0; ;) {
+    signal.throwIfAborted();
+    const rows = await store.read
+      .selectFrom("outbox")
+      .select(["id", "payload"])
+      .where("kind", "=", "crawl")
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(rowsAtOnce)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    const documentOf = new Map(
+      rows.map(({ id, payload }) => [id, (JSON.parse(payload) as { readonly documentId: string }).documentId]),
+    );
+    const wanted = [...new Set(documentOf.values())];
+    const there = await store.read.selectFrom("documents").select("id").where("id", "in", wanted).execute();
+    const known = new Set(there.map(({ id }) => id));
+    const gone = rows.filter(({ id }) => !known.has(documentOf.get(id) ?? "")).map(({ id }) => id);
+    if (gone.length > 0) await store.write((tx) => tx.deleteFrom("outbox").where("id", "in", gone).execute());
   }
 }
 

@@ -1,13 +1,16 @@
 import { hash } from "node:crypto";
+import type { Selectable } from "kysely";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Store, Tx } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
+import { isProcessGone } from "#store/processes.ts";
+import type { IdempotencyTable } from "#store/schema.ts";
 
 /** For so long an answer is kept. */
 const keptMs = 24 * 3_600_000;
 
-/** Longer than any request can take: after it, the process that held the claim is gone. */
+/** Longer than any request can take: after it nobody is waited for, also where its process still says that it runs. */
 const leaseMs = 90_000;
 
 /** Old rows that one new claim clears away at most. */
@@ -104,7 +107,7 @@ export function createIdempotency(store: Store, now: () => number, processId: st
           return { kind: "ours", workId: newWorkId };
         }
         const old = row.created_at <= at - keptMs;
-        const abandoned = row.status === null && (row.process_id === null || row.lease_until <= at);
+        const abandoned = row.status === null && (await isAbandoned(tx, row, at));
         if (abandoned || (old && row.status !== null)) {
           // The same again goes on where the one before it ended; whatever else is a request of its own.
           const goesOn = !old && row.body_hash === body_hash && row.work_id !== null;
@@ -133,6 +136,11 @@ export function createIdempotency(store: Store, now: () => number, processId: st
       if (isDuplicate(error)) throw inFlight(error);
       throw error;
     }
+  }
+
+  async function isAbandoned(tx: Tx, row: Selectable<IdempotencyTable>, at: number): Promise<boolean> {
+    if (row.process_id === null || row.lease_until <= at) return true;
+    return row.process_id !== processId && (await isProcessGone(tx, row.process_id, at));
   }
 
   /** Whoever comes first after a day takes a few old rows along, so that no job is needed for it. */

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import { newId } from "#domain/ids.ts";
 import { releaseLeases } from "#store/outbox.ts";
+import { heartbeatMs } from "#store/processes.ts";
 
 export interface ProcessLease {
   readonly id: string;
@@ -12,7 +13,6 @@ export interface ProcessLease {
   close(): Promise<void>;
 }
 
-const heartbeatMs = 5_000;
 const deadMs = 60_000;
 
 /**

@@ -2,7 +2,7 @@ import { newId } from "#domain/ids.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import type { LoadAdapter } from "../channels.ts";
 import { configMistake } from "../channels.ts";
-import type { FileChannel } from "../config-file.ts";
+import type { FileChannel, FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
 
 export interface AccountDependencies {
@@ -61,6 +61,30 @@ export async function provisionAccounts(
       }
     }
   });
+}
+
+/**
+ * Refuses accounts of the file that take the same thing of a platform for themselves: each would get a part of what
+ * customers write, and answer it for the other's company.
+ */
+export async function checkIdentities(load: LoadAdapter, workspaces: readonly FileWorkspace[]): Promise<void> {
+  const taken = new Map<string, string>();
+  for (const { name: workspace, channels } of workspaces) {
+    for (const channel of channels.filter(({ enabled }) => enabled)) {
+      const module = await load(channel.channel);
+      if (module?.identity === undefined || configMistake(module, channel.config) !== undefined) continue;
+      const identity = module.identity(channel.config);
+      const key = `${channel.channel}\n${identity.key}`;
+      const other = taken.get(key);
+      if (other !== undefined) {
+        throw channel.mistake(
+          identity.setting,
+          `the account ${channel.name} is of ${identity.name}, and so is ${other}: give each its own, or take one of them out`,
+        );
+      }
+      taken.set(key, `${channel.name} of the workspace ${workspace}`);
+    }
+  }
 }
 
 /** The configuration, and apart from it what is stored encrypted, once the adapter's schema has taken both. */

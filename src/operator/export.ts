@@ -1,15 +1,28 @@
+import type { Selectable, SelectQueryBuilder } from "kysely";
 import { storedSettings } from "#domain/workspace.ts";
 import type { Clock, Reader, Store } from "#engine/ports.ts";
-import { newId } from "#domain/ids.ts";
+import type { Traces } from "#engine/traces.ts";
+import {
+  auditPages,
+  isAuditOf,
+  isReceivedFrom,
+  keptResponsePages,
+  tells,
+  tracesOf,
+  unplacedEventPages,
+} from "#engine/traces.ts";
+import type { Customer } from "#store/customers.ts";
 import { chunks, customerByEmail } from "#store/customers.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import type { EventsTable } from "#store/schema-webhooks.ts";
+import type { Database } from "#store/schema.ts";
+import { noteAction } from "./audit.ts";
+import type { ExportLine } from "./export-rows.ts";
+import { iso, line, rowLines, rowPages } from "./export-rows.ts";
 
 const pageSize = 200;
 /** Messages that are read together; a longer conversation is read in pages. */
 const messagesAtOnce = 1_000;
-
-/** One line of an export: what it is, and its fields. */
-export type ExportLine = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /**
  * Everything held of a workspace, or of one of its customers, without secrets. Read in pages, so that the size of a
@@ -25,7 +38,10 @@ export async function* exportLines(
   const counts = new Map<string, number>();
   const found = email === undefined ? undefined : await customerByEmail(db, workspaceId, email);
   await noteExport(store, clock, workspaceId, found?.conversationIds);
-  const lines = found === undefined ? ofWorkspace(db, workspaceId) : ofCustomer(db, workspaceId, found);
+  const lines =
+    found === undefined || email === undefined
+      ? ofWorkspace(db, workspaceId)
+      : ofCustomer(db, workspaceId, found, await tracesOf(db, workspaceId, found, { email, erased: false }));
   yield {
     type: "export",
     format: 1,
@@ -48,26 +64,11 @@ async function noteExport(
   workspaceId: string,
   conversationIds: readonly string[] | undefined,
 ): Promise<void> {
+  const detail = conversationIds === undefined ? "the workspace" : "with all that is held of the customer";
   for (const some of chunks<string | null>(conversationIds ?? [null], pageSize)) {
+    const now = clock.now();
     await store.write((tx) =>
-      tx
-        .insertInto("audit")
-        .values(
-          some.map((id) => ({
-            id: newId("aud", clock.now()),
-            workspace_id: workspaceId,
-            conversation_id: id,
-            action: "exported" as const,
-            actor_type: "system",
-            actor_id: "export",
-            actor_name: null,
-            from_value: null,
-            to_value: null,
-            detail: id === null ? "the workspace" : "with all that is held of the customer",
-            created_at: clock.now(),
-          })),
-        )
-        .execute(),
+      noteAction(tx, { workspaceId, conversationIds: some, action: "exported", by: "export", detail, now }),
     );
   }
 }
@@ -82,101 +83,88 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     ...workspace,
     settings: storedSettings(settings),
   });
-  yield* pages("agent", (after) =>
+  for (const { window_start, value } of await db
+    .selectFrom("counters")
+    .select(["window_start", "value"])
+    .where("name", "=", `queries:${workspaceId}`)
+    .orderBy("window_start")
+    .execute()) {
+    yield line("usage", { month: iso(window_start).slice(0, 7), queries: value });
+  }
+  const agentPages = rowPages(
     db
       .selectFrom("agents")
       .select(["id", "email", "name", "role", "created_at"])
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
+      .where("workspace_id", "=", workspaceId),
   );
-  yield* pages("api_key", (after) =>
+  for await (const agents of agentPages) {
+    for (const agent of agents) yield line("agent", agent);
+    const ids = agents.map(({ id }) => id);
+    const tokens = db.selectFrom("agent_tokens").select(["agent_id", "kind", "expires_at", "used_at", "created_at"]);
+    for (const row of await tokens.where("agent_id", "in", ids).execute()) yield line("agent_session", row);
+  }
+  const keyPages = rowPages(
     db
       .selectFrom("api_keys")
       .select(["id", "name", "hint", "limit_minute", "limit_day", "expires_at", "revoked_at", "created_at"])
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
+      .where("workspace_id", "=", workspaceId),
   );
-  yield* pages("account", (after) =>
+  for await (const keys of keyPages) {
+    for (const key of keys) yield line("api_key", key);
+    yield* keptResponses(
+      db,
+      keys.map(({ id }) => id),
+      () => true,
+    );
+  }
+  const accountPages = rowPages(
     db
       .selectFrom("accounts")
       .select(["id", "channel", "name", "config", "managed_by", "enabled", "created_at"])
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
+      .where("workspace_id", "=", workspaceId),
   );
-  yield* pages("webhook", (after) =>
+  const accounts = new Set<string>();
+  for await (const rows of accountPages) {
+    for (const row of rows) {
+      accounts.add(row.id);
+      yield line("account", row);
+    }
+  }
+  yield* rowLines(
+    "webhook",
     db
       .selectFrom("webhooks")
-      .select(["id", "url", "events", "disabled_at", "disabled_reason", "created_at"])
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
+      .select(["id", "url", "events", "disabled_at", "disabled_reason", "managed_by", "failing_since", "created_at"])
+      .where("workspace_id", "=", workspaceId),
   );
-  const contactPages = (after: string) =>
-    db
-      .selectFrom("contacts")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute();
-  for await (const contacts of rowPages(contactPages)) {
+  for await (const contacts of rowPages(
+    db.selectFrom("contacts").selectAll().where("workspace_id", "=", workspaceId),
+  )) {
     for (const contact of contacts) yield line("contact", contact);
     yield* identitiesOf(
       db,
       contacts.map(({ id }) => id),
     );
   }
-  yield* pages("contact_merge", (after) =>
-    db
-      .selectFrom("contact_merges")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
-  );
-  for await (const conversations of rowPages((after) =>
-    db
-      .selectFrom("conversations")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
+  yield* rowLines("contact_merge", db.selectFrom("contact_merges").selectAll().where("workspace_id", "=", workspaceId));
+  for await (const conversations of rowPages(
+    db.selectFrom("conversations").selectAll().where("workspace_id", "=", workspaceId),
   )) {
-    yield* conversationLines(db, conversations, false);
+    yield* conversationLines(db, conversations);
   }
-  yield* pages("audit", (after) =>
-    db
-      .selectFrom("audit")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
-  );
+  for await (const page of unplacedEventPages(db)) {
+    for (const row of page) if (accounts.has(row.account_id)) yield line("received_event", row);
+  }
+  yield* eventLines(db, db.selectFrom("events").selectAll().where("workspace_id", "=", workspaceId));
+  for await (const page of auditPages(db, workspaceId)) for (const row of page) yield line("audit", row);
   yield* documentLines(db, workspaceId);
 }
 
 async function* ofCustomer(
   db: Reader,
   workspaceId: string,
-  { contacts, conversationIds }: Awaited<ReturnType<typeof customerByEmail>>,
+  { contacts, conversationIds }: Customer,
+  traces: Traces,
 ): AsyncGenerator<ExportLine> {
   for (const contact of contacts) yield line("contact", contact);
   for (const some of chunks(contacts.map(({ id }) => id))) {
@@ -192,7 +180,23 @@ async function* ofCustomer(
       .where("id", "in", some)
       .orderBy("id")
       .execute();
-    yield* conversationLines(db, conversations, true);
+    yield* conversationLines(db, conversations);
+    yield* eventLines(db, db.selectFrom("events").selectAll().where("subject_id", "in", some));
+  }
+  const own = db.selectFrom("accounts").select("id").where("workspace_id", "=", workspaceId);
+  const accounts = new Set((await own.execute()).map(({ id }) => id));
+  for await (const page of unplacedEventPages(db)) {
+    for (const row of page)
+      if (accounts.has(row.account_id) && isReceivedFrom(row, traces)) yield line("received_event", row);
+  }
+  const keys = await db.selectFrom("api_keys").select("id").where("workspace_id", "=", workspaceId).execute();
+  yield* keptResponses(
+    db,
+    keys.map(({ id }) => id),
+    (row) => tells(row.response, traces) || tells(row.path, traces),
+  );
+  for await (const page of auditPages(db, workspaceId)) {
+    for (const row of page) if (isAuditOf(row, traces)) yield line("audit", row);
   }
 }
 
@@ -202,12 +206,25 @@ async function* identitiesOf(db: Reader, contactIds: readonly string[]): AsyncGe
   for (const row of rows) yield line("identity", row);
 }
 
-/** Conversations with all that hangs on them; `audit`: with the log of each. */
-async function* conversationLines(
+/** What answers a request that is sent again with its Idempotency-Key; the key itself is kept as a hash only. */
+async function* keptResponses(
   db: Reader,
-  conversations: readonly ConversationRow[],
-  audit: boolean,
+  keyIds: readonly string[],
+  wanted: (row: { readonly path: string; readonly response: string | null }) => boolean,
 ): AsyncGenerator<ExportLine> {
+  for (const keyId of keyIds) {
+    for await (const page of keptResponsePages(db, keyId)) {
+      for (const row of page.filter(wanted)) {
+        const { key_id, path, status, created_at } = row;
+        const response = row.response === null ? null : (JSON.parse(row.response) as unknown);
+        yield line("kept_response", { key_id, path, status, response, created_at });
+      }
+    }
+  }
+}
+
+/** Conversations with all that hangs on them, but the audit log and the events. */
+async function* conversationLines(db: Reader, conversations: readonly ConversationRow[]): AsyncGenerator<ExportLine> {
   for (const group of byMessages(conversations)) {
     const ids = group.map(({ id }) => id);
     const tags = Map.groupBy(
@@ -222,49 +239,16 @@ async function* conversationLines(
     for (const row of group) {
       yield line("conversation", { ...row, tags: (tags.get(row.id) ?? []).map(({ tag }) => tag) });
     }
-    yield* pages("message", (after) =>
-      db
-        .selectFrom("messages")
-        .selectAll()
-        .where("conversation_id", "in", ids)
-        .where("id", ">", after)
-        .orderBy("id")
-        .limit(messagesAtOnce)
-        .execute(),
-    );
-    for await (const files of rowPages((after) =>
-      db
-        .selectFrom("attachments")
-        .selectAll()
-        .where("conversation_id", "in", ids)
-        .where("id", ">", after)
-        .orderBy("id")
-        .limit(pageSize)
-        .execute(),
-    )) {
+    const messages = db.selectFrom("messages").selectAll().where("conversation_id", "in", ids);
+    yield* rowLines("message", messages, "id", messagesAtOnce);
+    const attached = db.selectFrom("attachments").selectAll().where("conversation_id", "in", ids);
+    for await (const files of rowPages(attached, "id", messagesAtOnce)) {
       // What the platform calls it opens it, and is nobody's data.
       for (const { ref: _, ...file } of files) yield line("attachment", file);
     }
-    yield* pages("note", (after) =>
-      db
-        .selectFrom("notes")
-        .selectAll()
-        .where("conversation_id", "in", ids)
-        .where("id", ">", after)
-        .orderBy("id")
-        .limit(pageSize)
-        .execute(),
-    );
-    for await (const deliveries of rowPages((after) =>
-      db
-        .selectFrom("deliveries")
-        .selectAll()
-        .where("conversation_id", "in", ids)
-        .where("id", ">", after)
-        .orderBy("id")
-        .limit(messagesAtOnce)
-        .execute(),
-    )) {
+    yield* rowLines("note", db.selectFrom("notes").selectAll().where("conversation_id", "in", ids));
+    const sent = db.selectFrom("deliveries").selectAll().where("conversation_id", "in", ids);
+    for await (const deliveries of rowPages(sent, "id", messagesAtOnce)) {
       const receipts = Map.groupBy(
         await db
           .selectFrom("receipts")
@@ -282,35 +266,21 @@ async function* conversationLines(
         yield line("delivery", { ...row, receipts: reports });
       }
     }
-    yield* received(db, ids);
-    if (!audit) continue;
-    yield* pages("audit", (after) =>
-      db
-        .selectFrom("audit")
-        .selectAll()
-        .where("conversation_id", "in", ids)
-        .where("id", ">", after)
-        .orderBy("id")
-        .limit(pageSize)
-        .execute(),
-    );
+    const received = db.selectFrom("inbound_events").selectAll().where("conversation_id", "in", ids);
+    yield* rowLines("received_event", received, "id", messagesAtOnce);
   }
 }
 
-async function* received(db: Reader, conversationIds: readonly string[]): AsyncGenerator<ExportLine> {
-  for (let after = 0; ;) {
-    const rows = await db
-      .selectFrom("inbound_events")
-      .selectAll()
-      .where("conversation_id", "in", conversationIds)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(messagesAtOnce)
-      .execute();
-    for (const row of rows) yield line("received_event", row);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < messagesAtOnce) return;
-    after = last.id;
+/** What happened, as it is told to webhooks, and each try at telling it with what the endpoint answered. */
+async function* eventLines(
+  db: Reader,
+  query: SelectQueryBuilder<Database, "events", Selectable<EventsTable>>,
+): AsyncGenerator<ExportLine> {
+  for await (const events of rowPages(query, "position")) {
+    for (const { type, ...event } of events) yield line("event", { ...event, event_type: type });
+    const ids = events.map(({ id }) => id);
+    const attempts = db.selectFrom("webhook_attempts").selectAll().where("event_id", "in", ids);
+    yield* rowLines("webhook_attempt", attempts);
   }
 }
 
@@ -331,15 +301,8 @@ function* byMessages(conversations: readonly ConversationRow[]): Generator<reado
 }
 
 async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<ExportLine> {
-  for await (const documents of rowPages((after) =>
-    db
-      .selectFrom("documents")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute(),
+  for await (const documents of rowPages(
+    db.selectFrom("documents").selectAll().where("workspace_id", "=", workspaceId),
   )) {
     for (const document of documents) {
       yield line("document", document);
@@ -349,6 +312,23 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
         .where("document_id", "=", document.id)
         .execute();
       for (const crawl of crawls) yield line("crawl", crawl);
+      if (document.source === "crawl") {
+        const pages = db
+          .selectFrom("crawl_pages")
+          .select(["document_id", "url_hash", "url", "page_id", "state", "reason", "etag", "last_modified"])
+          .where("document_id", "=", document.id);
+        for await (const rows of rowPages(pages, "url_hash"))
+          for (const { url_hash: _, ...row } of rows) yield line("crawl_page", row);
+      }
+      yield* rowLines(
+        "passage",
+        db
+          .selectFrom("chunks")
+          .select(["id", "document_id", "position", "title", "text", "url"])
+          .where("document_id", "=", document.id)
+          .where("version", "=", document.indexed_version),
+        "position",
+      );
       if (document.body_id === null) continue;
       // A part at a time: a document can be larger than what a line should be.
       for (let part = 0; ; part += 1) {
@@ -368,50 +348,4 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
       }
     }
   }
-}
-
-/** Pages of rows in the order of their ids. */
-async function* rowPages<T extends { readonly id: string }>(
-  read: (after: string) => Promise<readonly T[]>,
-): AsyncGenerator<readonly T[]> {
-  for (let after = ""; ;) {
-    const rows = await read(after);
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows;
-    after = last.id;
-  }
-}
-
-async function* pages<T extends { readonly id: string }>(
-  type: string,
-  read: (after: string) => Promise<readonly T[]>,
-): AsyncGenerator<ExportLine> {
-  for await (const rows of rowPages(read)) for (const row of rows) yield line(type, row);
-}
-
-const iso = (at: number): string => new Date(at).toISOString();
-
-const isTime = (name: string): boolean => /(_at|_since|_until|^at)$/.test(name);
-/** Columns that hold JSON. */
-const json: ReadonlySet<string> = new Set([
-  "attributes",
-  "audience",
-  "config",
-  "events",
-  "filled",
-  "metadata",
-  "payload",
-  "skills",
-  "sources",
-]);
-
-/** A row as people read it: times as ISO 8601, JSON as what it says. */
-function line(type: string, row: object): ExportLine {
-  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
-    if (typeof value === "number" && isTime(name)) return [name, iso(value)] as const;
-    if (typeof value === "string" && json.has(name)) return [name, JSON.parse(value) as unknown] as const;
-    return [name, value] as const;
-  });
-  return { type, ...(Object.fromEntries(fields) as Readonly<Record<string, unknown>>) };
 }

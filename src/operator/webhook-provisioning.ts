@@ -1,5 +1,6 @@
 import type { Tx } from "#engine/ports.ts";
 import { dialectOf } from "#store/dialect.ts";
+import { emptyQueue } from "#store/webhooks.ts";
 import type { FileWebhook, FileWorkspace } from "../config-file.ts";
 import { dayMs } from "../webhooks/retry.ts";
 import { newWebhookSecret } from "../webhooks/signature.ts";
@@ -20,24 +21,30 @@ export async function provisionWebhooks(
   dependencies: WebhookDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
+  const { store } = dependencies;
+  const absent = store.read.selectFrom("webhooks").select("id").where("disabled_reason", "=", notInFile);
+  // What a start that was interrupted has left must not be sent if they are enabled now.
+  for (const { id } of await absent.execute()) await emptyQueue(store, id);
   for (const { name, webhooks = [] } of workspaces) {
     const given = webhooks.map(({ url, secret, events }) => ({
       url: checkedUrl(url, dependencies.allowPrivate),
       secret: checkedSecret(secret),
       events: checkedTypes(events),
     }));
-    await dependencies.store.write((tx) => provisionOne(tx, dependencies, name, given));
+    const disabled = await store.write((tx) => provisionOne(tx, dependencies, name, given));
+    for (const id of disabled) await emptyQueue(store, id);
   }
 }
 
 type Checked = Required<Pick<FileWebhook, "url" | "events">> & { readonly secret: string | undefined };
 
+/** The endpoints that are disabled since they are not in the file; what waits for them is still to be withdrawn. */
 async function provisionOne(
   tx: Tx,
   { clock, secrets }: WebhookDependencies,
   name: string,
   given: readonly Checked[],
-): Promise<void> {
+): Promise<readonly string[]> {
   const query = tx
     .selectFrom("workspaces")
     .select("id")
@@ -67,11 +74,12 @@ async function provisionOne(
       .where("id", "=", known.id)
       .execute();
     if (secret !== undefined && secrets.open(known.secret) !== secret) {
-      await replaceSecret(tx, known.id, secrets.seal(secret), now + dayMs);
+      const sealed = secrets.seal(secret);
+      await replaceSecret(tx, known.id, { sealed, until: now + dayMs, by: "configuration file", now });
     }
     if (known.disabled_reason === notInFile) await enable(tx, known.id);
   }
-  for (const row of rows) {
-    if (!given.some(({ url }) => url === row.url)) await disable(tx, row.id, notInFile, now);
-  }
+  const left = rows.filter((row) => !given.some(({ url }) => url === row.url)).map(({ id }) => id);
+  for (const id of left) await disable(tx, id, notInFile, now);
+  return left;
 }

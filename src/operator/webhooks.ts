@@ -4,13 +4,14 @@ import { defaultEventTypes, eventTypes } from "#domain/events.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Clock, Store, Tx } from "#engine/ports.ts";
 import type { WebhooksTable } from "#store/schema-webhooks.ts";
-import { emptyQueue, typesOf, withdrawTells } from "#store/webhooks.ts";
+import { deleteEndpoint, emptyQueue, typesOf } from "#store/webhooks.ts";
 import type { Selectable } from "kysely";
 import type { AllowPrivate } from "../outbound/addresses.ts";
 import { createAddressCheck } from "../outbound/addresses.ts";
 import type { Secrets } from "../secrets.ts";
 import { dayMs } from "../webhooks/retry.ts";
 import { newWebhookSecret, webhookKey } from "../webhooks/signature.ts";
+import { noteAction } from "./audit.ts";
 import { requireWorkspace } from "./keys.ts";
 
 export interface WebhookDependencies {
@@ -160,19 +161,15 @@ function describeWebhook(row: Row) {
   };
 }
 
-/** Removes the endpoint with its log. Nothing is sent to it from now on. */
-export async function removeWebhook(store: Store, id: string): Promise<void> {
+/** Removes the endpoint with its log. Nothing is sent to it from now on. Can be called again after it was interrupted. */
+export async function removeWebhook(store: Store, clock: Clock, id: string): Promise<void> {
   const row = await requireWebhook(store, id);
   // What stands in the file comes back at the next start.
   if (row.managed_by === "file" && row.disabled_reason !== notInFile) {
     throw new Problem("invalid_parameter", `${id} stands in the configuration file: take it out there, and restart`);
   }
-  await store.write(async (tx) => {
-    await tx.deleteFrom("webhooks").where("id", "=", id).execute();
-    await emptyQueue(tx, id);
-    await withdrawTells(tx, id);
-    await tx.deleteFrom("webhook_attempts").where("endpoint_id", "=", id).execute();
-  });
+  await store.write((tx) => disable(tx, id, "it is being removed", clock.now()));
+  await deleteEndpoint(store, id);
 }
 
 /** Why what has left the configuration file is disabled. */
@@ -181,8 +178,10 @@ export const notInFile = "it is not in the configuration file any more";
 export async function disableWebhook(store: Store, clock: Clock, id: string): Promise<void> {
   await requireWebhook(store, id);
   await store.write((tx) => disable(tx, id, "disabled by the operator", clock.now()));
+  await emptyQueue(store, id);
 }
 
+/** Nothing is sent to it from now on; what waits for it is still to be withdrawn, by `emptyQueue`. */
 export async function disable(tx: Tx, id: string, reason: string, now: number): Promise<void> {
   await tx
     .updateTable("webhooks")
@@ -190,12 +189,13 @@ export async function disable(tx: Tx, id: string, reason: string, now: number): 
     .where("id", "=", id)
     .where("disabled_at", "is", null)
     .execute();
-  await emptyQueue(tx, id);
 }
 
 /** Enables the endpoint. What it has missed is not sent by itself: somebody may have caught up by other means. */
 export async function enableWebhook(store: Store, id: string): Promise<void> {
-  await requireWebhook(store, id);
+  const row = await requireWebhook(store, id);
+  // Where the disabling was interrupted.
+  if (row.disabled_at !== null) await emptyQueue(store, id);
   await store.write((tx) => enable(tx, id));
 }
 
@@ -214,19 +214,30 @@ export async function rotateWebhook(
 ): Promise<{ readonly secret: string; readonly previousUntil: string }> {
   await requireWebhook(store, id);
   const secret = newWebhookSecret();
-  const until = clock.now() + overlapMs;
-  await store.write((tx) => replaceSecret(tx, id, secrets.seal(secret), until));
+  const now = clock.now();
+  const until = now + overlapMs;
+  await store.write((tx) => replaceSecret(tx, id, { sealed: secrets.seal(secret), until, by: "operator", now }));
   return { secret, previousUntil: new Date(until).toISOString() };
 }
 
 /** `sealed` signs from now on, and until `until` what signed so far as well. */
-export async function replaceSecret(tx: Tx, id: string, sealed: string, until: number): Promise<void> {
-  const { secret } = await tx.selectFrom("webhooks").select("secret").where("id", "=", id).executeTakeFirstOrThrow();
+export async function replaceSecret(
+  tx: Tx,
+  id: string,
+  given: { readonly sealed: string; readonly until: number; readonly by: string; readonly now: number },
+): Promise<void> {
+  const { sealed, until, by, now } = given;
+  const { secret, workspace_id: workspaceId } = await tx
+    .selectFrom("webhooks")
+    .select(["secret", "workspace_id"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
   await tx
     .updateTable("webhooks")
     .set({ secret: sealed, previous_secret: secret, previous_until: until })
     .where("id", "=", id)
     .execute();
+  await noteAction(tx, { workspaceId, action: "secret_rotated", by, detail: `the secret of webhook ${id}`, now });
 }
 
 export interface DeliveryFilter {

@@ -1,15 +1,18 @@
-import { randomBytes } from "node:crypto";
-import { newWorkspaceId } from "#domain/ids.ts";
+import { hash, randomBytes } from "node:crypto";
+import { newWorkspaceId, parseWorkspaceId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import { retimeWork } from "#engine/retime.ts";
+import { isDuplicate } from "#store/duplicate.ts";
 import { insertWork } from "#store/outbox.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { AccountDependencies } from "./accounts.ts";
-import { provisionAccounts } from "./accounts.ts";
+import { checkIdentities, provisionAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config-file.ts";
 import type { Secrets } from "../secrets.ts";
+import { noteAction } from "./audit.ts";
+import { requireWorkspace } from "./keys.ts";
 import { requirePlanFor } from "./plan.ts";
 
 /** The plan of a workspace that was not given one. */
@@ -25,7 +28,12 @@ export interface CreatedWorkspace {
 
 export async function createWorkspace(
   { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
-  given: { readonly name: string; readonly plan?: Plan | undefined; readonly settings?: Partial<WorkspaceSettings> },
+  given: {
+    readonly name: string;
+    readonly plan?: Plan | undefined;
+    readonly settings?: Partial<WorkspaceSettings>;
+    readonly declaredAs?: string;
+  },
 ): Promise<CreatedWorkspace> {
   const name = given.name.trim();
   if (name === "" || name.length > 200) throw new Problem("invalid_parameter", "name: use 1 to 200 characters");
@@ -45,6 +53,7 @@ export async function createWorkspace(
         knowledge_version: 0,
         created_at: now,
         deleted_at: null,
+        declared_as: given.declaredAs ?? null,
       })
       .execute();
     await addBuiltinAccounts(tx, id, now);
@@ -59,17 +68,19 @@ const newIdentitySecret = (): string => randomBytes(32).toString("hex");
  * one before prove nothing any more.
  */
 export async function rotateIdentitySecret(
-  { store, secrets }: { readonly store: Store; readonly secrets: Secrets },
+  { store, clock, secrets }: { readonly store: Store; readonly clock: Clock; readonly secrets: Secrets },
   id: string,
 ): Promise<string> {
   const secret = newIdentitySecret();
-  await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    await tx
       .updateTable("workspaces")
       .set({ identity_secret: secrets.seal(secret) })
       .where("id", "=", id)
-      .execute(),
-  );
+      .execute();
+    const detail = "the identity secret";
+    await noteAction(tx, { workspaceId: id, action: "secret_rotated", by: "operator", detail, now: clock.now() });
+  });
   return secret;
 }
 
@@ -83,15 +94,28 @@ export async function listWorkspaces(store: Store) {
   return rows.map(({ created_at, ...row }) => ({ ...row, created_at: new Date(created_at).toISOString() }));
 }
 
+/** A workspace that can be deleted: one that is there, or one whose deletion was interrupted. */
+export async function requireDeletable(store: Store, given: string) {
+  const row = await store.read
+    .selectFrom("workspaces")
+    .select(["id", "name", "deleted_at"])
+    .where("id", "=", parseWorkspaceId(given) ?? "")
+    .executeTakeFirst();
+  // The name goes last.
+  return row === undefined || row.deleted_at === null || row.name === "" ? requireWorkspace(store, given) : row;
+}
+
 /** Makes the workspaces of the configuration file, by name, and gives them its settings and its channels. */
 export async function provisionWorkspaces(
   dependencies: AccountDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
+  await checkIdentities(dependencies.load, workspaces);
   const ids: string[] = [];
   for (const workspace of workspaces) {
-    const id = await provisionWorkspace(dependencies, workspace);
-    await provisionAccounts(dependencies, id, workspace.channels);
+    // Another process that starts with the same file may be first, and then has made the same.
+    const id = await againIfDuplicate(() => provisionWorkspace(dependencies, workspace));
+    await againIfDuplicate(() => provisionAccounts(dependencies, id, workspace.channels));
     ids.push(id);
   }
   // A workspace that is not in the file any more, or has another name there, must not go on with its channels beside it.
@@ -100,6 +124,15 @@ export async function provisionWorkspaces(
     if (ids.length > 0) disable = disable.where("workspace_id", "not in", ids);
     await disable.execute();
   });
+}
+
+async function againIfDuplicate<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return work();
+  }
 }
 
 async function provisionWorkspace(
@@ -114,7 +147,10 @@ async function provisionWorkspace(
     .executeTakeFirst();
   // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
   requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
-  if (known === undefined) return (await createWorkspace(dependencies, { name, plan, settings })).id;
+  if (known === undefined) {
+    const declaredAs = hash("sha256", name.trim());
+    return (await createWorkspace(dependencies, { name, plan, settings, declaredAs })).id;
+  }
   const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
   await dependencies.store.write(async (tx) => {

@@ -18,6 +18,7 @@ import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
 import { files } from "./migrations/0009-files.ts";
+import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -30,6 +31,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0006-limits": limits,
   "0007-search": search,
   "0009-files": files,
+  "0008-declared-workspaces": declaredWorkspaces,
 };
 
 export interface OpenStore extends Store {

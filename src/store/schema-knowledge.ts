@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 export interface DocumentsTable {
   id: string;
   workspace_id: string;
@@ -45,6 +47,8 @@ export interface DocumentBodyPartsTable {
 export interface CrawlsTable {
   document_id: string;
   max_pages: number;
+  /** Its own start address, where the given one leads there: with `www`, or over TLS. */
+  home: Generated<string | null>;
   /** Where its sitemap is, when that was given. */
   sitemap: string | null;
   /** Counts the times that it was gone through. */

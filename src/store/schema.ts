@@ -29,6 +29,8 @@ export interface WorkspacesTable {
   knowledge_version: number;
   created_at: number;
   deleted_at: number | null;
+  /** SHA-256 of the name by which the configuration file made it; null: it was made otherwise, or is deleted. */
+  declared_as: Generated<string | null>;
 }
 
 export interface ApiKeysTable {

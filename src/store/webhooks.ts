@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import type { EventType } from "#domain/events.ts";
-import type { Reader, Tx } from "#engine/ports.ts";
+import type { Reader, Store, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
 import type { NewWork } from "./outbox.ts";
 import type { EventsTable } from "./schema-webhooks.ts";
@@ -94,6 +94,8 @@ export async function deleteEventsOf(tx: Tx, subjectId: string): Promise<void> {
 
 const deletedMax = 500;
 
+type ReadWrite = Pick<Store, "read" | "write">;
+
 async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.deleteFrom("webhook_queue").where("event_id", "in", ids).execute();
   await tx.deleteFrom("webhook_attempts").where("event_id", "in", ids).execute();
@@ -101,11 +103,7 @@ async function deleteEvents(tx: Tx, ids: readonly string[]): Promise<void> {
 }
 
 /** Deletes at most `limit` events of a workspace; whether there were any. */
-export async function deleteEventsOfWorkspace(
-  db: { readonly read: Reader; write<T>(work: (tx: Tx) => Promise<T>): Promise<T> },
-  workspaceId: string,
-  limit: number,
-): Promise<boolean> {
+export async function deleteEventsOfWorkspace(db: ReadWrite, workspaceId: string, limit: number): Promise<boolean> {
   const events = await db.read
     .selectFrom("events")
     .select("id")
@@ -123,11 +121,7 @@ export async function deleteEventsOfWorkspace(
 }
 
 /** Deletes at most `limit` events and as many attempts that are older than `before`; whether there may be more. */
-export async function deleteOldEvents(
-  db: { readonly read: Reader; write<T>(work: (tx: Tx) => Promise<T>): Promise<T> },
-  before: number,
-  limit: number,
-): Promise<boolean> {
+export async function deleteOldEvents(db: ReadWrite, before: number, limit: number): Promise<boolean> {
   const events = await db.read
     .selectFrom("events")
     .select("id")
@@ -251,9 +245,52 @@ export async function nextTell(tx: Tx, endpointId: string, now: number): Promise
 
 const deferredMax = 100;
 
-/** Nothing is sent to this endpoint any more. What was to be is still among the events, and can be replayed. */
-export async function emptyQueue(tx: Tx, endpointId: string): Promise<void> {
-  await tx.deleteFrom("webhook_queue").where("endpoint_id", "=", endpointId).execute();
+/**
+ * Withdraws all that waits for an endpoint that is disabled, or gone with its workspace or alone: a step at a time: it can be very much. What was to
+ * be sent is still among the events, and can be replayed. Can be begun again.
+ */
+export async function emptyQueue(db: ReadWrite, endpointId: string): Promise<void> {
+  const next = db.read.selectFrom("webhook_queue").select("id").where("endpoint_id", "=", endpointId).limit(deletedMax);
+  for (;;) {
+    const ids = (await next.execute()).map(({ id }) => id);
+    if (ids.length === 0) return;
+    const goesOn = await db.write(async (tx) => {
+      // Enabled again meanwhile: what waits for it now is to be sent.
+      if (await isActive(tx, endpointId)) return false;
+      await tx.deleteFrom("webhook_queue").where("id", "in", ids).execute();
+      return true;
+    });
+    if (!goesOn) return;
+  }
+}
+
+async function isActive(tx: Tx, endpointId: string): Promise<boolean> {
+  const endpoint = await lockEndpoint(tx, endpointId);
+  if (endpoint === undefined || endpoint.disabled_at !== null) return false;
+  const open = tx.selectFrom("workspaces").select("id").where("id", "=", endpoint.workspace_id);
+  return (await open.where("deleted_at", "is", null).executeTakeFirst()) !== undefined;
+}
+
+/** Removes an endpoint that is disabled, with its log: a step at a time, and itself last, so that it can be begun again. */
+export async function deleteEndpoint(db: ReadWrite, endpointId: string): Promise<void> {
+  await emptyQueue(db, endpointId);
+  const next = db.read
+    .selectFrom("webhook_attempts")
+    .select("id")
+    .where("endpoint_id", "=", endpointId)
+    .limit(deletedMax);
+  for (;;) {
+    const ids = (await next.execute()).map(({ id }) => id);
+    if (ids.length === 0) break;
+    await db.write((tx) => tx.deleteFrom("webhook_attempts").where("id", "in", ids).execute());
+  }
+  await db.write(async (tx) => {
+    await tx.deleteFrom("webhooks").where("id", "=", endpointId).execute();
+    await withdrawTells(tx, endpointId);
+    // What came meanwhile, of what was under way.
+    await tx.deleteFrom("webhook_queue").where("endpoint_id", "=", endpointId).execute();
+    await tx.deleteFrom("webhook_attempts").where("endpoint_id", "=", endpointId).execute();
+  });
 }
 
 /** Withdraws the work of a lane that nobody is doing. */

@@ -106,7 +106,7 @@ async function sendOne(
   const { store } = dependencies;
   const endpoint = await activeEndpoint(store, endpointId);
   if (endpoint === undefined) {
-    await store.write((tx) => emptyQueue(tx, endpointId));
+    await emptyQueue(store, endpointId);
     return;
   }
   const event = await store.read
@@ -153,8 +153,7 @@ async function settle(
       await tx.updateTable("webhooks").set({ failing_since: null, failed_at: null }).where("id", "=", id).execute();
     }
     const next = posted.delivered || disabling !== null || delayMs === null ? null : now + delayMs;
-    if (disabling !== null) await emptyQueue(tx, id);
-    else if (next === null) await tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute();
+    if (next === null) await tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute();
     else await deferEvent(tx, id, queued, next);
     const made = outcomeOf(posted.delivered, disabling !== null, next);
     // The event was erased while it was on its way: nothing of what was answered to it is kept.
@@ -171,8 +170,9 @@ async function settle(
     return { outcome: made, reason: disabling };
   });
   if (outcome !== null) count(outcome);
-  if (reason !== null)
-    log.warn({ endpointId: id, host: URL.parse(url)?.host, reason }, "a webhook endpoint is disabled");
+  if (reason === null) return;
+  log.warn({ endpointId: id, host: URL.parse(url)?.host, reason }, "a webhook endpoint is disabled");
+  await emptyQueue(store, id);
 }
 
 function outcomeOf(delivered: boolean, disabled: boolean, next: number | null): AttemptOutcome {

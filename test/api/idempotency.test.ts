@@ -117,14 +117,46 @@ eachDatabase("idempotency", (open) => {
     expect((await ask("f")).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  it("waits for a process that is gone unnoticed no longer than a request can take", async () => {
+  const beat = (id: string) =>
+    http.store.write(async (tx) => {
+      await tx.deleteFrom("processes").where("id", "=", id).execute();
+      const now = http.clock.now();
+      await tx
+        .insertInto("processes")
+        .values({ id, host: "elsewhere", pid: 1, started_at: now, heartbeat_at: now })
+        .execute();
+    });
+
+  it("takes over at once from a process that has ended, and soon from one that says nothing any more", async () => {
+    for (const [key, silentMs] of [
+      ["f2", null],
+      ["f3", 20_000],
+    ] as const) {
+      http.clock.advance(1);
+      await ask(key);
+      await abandon({ process_id: "ses_elsewhere" });
+      if (silentMs !== null) {
+        await beat("ses_elsewhere");
+        http.clock.advance(silentMs);
+        const refused = await ask(key);
+        expect([refused.status, refused.headers.get("retry-after")]).toEqual([409, "1"]);
+        http.clock.advance(1);
+      }
+      expect((await ask(key)).status).toBe(200);
+    }
+    expect(calls).toBe(4);
+  });
+
+  it("waits for a process that still runs no longer than a request can take", async () => {
     http.clock.advance(1);
-    await ask("f2");
-    await abandon({ process_id: "ses_elsewhere" });
-    const refused = await ask("f2");
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([409, "1"]);
-    http.clock.advance(90_000);
-    expect((await ask("f2")).status).toBe(200);
+    await ask("f4");
+    await abandon({ process_id: "ses_beside" });
+    for (let waited = 0; waited < 90_000; waited += 15_000) {
+      await beat("ses_beside");
+      expect((await ask("f4")).status).toBe(409);
+      http.clock.advance(15_000);
+    }
+    expect((await ask("f4")).status).toBe(200);
     expect(calls).toBe(2);
   });
 

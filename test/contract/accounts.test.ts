@@ -61,6 +61,37 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await accounts()).toMatchObject([{ enabled: 0 }]);
   });
 
+  it("are made once, with their workspace, by processes that start together", async () => {
+    const channels = `\n      - {name: tg, channel: telegram, token: "${token}"}`;
+    const before = await store.read.selectFrom("workspaces").select("id").execute();
+    await Promise.all([provision(channels), provision(channels), provision(channels)]);
+    const after = await store.read.selectFrom("workspaces").select(["id", "name"]).execute();
+    expect([before.length, after.map(({ name }) => name)]).toEqual([0, ["Shop"]]);
+    expect(await accounts()).toMatchObject([{ name: "tg", enabled: 1 }]);
+  });
+
+  it("are refused when two are of the same bot, in one workspace or in two", async () => {
+    const shop = (name: string, ...declared: readonly string[]): string =>
+      `  - name: ${name}\n    channels:\n${declared.map((each) => `      - ${each}\n`).join("")}`;
+    const bot = (name: string, key: string, more = ""): string =>
+      `{name: ${name}, channel: telegram, token: "${key}"${more}}`;
+    const start = (...workspaces: readonly string[]) =>
+      provisionWorkspaces(
+        { store, clock: createHandMovedClock(1_900_000_000_000), secrets, load: loadAdapter },
+        readConfigFile("parley.yaml", `workspaces:\n${workspaces.join("")}`, {}).workspaces,
+      );
+    const replaced = token.replace("nobody", "no-one");
+    await expect(start(shop("A", bot("tg", token)), shop("B", bot("tg2", replaced)))).rejects.toThrow(
+      "parley.yaml, line 7: the account tg2 is of the bot 123456, and so is tg of the workspace A: give each its own",
+    );
+    await expect(start(shop("A", bot("tg", token), bot("tg2", token)))).rejects.toThrow("the bot 123456");
+    expect(await accounts()).toEqual([]);
+    await start(
+      shop("A", bot("tg", token), bot("tg2", token, ", enabled: false"), bot("tg3", "7654321:another-token")),
+    );
+    expect((await accounts()).map(({ enabled }) => enabled)).toEqual([1, 0, 1]);
+  });
+
   it("are refused with the line and the mend, and without the token", async () => {
     const wrong = async (channel: string): Promise<string> => {
       const failure = await provision(`\n      - ${channel}`).then(

@@ -144,7 +144,7 @@ eachDatabase("sending events to endpoints", (open) => {
     }
   });
   const removeAll = async () => {
-    for (const { id } of await listWebhooks(bench.store, undefined)) await removeWebhook(bench.store, id);
+    for (const { id } of await listWebhooks(bench.store, undefined)) await removeWebhook(bench.store, bench.clock, id);
   };
 
   const misbehaviours: readonly { how: string; behaviour: Behaviour; error: string; status: number | null }[] = [
@@ -306,7 +306,7 @@ eachDatabase("sending events to endpoints", (open) => {
     );
     await bench.advance(dayMs);
     expect(receiver.received).toHaveLength(2);
-    await removeWebhook(bench.store, id);
+    await removeWebhook(bench.store, bench.clock, id);
     for (const table of ["webhook_queue", "webhook_attempts"] as const) {
       expect(await bench.store.read.selectFrom(table).select("id").execute()).toEqual([]);
     }

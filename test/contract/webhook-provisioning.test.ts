@@ -32,7 +32,9 @@ eachDatabase("webhooks of the configuration file", (open) => {
         { url: two, events: 7, state: "enabled", managed_by: "file" },
       ]);
       const [made] = await listWebhooks(first.store, undefined);
-      await expect(removeWebhook(first.store, made?.id ?? "")).rejects.toThrow("stands in the configuration file");
+      await expect(removeWebhook(first.store, first.clock, made?.id ?? "")).rejects.toThrow(
+        "stands in the configuration file",
+      );
 
       await start([{ url: one, secret: secretOf("new"), events: ["message.created"] }]);
       expect(await list()).toMatchObject([

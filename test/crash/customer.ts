@@ -110,6 +110,7 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
         case "error":
           violations.push(`${name}: error ${frame.code}: ${frame.detail}`);
           break;
+        case "older":
         case "standing":
         case "typing":
         case "lead_saved":

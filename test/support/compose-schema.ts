@@ -25,7 +25,16 @@ const service = {
     command,
     entrypoint: command,
     environment,
-    env_file: { oneOf: [text, texts] },
+    env_file: {
+      oneOf: [
+        text,
+        {
+          type: "array",
+          minItems: 1,
+          items: { oneOf: [text, closed({ path: text, required: { type: "boolean" } }, ["path"])] },
+        },
+      ],
+    },
     init: { type: "boolean" },
     restart: { enum: ["no", "always", "on-failure", "unless-stopped"] },
     profiles: { type: "array", items: { type: "string", pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.-]+$" }, minItems: 1 },

@@ -208,6 +208,7 @@ export const importRules: readonly ImportRule[] = [
       "src/engine/events.ts",
       ports,
       "src/engine/retime.ts",
+      "src/engine/traces.ts",
       "src/engine/sign-out.ts",
       "src/store/",
       "src/outbound/addresses.ts",

@@ -156,6 +156,32 @@ describe("answers from documents", () => {
   });
 
   it.each([
+    "I am anna.schmidt@mail-server.example, how long is the warranty?",
+    "My order number is AX-99321-2031 and my phone is +49 170 1234567: how long is the warranty?",
+    "I am at https://shop.example/products/kettle-blue?ref=nl22 now: how long is the warranty?",
+  ])("answers as without them where customers tell addresses and numbers of their own: %s", async (text) => {
+    const answer = await ask(text);
+    expect(answer).toMatchObject({
+      answered: true,
+      text: expect.stringContaining("warranty of three years") as unknown,
+    });
+  });
+
+  it("does not answer about another thing where the number itself is asked about", async () => {
+    expect((await ask("What does error 50012 mean?")).answered).toBe(false);
+    expect((await ask("What does the part BK-101 cost?")).text).toContain("4 €");
+  });
+
+  it("leaves what was asked before alone where a question is whole", async () => {
+    const history = [
+      { role: "user", content: "What do gift cards cost, and are they paid out in cash?" },
+      { role: "assistant", content: "They cannot be paid out." },
+    ] as const;
+    const fresh = await ask("How long does delivery take?", { history });
+    expect(fresh.text).toBe((await ask("How long does delivery take?")).text);
+  });
+
+  it.each([
     ["hello", /Hello/],
     ["Hi there!", /Hello/],
     ["thank you so much", /welcome/],

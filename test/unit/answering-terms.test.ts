@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { detailsIn } from "#answering/details.ts";
 import { understand } from "#answering/question.ts";
 import { termsOf, wordsOf } from "#answering/terms.ts";
 
@@ -19,6 +20,34 @@ describe("terms", () => {
   });
 });
 
+describe("what customers say of themselves beside their question", () => {
+  it.each([
+    ["I am anna.schmidt@mail.example, where is my refund?", ["anna", "schmidt", "mail", "exampl"]],
+    ["My refund for order #A-10023 is late", ["10023"]],
+    ["Order number is 4711-2024: can I return it?", ["4711", "2024"]],
+    ["Call me at +49 (170) 123-45 67 about the warranty", ["49", "170", "123", "45", "67"]],
+    ["On https://shop.example/pages/x1?y=2 the price is wrong", ["http", "shop", "exampl", "page", "x1", "y", "2"]],
+  ])("is found: %s", (text, terms) => {
+    expect(detailsIn(text).flat()).toEqual(expect.arrayContaining(terms));
+  });
+
+  it.each([
+    "What does error 50012 mean?",
+    "What does error #50012 mean?",
+    "Is BK-100 the lid or the filter?",
+    "Does the warranty of 2024 hold for orders of 2023?",
+    "anna@mail.example",
+    "Is the phone line open from 9:00 to 17:00?",
+  ])("is not what is asked about: %s", (text) => {
+    expect(detailsIn(text)).toEqual([]);
+  });
+
+  it("is looked for as quickly in a text that was made to be slow", () => {
+    const texts = ["a".repeat(4_000), "1 ".repeat(2_000), "order ".repeat(700), `${"a.".repeat(2_000)}@`];
+    expect(texts.map((text) => detailsIn(text))).toEqual([[], [], [], []]);
+  });
+});
+
 describe("a follow-up question", () => {
   const history = [
     { role: "user", content: "What does express delivery cost?" },
@@ -26,7 +55,15 @@ describe("a follow-up question", () => {
   ];
 
   it("borrows the subject from what the customer asked before", () => {
-    for (const text of ["and how long does it take?", "Why?", "how long is that?", "And abroad?", "what about it"]) {
+    for (const text of [
+      "and how long does it take?",
+      "Why?",
+      "how long is that?",
+      "And abroad?",
+      "what about it",
+      "How long?",
+      "When can I start?",
+    ]) {
       expect(understand(text, history).borrowed, text).toEqual(termsOf("express delivery cost"));
     }
   });
@@ -41,7 +78,15 @@ describe("a follow-up question", () => {
   });
 
   it("is none where the question has a subject of its own", () => {
-    for (const text of ["How do I return a kettle?", "Which payment methods are accepted in the shop?", "gift cards"]) {
+    for (const text of [
+      "How do I return a kettle?",
+      "Which payment methods are accepted in the shop?",
+      "gift cards",
+      "How long does a refund take?",
+      "How much is a lid?",
+      "When is Christmas?",
+      "Where is the warehouse?",
+    ]) {
       expect(understand(text, history).borrowed, text).toEqual([]);
     }
   });

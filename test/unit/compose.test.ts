@@ -12,6 +12,7 @@ interface Service {
   readonly build?: unknown;
   readonly profiles?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly env_file?: readonly (string | { readonly path: string; readonly required: boolean })[];
   readonly volumes?: readonly string[];
   readonly networks?: readonly string[];
   readonly secrets?: readonly string[];
@@ -111,6 +112,19 @@ describe("docker-compose.yml", () => {
     const asked = [...source.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(new Set(offered)).toEqual(new Set(asked));
     expect(read(".gitignore").split("\n")).toEqual(expect.arrayContaining([".env", "secrets/"]));
+  });
+
+  it("gives the gateway the configuration file and the variables that it names, and starts without either", () => {
+    const mounted = (compose.services["gateway"]?.volumes ?? []).map((volume) => volume.split(":"));
+    // A folder: of a file that is not there, Docker makes a folder.
+    expect(mounted).toContainEqual(["./config", "/app/config", "ro"]);
+    expect(existsSync(join(projectDir, "config"))).toBe(true);
+    expect(read("Dockerfile")).toContain("WORKDIR /app\nCOPY --from=packages");
+    for (const [name, { env_file: files }] of services) {
+      expect(files, name).toEqual(name === "gateway" ? [{ path: ".env.accounts", required: false }] : undefined);
+    }
+    expect(read(".gitignore").split("\n")).toContain(".env.accounts");
+    expect(read(".dockerignore").split("\n")).toEqual(expect.arrayContaining([".env.*", "config/parley.yaml"]));
   });
 
   it("gives the gateway an environment that it accepts", () => {

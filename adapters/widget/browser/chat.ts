@@ -39,6 +39,8 @@ export interface ChatState {
   readonly items: readonly Item[];
   /** The history is still coming in. */
   readonly replaying: boolean;
+  /** Whether there is history before the first item. */
+  readonly older: "none" | "some" | "loading";
   readonly typing: { readonly role: "assistant" | "agent"; readonly name: string | null } | undefined;
   readonly unread: number;
   readonly lead: "ask" | "saving" | "saved" | "invalid" | "failed" | "none";
@@ -53,6 +55,8 @@ export interface Chat {
   /** Sends a file as it is read, for a message to come. Rejects with {@link UploadRefused}. */
   upload(file: File, signal: AbortSignal, progress: (share: number) => void): Promise<UploadedFile>;
   retry(key: string): void;
+  /** Fetches what comes before the first item. */
+  older(): void;
   typing(): void;
   lead(name: string, email: string): void;
   dismissLead(): void;
@@ -79,6 +83,8 @@ const typingSentEveryMs = 2_500;
 const sendAgainMs = 4_000;
 const sessionPatienceMs = 15_000;
 const messageCodePointsMax = 4_000;
+/** What is fetched of a history at first; the rest comes when the customer scrolls back. */
+const newestCount = 40;
 /** As many of our own messages as wait for a connection; more is a page gone wrong. */
 const waitingMax = 50;
 
@@ -98,6 +104,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const acked = new Map<string, Item>();
   let conversation: string | null = null;
   let lastSeq = 0;
+  /** The history is here from this number on. */
+  let firstSeq = 1;
   let target = 0;
   let seen = seenOf(own.read("seen"));
   let asked = -1;
@@ -113,6 +121,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     standing: { handledBy: "assistant", agentName: null, hasEmail: false },
     items: [],
     replaying: false,
+    older: "none",
     typing: undefined,
     unread: 0,
     lead: "none",
@@ -186,12 +195,17 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       bySeq.clear();
       acked.clear();
       lastSeq = frame.after;
+      firstSeq = frame.after + 1;
+    } else if (frame.after > lastSeq) {
+      lastSeq = frame.after;
+      firstSeq = frame.after + 1;
     }
     conversation = frame.conversation;
     if (seen.conversation !== conversation) seen = { conversation, seq: 0 };
     target = frame.lastSeq;
     asked = -1;
-    update({ face: frame.face, standing: standingOf(frame), lead: leadAfter(frame, frame.face) });
+    const older = firstSeq > 1 ? "some" : "none";
+    update({ face: frame.face, standing: standingOf(frame), lead: leadAfter(frame, frame.face), older });
     // It comes again when the conversation begins; what is on its way then need not be sent twice.
     if (!flushed) flush();
     flushed = true;
@@ -211,22 +225,16 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       failed.delete(frame.clientId);
     }
     for (const [key, item] of acked) if (key === frame.clientId || item.seq === frame.seq) acked.delete(key);
-    bySeq.set(frame.seq, {
-      key: frame.clientId ?? frame.id,
-      seq: frame.seq,
-      role: frame.role,
-      author: frame.author,
-      createdAt: frame.createdAt,
-      content: frame.content,
-      sources: frame.sources,
-      files: (frame.files ?? []).map((file) => ({
-        ...file,
-        url: file.url === null ? null : new URL(file.url, settings.base).href,
-      })),
-      uncertain: frame.uncertain === true,
-      state: "sent",
-    });
+    bySeq.set(frame.seq, sentItem(frame, settings.base));
     update(frame.role === "user" ? {} : { typing: undefined });
+  };
+
+  const older = (before: number, after: number, messages: readonly MessageFrame[]): void => {
+    // Of a history that has begun anew meanwhile.
+    if (before !== firstSeq) return;
+    for (const each of messages) bySeq.set(each.seq, sentItem(each, settings.base));
+    firstSeq = after + 1;
+    update({ older: after > 0 ? "some" : "none" });
   };
 
   const accepted = (clientId: string, seq: number | null): void => {
@@ -268,6 +276,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       return {
         kind: "hello",
         lastSeq,
+        newest: newestCount,
         seen: seen.seq,
         page: location.origin + location.pathname,
         ...(token === undefined ? {} : { token }),
@@ -281,7 +290,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     },
     status(status) {
       if (status !== "online") flushed = false;
-      update(status === "online" ? { status } : { status, typing: undefined });
+      const asking = state.older === "loading" ? "some" : state.older;
+      update(status === "online" ? { status } : { status, typing: undefined, older: asking });
     },
     frame(frame: ServerFrame) {
       switch (frame.kind) {
@@ -289,6 +299,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
           return ready(frame);
         case "message":
           return message(frame);
+        case "older":
+          return older(frame.before, frame.after, frame.messages);
         case "standing":
           return update({ standing: standingOf(frame), lead: leadAfter(frame, state.face) });
         case "ack":
@@ -363,6 +375,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       update({});
       send(again);
     },
+    older() {
+      if (state.older !== "some" || state.status !== "online") return;
+      if (connection.send({ kind: "older", before: firstSeq })) update({ older: "loading" });
+    },
     typing() {
       const now = Date.now();
       if (now - typingSentAt < typingSentEveryMs) return;
@@ -412,6 +428,24 @@ function itemOf(waiting: Waiting, state: Item["state"]): Item {
     files: (waiting.files ?? []).map(({ name, bytes }) => ({ name, bytes, url: null, preview: false })),
     uncertain: false,
     state,
+  };
+}
+
+function sentItem(frame: MessageFrame, base: URL): Item {
+  return {
+    key: frame.clientId ?? frame.id,
+    seq: frame.seq,
+    role: frame.role,
+    author: frame.author,
+    createdAt: frame.createdAt,
+    content: frame.content,
+    sources: frame.sources,
+    files: (frame.files ?? []).map((file) => ({
+      ...file,
+      url: file.url === null ? null : new URL(file.url, base).href,
+    })),
+    uncertain: frame.uncertain === true,
+    state: "sent",
   };
 }
 

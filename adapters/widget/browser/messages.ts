@@ -1,4 +1,4 @@
-import type { ChatState, Item } from "./chat.ts";
+import type { Chat, ChatState, Item } from "./chat.ts";
 import { blocks, sources } from "./content.ts";
 import { el, icon, initials } from "./dom.ts";
 import { fileList } from "./files.ts";
@@ -22,8 +22,16 @@ interface Row {
 /** Messages this close together, of the same author, are one group. */
 const groupMs = 5 * 60_000;
 const nearEndPx = 80;
+/** Older messages are fetched before the first is in sight. */
+const nearStartPx = 200;
+/** Readers of the screen are told of what arrives, and not of what was fetched from before. */
+const quietMs = 1_000;
 
-export function createMessageLog(strings: Strings, lang: string, retry: (key: string) => void): MessageLog {
+export function createMessageLog(
+  strings: Strings,
+  lang: string,
+  { retry, older }: Pick<Chat, "retry" | "older">,
+): MessageLog {
   const list = el("div", { class: "list" });
   const typing = el("div", { class: "row bot typing", hidden: "" });
   const element = el(
@@ -38,10 +46,14 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     },
     list,
   );
+  const earlier = el("button", { type: "button", class: "again earlier" }, strings.earlier);
+  earlier.addEventListener("click", () => older());
   const rows = new Map<string, Row>();
   const days = new Map<string, HTMLElement>();
   let greeting: { readonly text: string; readonly name: string; readonly node: HTMLElement } | undefined;
   let newest: string | undefined;
+  let first: string | undefined;
+  let quiet: number | undefined;
   let typingName: string | undefined;
   const language = supported(lang);
   const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" });
@@ -57,6 +69,7 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
   // Whoever reads the end goes on reading it when a form or a keyboard takes some of the room.
   element.addEventListener("scroll", () => {
     pinned = atEnd();
+    if (element.scrollTop < nearStartPx && !pinned) older();
   });
   new ResizeObserver(() => {
     if (pinned) toEnd();
@@ -126,7 +139,13 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     element.setAttribute("aria-busy", String(state.replaying));
     const nodes: HTMLElement[] = [];
     const { items, face } = state;
-    if (face !== undefined && face.greeting !== "") {
+    const oldFirst = first;
+    first = items[0]?.key;
+    const prepended = oldFirst !== undefined && first !== oldFirst && items.some(({ key }) => key === oldFirst);
+    const fromEnd = element.scrollHeight - element.scrollTop;
+    earlier.setAttribute("aria-disabled", String(state.older === "loading"));
+    if (state.older !== "none") nodes.push(earlier);
+    else if (face !== undefined && face.greeting !== "") {
       if (greeting?.text !== face.greeting || greeting.name !== face.botName) {
         const bubble = el("div", { class: "bubble", dir: "auto" }, el("p", {}, face.greeting));
         const node = el(
@@ -165,7 +184,16 @@ export function createMessageLog(strings: Strings, lang: string, retry: (key: st
     const shown = new Set(items.map((item) => item.key));
     for (const key of rows.keys()) if (!shown.has(key)) rows.delete(key);
     drawTyping(state);
+    if (prepended) {
+      clearTimeout(quiet);
+      element.setAttribute("aria-live", "off");
+      quiet = window.setTimeout(() => element.setAttribute("aria-live", "polite"), quietMs);
+    }
+    // What goes must not take the focus with it.
+    if (state.older === "none" && earlier.matches(":focus")) element.focus({ preventScroll: true });
     place(list, [...nodes, typing]);
+    // What was read stays where it was.
+    if (prepended && !pinned) element.scrollTop = element.scrollHeight - fromEnd;
     const last = items.at(-1);
     const arrived = last !== undefined && last.key !== newest;
     newest = last?.key;

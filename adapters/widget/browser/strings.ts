@@ -42,6 +42,7 @@ const english = {
   fileTooLarge: "Too large: at most {count} MB.",
   fileType: "This kind of file cannot be sent here.",
   fileFailed: "Could not be sent. Please try again.",
+  earlier: "Earlier messages",
 };
 
 export type Strings = typeof english;
@@ -93,6 +94,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Zu groß: höchstens {count} MB.",
     "Diese Art von Datei kann hier nicht gesendet werden.",
     "Konnte nicht gesendet werden. Bitte versuchen Sie es erneut.",
+    "Frühere Nachrichten",
   ],
   fr: [
     "Ouvrir le chat",
@@ -137,6 +139,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Trop volumineux : {count} Mo au maximum.",
     "Ce type de fichier ne peut pas être envoyé ici.",
     "L’envoi a échoué. Veuillez réessayer.",
+    "Messages précédents",
   ],
   es: [
     "Abrir el chat",
@@ -181,6 +184,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Demasiado grande: {count} MB como máximo.",
     "Este tipo de archivo no se puede enviar aquí.",
     "No se pudo enviar. Inténtelo de nuevo.",
+    "Mensajes anteriores",
   ],
   it: [
     "Apri la chat",
@@ -225,6 +229,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Troppo grande: al massimo {count} MB.",
     "Questo tipo di file non può essere inviato qui.",
     "Invio non riuscito. Riprovi.",
+    "Messaggi precedenti",
   ],
   pt: [
     "Abrir o chat",
@@ -269,6 +274,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Grande demais: no máximo {count} MB.",
     "Este tipo de arquivo não pode ser enviado aqui.",
     "Não foi possível enviar. Tente novamente.",
+    "Mensagens anteriores",
   ],
   nl: [
     "Chat openen",
@@ -313,6 +319,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Te groot: hoogstens {count} MB.",
     "Dit soort bestand kan hier niet worden verzonden.",
     "Verzenden is mislukt. Probeer het opnieuw.",
+    "Eerdere berichten",
   ],
   ja: [
     "チャットを開く",
@@ -357,6 +364,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "大きすぎます。{count} MB 以内にしてください。",
     "この種類のファイルは送信できません。",
     "送信できませんでした。もう一度お試しください。",
+    "以前のメッセージ",
   ],
 };
 

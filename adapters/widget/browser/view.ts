@@ -35,7 +35,7 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
     dir: directionOf(settings.lang),
   });
   const theme = createTheme(root, settings.theme);
-  const log = createMessageLog(strings, settings.lang, (key) => chat.retry(key));
+  const log = createMessageLog(strings, settings.lang, chat);
   const lead = createLeadForm(strings, chat);
   const composer = createComposer(strings, chat, tab, () => log.toEnd());
 

@@ -1,3 +1,4 @@
+import type { Selectable } from "kysely";
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import type { CrawlPagesTable, CrawlsTable } from "#store/schema-knowledge.ts";
 import { UnreadableDocument } from "../blocks.ts";
@@ -12,6 +13,7 @@ import { pageType } from "./page-type.ts";
 import type { Outcome, Site } from "./pages.ts";
 import { addAddresses, discoveredMax, removePage, storeVisit, unknownAddresses } from "./pages.ts";
 import type { Robots, Sites } from "./site.ts";
+import { atHome, isSameSite } from "./same-site.ts";
 import { readRobots } from "./site.ts";
 
 export interface CrawlerOptions {
@@ -37,7 +39,7 @@ const retryMs = [2_000, 10_000];
 
 interface Run extends Site {
   readonly url: string;
-  readonly crawl: CrawlsTable;
+  readonly crawl: Selectable<CrawlsTable>;
   readonly robots: Robots;
 }
 
@@ -79,7 +81,8 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
         .selectAll()
         .where("document_id", "=", documentId)
         .executeTakeFirstOrThrow();
-      return document === undefined || document.url === null ? undefined : { document, crawl, url: document.url, run };
+      if (document === undefined || document.url === null) return undefined;
+      return { document, crawl, url: crawl.home ?? document.url, run };
     });
     if (site === undefined) return undefined;
     const { origin } = new URL(site.url);
@@ -117,7 +120,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
   /** Pages below the address that was given come first. */
   async function sitemapPages({ url, crawl, robots }: Run, signal: AbortSignal): Promise<string[]> {
     const { origin, href } = new URL("./", url);
-    const queue = crawl.sitemap !== null ? [crawl.sitemap] : [...robots.sitemaps, `${origin}/sitemap.xml`];
+    const queue = crawl.sitemap !== null ? [atHome(crawl.sitemap, url)] : [...robots.sitemaps, `${origin}/sitemap.xml`];
     const seen = new Set<string>();
     const pages = new Set<string>();
     for (let map = queue.shift(); map !== undefined && seen.size < sitemapsMax; map = queue.shift()) {
@@ -144,7 +147,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
   }
 
   /** What was kept before goes first, then what was found first. Undefined: the run is at its end. */
-  async function nextPage({ document, run }: Run): Promise<CrawlPagesTable | undefined> {
+  async function nextPage({ document, run, url }: Run): Promise<CrawlPagesTable | undefined> {
     const crawl = await store.read
       .selectFrom("crawls")
       .selectAll()
@@ -167,7 +170,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       .where("state", "=", "queued");
     const first = queued.orderBy("position").limit(1);
     return (
-      (await first.where("url_hash", "=", sha256(document.url ?? "")).executeTakeFirst()) ??
+      (await first.where("url_hash", "=", sha256(url)).executeTakeFirst()) ??
       (await first.where("page_id", "is not", null).executeTakeFirst()) ??
       (await first.executeTakeFirst())
     );
@@ -196,6 +199,10 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       case "refused":
         outcome = { kind: "skipped", reason: fetched.reason };
         break;
+      case "elsewhere":
+        if (page.url === site.url && isSameSite(page.url, fetched.url)) return moveHome(site, fetched.url);
+        outcome = { kind: "skipped", reason: fetched.reason };
+        break;
       case "failed": {
         const again = fetched.again && page.attempts + 1 < attemptsMax;
         outcome = { kind: again ? "again" : "failed", reason: fetched.reason };
@@ -211,6 +218,32 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     const stored = await storeVisit(store, site, { page, outcome, links, bytes }, clock.now());
     if (!stored) return "void";
     return pauseMs > 0 ? { pauseMs } : undefined;
+  }
+
+  /**
+   * The start address leads to the site's own: with `www`, or over TLS. The run begins again there, with the rules of
+   * that address; what was kept of the other goes, since it leads there too.
+   */
+  async function moveHome({ document, run, url }: Run, home: string): Promise<"void" | { readonly pauseMs: number }> {
+    const moved = await store.write(async (tx) => {
+      const { numUpdatedRows } = await tx
+        .updateTable("crawls")
+        .set((eb) => ({ home, robots: null, fetches: eb("fetches", "+", 1) }))
+        .where("document_id", "=", document.id)
+        .where("run", "=", run)
+        .where("state", "=", "running")
+        .executeTakeFirst();
+      if (numUpdatedRows !== 1n) return false;
+      await tx
+        .updateTable("crawl_pages")
+        .set({ state: "skipped", reason: `it leads to ${home}` })
+        .where("document_id", "=", document.id)
+        .where("url_hash", "=", sha256(url))
+        .where("page_id", "is", null)
+        .execute();
+      return true;
+    });
+    return moved ? { pauseMs: 0 } : "void";
   }
 
   async function read(

@@ -25,6 +25,7 @@ export type Fetched =
   | { readonly kind: "gone"; readonly reason: string }
   /** For good, until the site or its robots.txt changes. */
   | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "elsewhere"; readonly url: string; readonly reason: string }
   /** `pauseMs`: the site asks to be left alone so long. */
   | { readonly kind: "failed"; readonly reason: string; readonly again: boolean; readonly pauseMs?: number };
 
@@ -160,7 +161,8 @@ export function createSites(fetch: GuardedFetch, clock: Clock): Sites {
         const page = pageUrl(to);
         if (page === null) return { kind: "refused", reason: "it leads to what is no page" };
         if (new URL(page).origin !== origin) {
-          return { kind: "refused", reason: `it leads to another site, ${new URL(page).origin}; crawl that address` };
+          const reason = `it leads to another site, ${new URL(page).origin}; crawl that address`;
+          return { kind: "elsewhere", url: page, reason };
         }
         at = page;
       }

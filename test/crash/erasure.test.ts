@@ -1,0 +1,187 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { newId } from "#domain/ids.ts";
+import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
+import { rowsOf } from "../support/conversation-rows.ts";
+import type { TestDatabase } from "../support/databases.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { Installation } from "../support/installation.ts";
+import { install } from "../support/installation.ts";
+import { freePort, launch } from "../support/launch.ts";
+import { parley } from "../support/program.ts";
+import { tablesWith, textsOf } from "../support/table-texts.ts";
+
+const email = "quillfeather@forgotten.example";
+const word = "xylotherapist";
+const conversationCount = 120;
+const messagesEach = 3;
+
+eachDatabase("an erasure that is killed", (open) => {
+  let database: TestDatabase;
+  let installation: Installation;
+  let store: OpenStore;
+  let env: Readonly<Record<string, string>>;
+
+  beforeAll(async () => {
+    database = await open();
+    installation = await install(database.url);
+    store = await openStore(database.url);
+    env = { PARLEY_DATA_DIR: installation.dataDir, DATABASE_URL: installation.databaseUrl };
+  });
+  afterAll(async () => {
+    await store.close();
+    await installation.remove();
+    await database.remove();
+  });
+
+  it(
+    "of a customer leaves whole conversations or none, and ends when it is run again, with what hung on those gone before",
+    { timeout: 120_000 },
+    async () => {
+      const { first } = await seed(store, installation);
+      const forget = ["forget", "--workspace", installation.workspaceId, "--email", email, "--yes", "--json"];
+      const left = await killBelow(conversationCount, forget);
+      await expectWhole(left);
+      // Of the first, which is gone already, only the response that is kept for its request still tells.
+      expect(tablesWith(await textsOf(store.read), first)).toContain("idempotency");
+
+      const again = await parley(forget, env);
+      expect(again).toMatchObject({ status: 0, stderr: "" });
+      expect(JSON.parse(again.stdout)).toMatchObject({ erased: true, contacts: 1, conversations: left });
+      const texts = await textsOf(store.read);
+      expect([tablesWith(texts, word), tablesWith(texts, email)]).toEqual([[], []]);
+      expect(texts.get("audit")?.filter((text) => text.includes("a customer: 1 contacts"))).toHaveLength(1);
+    },
+  );
+
+  it(
+    "of a workspace lets nobody in, goes on when it is run again, and is ended by the program",
+    { timeout: 120_000 },
+    async () => {
+      await seed(store, installation);
+      const deletion = ["workspace", "delete", installation.workspaceId, "--yes"];
+      const left = await killBelow(conversationCount, deletion);
+      await expectWhole(left);
+      await expectWhole(await killBelow(left, deletion));
+      // Ten minutes later a worker takes it over.
+      await store.write((tx) => tx.updateTable("outbox").set({ due_at: 1 }).where("kind", "=", "purge").execute());
+      const port = await freePort();
+      const running = launch({ installation, port });
+      try {
+        await running.ready;
+        const asked = await fetch(
+          `http://127.0.0.1:${port}/v1/conversations?workspace_id=${installation.workspaceId}`,
+          {
+            headers: { authorization: `Bearer ${installation.key}` },
+          },
+        );
+        expect([asked.status, await asked.json()]).toMatchObject([404, { code: "workspace_not_found" }]);
+        await expect
+          .poll(() => store.read.selectFrom("outbox").select("id").where("kind", "=", "purge").execute(), {
+            timeout: 60_000,
+          })
+          .toEqual([]);
+      } finally {
+        running.signal("SIGKILL");
+        await running.exited;
+      }
+      await expectDeleted();
+      const again = await parley(deletion, env);
+      expect([again.status, again.stderr]).toEqual([1, expect.stringContaining("there is no workspace")]);
+    },
+  );
+
+  async function expectDeleted(): Promise<void> {
+    const { workspaceId } = installation;
+    const texts = await textsOf(store.read);
+    expect([tablesWith(texts, word), tablesWith(texts, "harbour lamp")]).toEqual([[], []]);
+    const filled = [...texts].filter(([, rows]) => rows.length > 0).map(([name]) => name);
+    expect(["api_keys", "audit", "counters", "outbox", "processes", "workspaces"]).toEqual(
+      expect.arrayContaining(filled),
+    );
+    expect(texts.get("audit")?.filter((text) => text.includes(workspaceId.toLowerCase()))).toHaveLength(1);
+  }
+
+  /** Kills the command when fewer conversations are there than this; how many are left. */
+  async function killBelow(conversations: number, args: readonly string[]): Promise<number> {
+    const child = spawn(process.execPath, ["bin/parley.js", ...args], {
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: "ignore",
+    });
+    const exited = once(child, "exit");
+    while ((await count()) === conversations && child.exitCode === null) await sleep(1);
+    child.kill("SIGKILL");
+    expect(await exited).toEqual([null, "SIGKILL"]);
+    const left = await count();
+    expect(left).toBeGreaterThan(0);
+    return left;
+  }
+
+  async function count(): Promise<number> {
+    const { rows } = await store.read
+      .selectFrom("conversations")
+      .select((eb) => eb.fn.countAll<number | string>().as("rows"))
+      .executeTakeFirstOrThrow();
+    return Number(rows);
+  }
+
+  /** Each conversation that is left has all its messages, and none is without its conversation. */
+  async function expectWhole(conversations: number): Promise<void> {
+    const messages = await store.read.selectFrom("messages").select("conversation_id").execute();
+    const counts = Map.groupBy(messages, ({ conversation_id: id }) => id);
+    expect(counts.size).toBe(conversations);
+    expect(new Set([...counts.values()].map(({ length }) => length))).toEqual(new Set([messagesEach]));
+  }
+});
+
+/** A customer with many conversations, and kept responses about the first and the last of them. */
+async function seed(store: OpenStore, { workspaceId }: Installation): Promise<{ readonly first: string }> {
+  const now = Date.now();
+  const contact = newId("con", now);
+  const texts = Array.from({ length: messagesEach }, (_, i) => `The ${word} number ${i}`);
+  const seeds = Array.from({ length: conversationCount }, (_, i) =>
+    rowsOf({ id: newId("conv", now + i), workspaceId, startedAt: now - i, email, messages: texts }),
+  );
+  const ids = seeds.map(({ conversation }) => conversation.id);
+  await store.write(async (tx) => {
+    const person = { name: word, email, phone: null, user_id: null, attributes: "{}", merged_into: null };
+    const times = { created_at: now, updated_at: now };
+    await tx
+      .insertInto("contacts")
+      .values({ id: contact, workspace_id: workspaceId, root_id: contact, ...person, ...times })
+      .execute();
+    for (let at = 0; at < seeds.length; at += 50) {
+      const some = seeds.slice(at, at + 50);
+      await tx
+        .insertInto("conversations")
+        .values(some.map(({ conversation }) => ({ ...conversation, contact_id: contact })))
+        .execute();
+      await tx
+        .insertInto("messages")
+        .values(some.flatMap(({ messages }) => messages))
+        .execute();
+    }
+    const key = await tx.selectFrom("api_keys").select("id").executeTakeFirstOrThrow();
+    for (const id of [ids[0], ids.at(-1)]) {
+      await tx
+        .insertInto("idempotency")
+        .values({
+          key_id: key.id,
+          path: "/v1/query",
+          idempotency_key: `of ${id ?? ""}`,
+          body_hash: "",
+          status: 200,
+          response: JSON.stringify({ conversation_id: id, answer: `About your ${word}` }),
+          process_id: null,
+          work_id: null,
+          lease_until: now,
+          created_at: now,
+        })
+        .execute();
+    }
+  });
+  return { first: ids[0] ?? "" };
+}
