@@ -89,7 +89,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors, files } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -117,6 +117,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     engine: () => engine,
     load,
     measures,
+    files,
     publicUrl,
   });
   const engine = createEngine({
@@ -131,6 +132,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     inLanguageOf: (settings, newestFirst) => settingsIn(settings, spokenLanguage(newestFirst)),
     judgeAnger: core.judgeAnger,
     search,
+    files,
     fanout,
     wake,
     processId: process.id,
@@ -148,7 +150,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     count: (outcome: string) => measures.webhook(outcome),
   };
 
-  const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
+  const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
@@ -167,6 +169,10 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    // Several large ones at a time, and customers must not wait for them.
+    file: { batch: false, attemptsMax: 8, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
+    // However long the storage is away: what was erased is not kept.
+    unfile: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.unfile },
     tell: {
       batch: true,
       // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
@@ -263,6 +269,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     engine,
     fanout,
     documents,
+    files,
     listConversations: (filter, before, limit) =>
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
     async identitySecret(workspaceId) {

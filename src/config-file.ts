@@ -4,7 +4,6 @@ import { Value } from "typebox/value";
 import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document } from "yaml";
 import type { EventType } from "#domain/events.ts";
-import { eventTypes } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
 import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
@@ -17,6 +16,7 @@ import { closed, text } from "./config-parts.ts";
 import type { Fail } from "./config-parts.ts";
 import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./config-rules.ts";
 import { skillSchema, skillsOf } from "./config-skills.ts";
+import { webhookSchema } from "./config-webhooks.ts";
 import type { AllowPrivate } from "./outbound/addresses.ts";
 import { parseRange } from "./outbound/addresses.ts";
 
@@ -31,27 +31,6 @@ const minutes = Type.Integer({
   maximum: 100_000,
   description: "Minutes until a conversation has waited too long.",
 });
-
-const webhookSchema = closed(
-  {
-    url: Type.String({ pattern: "^https?://", maxLength: 2_000, description: "Where events are posted to." }),
-    events: Type.Optional(
-      Type.Array(Type.Enum([...eventTypes]), {
-        minItems: 1,
-        maxItems: eventTypes.length,
-        description: "Which events; by default the first seven.",
-      }),
-    ),
-    secret: Type.Optional(
-      Type.String({
-        // The base64 of 24 to 64 bytes.
-        pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$",
-        description: "Signs the requests: whsec_ and the base64 of 24 to 64 bytes; by default one is made.",
-      }),
-    ),
-  },
-  "A server that is told of events.",
-);
 
 /** Every workspace has an account of each of these from its beginning. */
 const builtinChannels: ReadonlySet<string> = new Set<Channel>(["widget", "hosted", "api"]);
@@ -107,6 +86,7 @@ const workspaceSchema = closed(
       closed(
         {
           handover: Type.Optional(text("Said once when the conversation goes to people.")),
+          files_only: Type.Optional(text("Said to a message of files without a word, which the bot cannot read.")),
           unknown: Type.Optional(text("Said when the documents hold no answer.")),
           waiting: Type.Optional(text("What an API client is answered while a person has the conversation.")),
           translations: Type.Optional(
@@ -206,6 +186,21 @@ const workspaceSchema = closed(
           lead_capture: Type.Optional(
             Type.Enum(["off", "on_handover"], {
               description: "Whether an anonymous visitor is asked for name and e-mail address.",
+            }),
+          ),
+          files: Type.Optional(Type.Boolean({ description: "Whether customers may send files in the chat." })),
+          file_types: Type.Optional(
+            Type.Array(Type.String({ pattern: "^[a-z]+/([a-z0-9][a-z0-9.+-]*|\\*)$", maxLength: 100 }), {
+              maxItems: 100,
+              description:
+                "Media types of files that customers may send, such as image/* or application/pdf; none: any.",
+            }),
+          ),
+          file_max_mb: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 1_024,
+              description: "The largest file that a customer may send, where less than FILES_MAX_MB.",
             }),
           ),
         },
@@ -451,6 +446,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     botName: given.bot_name,
     synonyms: given.answers?.synonyms,
     handoverMessage: given.messages?.handover,
+    filesOnlyMessage: given.messages?.files_only,
     unknownMessage: given.messages?.unknown,
     waitingMessage: given.messages?.waiting,
     translations: given.messages?.translations,
@@ -476,6 +472,9 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     widgetColor: given.widget?.color,
     widgetOrigins: given.widget?.origins,
     leadCapture: given.widget?.lead_capture,
+    widgetFiles: given.widget?.files,
+    widgetFileTypes: given.widget?.file_types,
+    widgetFileMb: given.widget?.file_max_mb,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const { desk } = given;

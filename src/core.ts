@@ -22,6 +22,8 @@ import type { Vectors } from "#knowledge/vectors.ts";
 import { createVectors } from "#knowledge/vectors.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { openFiles } from "./files/open-files.ts";
+import type { OpenFiles } from "./files/open-files.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
 import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
@@ -72,6 +74,8 @@ export interface Core {
   /** What passages mean, where an embedding server tells. */
   readonly vectors: Vectors | undefined;
   readonly people: People;
+  /** The bytes of files that customers and agents send. */
+  readonly files: OpenFiles;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
@@ -88,6 +92,13 @@ export async function openCore(
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const files = openFiles({
+    config: config.files,
+    dataDir: config.dataDir,
+    publicUrl: config.publicUrl,
+    secrets,
+    clock,
+  });
   const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   const documents = createDocuments({
     store,
@@ -166,7 +177,8 @@ export async function openCore(
     search,
     outside,
     knowledge,
-    people: createPeople({ store, clock, search }),
+    people: createPeople({ store, clock, search, files }),
+    files,
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await guardedFetch.close();
@@ -181,6 +193,15 @@ export interface ChannelCheck {
   readonly ok: boolean;
   /** What the account is called on its platform, or what is wrong and the mend. */
   readonly detail: string;
+}
+
+/** Says where the files of messages are stored, or throws an Error that tells the mend. Needs no database. */
+export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">): Promise<string> {
+  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
+  const { dataDir, publicUrl } = config;
+  return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock }).check(
+    AbortSignal.timeout(channelCheckMs),
+  );
 }
 
 const channelCheckMs = 10_000;
@@ -202,6 +223,7 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
     },
     load: loadAdapter,
     measures: createMeasures(version, clock),
+    files: core.files,
     publicUrl: config.publicUrl,
   });
   try {

@@ -79,6 +79,8 @@ export interface WorkspaceSettings {
   readonly unknownMessage: string;
   /** These and other sentences by language. */
   readonly translations: Translations;
+  /** What the bot says to a message of files without a word. */
+  readonly filesOnlyMessage: string;
   /** What an API client is told while a person has the conversation. */
   readonly waitingMessage: string;
   readonly botName: string;
@@ -97,6 +99,11 @@ export interface WorkspaceSettings {
   readonly widgetColor: string;
   /** Asks an anonymous visitor for name and e-mail address: never, or when the conversation is handed over. */
   readonly leadCapture: "off" | "on_handover";
+  /** Whether customers may send files in the chat, of which media types (`image/*`; empty: any), and how large. */
+  readonly widgetFiles: boolean;
+  readonly widgetFileTypes: readonly string[];
+  /** Megabytes; null: what the installation takes. */
+  readonly widgetFileMb: number | null;
   /** Who sees the documents that carry an audience tag. */
   readonly audiences: Audiences;
   /** When somebody is there; null: not told. */
@@ -163,6 +170,8 @@ export const defaultSettings: WorkspaceSettings = {
     "I can look that up only for customers who are signed in. Please sign in and ask again, or ask to talk to a human.",
   unknownMessage:
     "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
+  filesOnlyMessage:
+    "I cannot look into files. Yours is kept with this conversation. Tell me in words what you need, or ask to talk to a human, who can open it.",
   waitingMessage: "Your message has reached our team. A person will reply to you here.",
   translations: {},
   botName: "Assistant",
@@ -175,6 +184,9 @@ export const defaultSettings: WorkspaceSettings = {
   widgetGreeting: "Hello! Ask a question, and I will look it up in our documentation.",
   widgetColor: "#1f6feb",
   leadCapture: "on_handover",
+  widgetFiles: true,
+  widgetFileTypes: [],
+  widgetFileMb: null,
   audiences: {},
   businessHours: null,
   skills: [],

@@ -10,16 +10,18 @@ import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, saveConversations } from "#store/conversations.ts";
-import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
+import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
+import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
-import { createEvents } from "./events.ts";
+import { authorOf, createEvents } from "./events.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
+import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
@@ -39,6 +41,8 @@ export interface Changes {
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
+  /** The customer took back a message that is not written yet: its files are not fetched, and not shown. */
+  withdrawFiles(message: MessagesTable): void;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -63,12 +67,15 @@ export interface NewMessage {
   readonly tokensUsed?: number;
   readonly metadata?: string;
   readonly audience?: string | null;
+  readonly files?: MessageFiles;
   /** The parts that bring it to the customer; none where the customer fetches it. */
   readonly parts?: readonly { readonly payload: string }[];
 }
 
 export interface Draft {
   readonly row: ConversationRow;
+  /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
+  joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;
   /**
@@ -125,6 +132,9 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const drafts = new Map<string, Tracked>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
+  const joined = new Set<Grouped>();
+  const fresh: AttachmentRow[] = [];
+  const uploaded: AttachmentRow[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
   const events = createEvents(now);
@@ -172,6 +182,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         }
       },
       speak: (text, rule, answers) => speak(draft, text, rule, answers),
+      joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
@@ -235,6 +246,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.last_seq += 1;
     row.message_count += 1;
     row.last_message_at = Math.max(row.last_message_at, now);
+    const { files = noFiles } = message;
+    const count = files.fresh.length + files.uploaded.length;
     const stored: MessagesTable = {
       id: newId("msg", now),
       conversation_id: row.id,
@@ -251,6 +264,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       tokens_used: message.tokensUsed ?? null,
       metadata: message.metadata ?? null,
       audience: message.audience ?? null,
+      files: count === 0 ? null : count,
       created_at: now,
       edited_at: null,
       deleted_at: null,
@@ -274,6 +288,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       });
       works.push({ lane: sendLane(row.id), kind: "send", payload: { deliveryId: id }, dueAt: now });
     }
+    const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
+    const added = files.fresh.map(ofMessage);
+    const known = files.uploaded.map(ofMessage);
+    fresh.push(...added);
+    uploaded.push(...known);
+    for (const { id } of added) {
+      works.push({ lane: fileLane(id), kind: "file", payload: { fileId: id, conversationId: row.id }, dueAt: now });
+    }
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
@@ -288,8 +310,38 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       },
       confidence: stored.confidence,
     });
-    draft.tell("message.created", authorOf(stored), { message: stored });
+    const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
+    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
+  }
+
+  function joinMessage(draft: Tracked, message: Grouped, content: string, files: MessageFiles): void {
+    const ofMessage = (file: AttachmentRow) => ({
+      ...file,
+      conversation_id: draft.row.id,
+      message_id: message.messageId,
+      position: message.files + file.position,
+    });
+    const added = files.fresh.map(ofMessage);
+    const known = files.uploaded.map(ofMessage);
+    fresh.push(...added);
+    uploaded.push(...known);
+    for (const { id } of added) {
+      works.push({
+        lane: fileLane(id),
+        kind: "file",
+        payload: { fileId: id, conversationId: draft.row.id },
+        dueAt: now,
+      });
+    }
+    message.files += added.length + known.length;
+    if (message.content === "") message.content = content;
+    const here = messages.find(({ id }) => id === message.messageId);
+    if (here === undefined) joined.add(message);
+    else Object.assign(here, { content: message.content, files: message.files });
+    draft.spoken = true;
+    draft.changed = true;
+    draft.visible = true;
   }
 
   function setStatus(
@@ -396,9 +448,13 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       changed.filter((draft) => !draft.isNew),
     );
     if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    for (const { messageId, content, files } of joined) {
+      await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
+    }
+    await storeAttachments(tx, fresh, uploaded);
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
-    await writeTags(tx, changed);
+    await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
     works.push(...(await events.store(tx)));
@@ -426,52 +482,19 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     for (let at = works.length - 1; at >= 0; at -= 1) if (lanes.has(works[at]?.lane ?? "")) works.splice(at, 1);
   }
 
-  async function writeTags(tx: Tx, changed: readonly Tracked[]): Promise<void> {
-    for (const { draft, tag } of tagsRemoved) {
-      await tx
-        .deleteFrom("conversation_tags")
-        .where("conversation_id", "=", draft.row.id)
-        .where("tag", "=", tag)
-        .execute();
-    }
-    for (const { row, before, isNew } of changed) {
-      // The tag rows carry what lists filter by.
-      if (isNew || (row.status === before.status && row.sla_state === before.sla_state)) continue;
-      await tx
-        .updateTable("conversation_tags")
-        .set({ status: row.status, sla_state: row.sla_state })
-        .where("conversation_id", "=", row.id)
-        .execute();
-    }
-    for (const { draft, tag } of tagsAdded) {
-      const { row } = draft;
-      const insert = tx.insertInto("conversation_tags").values({
-        workspace_id: row.workspace_id,
-        tag,
-        conversation_id: row.id,
-        started_at: row.started_at,
-        channel: row.channel,
-        status: row.status,
-        sla_state: row.sla_state,
-      });
-      // A tag that is there already stays.
-      await (
-        dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())
-      ).execute();
-    }
-  }
-
   return {
     now,
     track,
     addWork: (work) => works.push(work),
+    withdrawFiles(message) {
+      const isOf = ({ message_id: id }: AttachmentRow): boolean => id === message.id;
+      const lanes = new Set(fresh.filter(isOf).map(({ id }) => fileLane(id)));
+      for (const rows of [fresh, uploaded]) rows.splice(0, rows.length, ...rows.filter((row) => !isOf(row)));
+      works.splice(0, works.length, ...works.filter(({ lane }) => !lanes.has(lane)));
+      message.files = null;
+    },
     flush,
   };
 }
 
 const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);
-
-function authorOf(message: MessagesTable): Actor {
-  const type = message.role === "user" ? "customer" : message.role;
-  return { type, id: message.author_id, name: message.author_name };
-}

@@ -19,12 +19,14 @@ import { deskEvent, deskNotice } from "./desk/events.ts";
 import { mirror } from "./desk/mirror.ts";
 import { createOffice } from "./desk/office.ts";
 import type { Engine } from "./engine.ts";
+import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./file-work.ts";
 import type {
   Answerer,
   Channels,
   Clock,
   ConversationSearch,
   Fanout,
+  Files,
   JudgeAnger,
   Log,
   Store,
@@ -53,6 +55,7 @@ export interface EngineDependencies {
   readonly inLanguageOf: ThinkDependencies["inLanguageOf"];
   readonly judgeAnger: JudgeAnger;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly fanout: Fanout;
   readonly wake: Wake;
   readonly processId: string;
@@ -87,12 +90,15 @@ export interface EngineWork {
   deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Says what rules have to say to customers. */
   speak(rows: readonly OutboxRow[]): Promise<void>;
+  file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** What these return is to be called when what they stored is durable. */
   abandonAmend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -105,7 +111,7 @@ export interface CreatedEngine extends Engine {
 }
 
 export function createEngine(dependencies: EngineDependencies): CreatedEngine {
-  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, checkpoint } = dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -130,7 +136,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     }
   }
 
-  const enqueue = createAcceptance({ store, search, clock, log, checkpoint, announce });
+  const enqueue = createAcceptance({ store, search, files, clock, log, checkpoint, announce });
 
   async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
@@ -210,6 +216,14 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const effects = await abandonSpeech(tx, search, row, reason, now);
       return () => announce(effects);
     },
+    async file(rows, signal) {
+      for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
+    },
+    unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
+    async abandonFile(tx, row, reason) {
+      const effects = await abandonFile(tx, row, reason);
+      return () => announce(effects);
+    },
     async abandonSend(tx, row, reason, now) {
       const effects = await abandonDelivery(tx, search, row, reason, now);
       return () => announce(effects);
@@ -274,11 +288,13 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const workspace = await workspaceOf(reply.workspaceId);
       await adapterOf(reply.conversationId);
       const { effects, messageId, seq } = await store.write((tx) =>
-        replyAsAgent(tx, channels, search, workspace, reply, clock.now()),
+        replyAsAgent(tx, channels, search, files, workspace, reply, clock.now()),
       );
       announce(effects);
       return { messageId, seq };
     },
+    upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
+    dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
       if (change.status === "escalated") await adapterOf(conversationId);

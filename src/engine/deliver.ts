@@ -9,7 +9,7 @@ import { createChanges, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
-import type { Channels, Clock, ConversationSearch, Store, Tx } from "./ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Store, Tx } from "./ports.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -27,6 +27,7 @@ export interface DeliverDependencies {
   readonly clock: Clock;
   readonly channels: Channels;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly checkpoint: Checkpoint;
   /** Gives the signals of what is durable now. */
   readonly announce: (effects: Effects | null) => void;
@@ -68,6 +69,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     key: delivery.id,
     messageId: delivery.message_id,
     signal,
+    file: (id) => bytesOf(dependencies, delivery.message_id, id),
   };
   const harmless = channels.idempotentSend(account);
 
@@ -151,6 +153,28 @@ async function withFate(
   if (work === null) return effects;
   await insertWork(tx, [work], now);
   return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
+}
+
+/** Only of the files of this very message. */
+async function bytesOf(
+  { store, files }: DeliverDependencies,
+  messageId: string,
+  id: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const row = await store.read
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("id", "=", id)
+    .where("message_id", "=", messageId)
+    .where("state", "=", "stored")
+    .executeTakeFirst();
+  if (row === undefined) throw new DeliveryError("rejected", "the file of this message is not stored any more");
+  try {
+    return await files.open({ workspaceId: row.workspace_id, id: row.id });
+  } catch (error) {
+    // Nothing has been sent yet, and a storage that is away comes back.
+    throw new DeliveryError("not_sent", "the file of this message cannot be read at the moment", { cause: error });
+  }
 }
 
 /** A part that is given up takes the rest of its message with it: half a message would mislead. */

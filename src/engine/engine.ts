@@ -23,6 +23,10 @@ export interface Engine {
   update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
   /** Does what an agent at a desk asks for; `seen`: only if the conversation still stands so. */
   act(workspaceId: string, conversationId: string, action: Action, agent: ActingAgent, seen?: Seen): Promise<Acted>;
+  /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
+  upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
+  /** Takes back an upload that was not sent. */
+  dropUpload(upload: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string }): Promise<void>;
   addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
   remove(workspaceId: string, conversationId: string, actor: Actor): Promise<void>;
   /** Moves SLA states that are due now, so that a filter on them is exact. */
@@ -31,6 +35,25 @@ export interface Engine {
   typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
   /** For agents' desks on platforms. */
   readonly desk: Office;
+}
+
+export interface Upload {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  /** Null: the customer's first message is still to come. */
+  readonly conversationId: string | null;
+  /** An agent, or a customer's thread: nobody else can send it. */
+  readonly uploadedBy: string;
+  readonly name: string;
+  readonly mediaType: string;
+}
+
+export interface Uploaded {
+  readonly id: string;
+  readonly name: string;
+  /** What the bytes say. */
+  readonly mediaType: string;
+  readonly bytes: number;
 }
 
 export interface Query {
@@ -82,6 +105,10 @@ export interface AgentReply {
   readonly clientId?: string;
   /** The newest message that the agent had seen; refused when the customer or a colleague has written since. */
   readonly basedOnSeq?: number;
+  /** Uploads of {@link Engine.upload} that go with it; the content may then be empty. */
+  readonly files?: readonly string[];
+  /** Who has uploaded them. */
+  readonly uploadedBy?: string;
   readonly actor: Actor;
 }
 

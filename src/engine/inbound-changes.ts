@@ -1,5 +1,6 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import { dropAttachments } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
 import { indexLane } from "./changes.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
@@ -35,6 +36,15 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
     )
     .where("id", "=", message.id)
     .execute();
+  if (event.kind === "delete") {
+    const files = await tx
+      .selectFrom("attachments")
+      .select(["id", "workspace_id"])
+      .where("message_id", "=", message.id)
+      .execute();
+    for (const work of await dropAttachments(tx, files, changes.now)) changes.addWork(work);
+    if (files.length > 0) await tx.updateTable("messages").set({ files: null }).where("id", "=", message.id).execute();
+  }
   changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
   draft.mirror({ kind: "changed", id: message.id });
   return message.id;

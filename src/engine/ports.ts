@@ -13,6 +13,7 @@ import type { Desk } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Channel, Confidence, Source } from "#domain/message.ts";
 import type { SkillCall } from "#domain/skill.ts";
+import { sizeText } from "#domain/files.ts";
 import type { SlaState } from "#domain/sla.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Database } from "#store/schema.ts";
@@ -125,6 +126,14 @@ export interface Channels {
   send(account: Pick<Account, "id">, part: Part, context: SendContext): Promise<Receipt>;
   reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
   idempotentSend(account: Pick<Account, "id">): boolean;
+  /** The largest file that the account's channel carries; 0 where it carries none. */
+  fileBytesMax(account: Pick<Account, "id">): number;
+  /** Undefined where the channel's adapter cannot fetch files. */
+  fetchFile(
+    account: Pick<Account, "id">,
+    ref: string,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> | undefined;
   typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
   /** Whether a part that was sent can be changed, or taken back. */
   can(account: Pick<Account, "id">, what: "edit" | "remove"): boolean;
@@ -134,6 +143,50 @@ export interface Channels {
   desk(account: Pick<Account, "id">): Desk | undefined;
   /** The account of this name; undefined where there is none, or it is disabled. */
   named(workspaceId: string, name: string): Promise<{ readonly id: string } | undefined>;
+}
+
+export interface FileName {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** More bytes than are taken. */
+export class FileTooLarge extends Error {
+  constructor(bytesMax: number) {
+    super(`it is larger than ${sizeText(bytesMax)}, which is the most that is taken`);
+    this.name = "FileTooLarge";
+  }
+}
+
+/** The bytes of files. What is known of them stands in the database. */
+export interface Files {
+  /** Of one file, and of all files of a message together. */
+  readonly bytesMax: number;
+  readonly messageBytesMax: number;
+  /**
+   * Stores what comes, whole or not at all; the same name again replaces it. `max` can only lower {@link bytesMax}. Rejects
+   * with {@link FileTooLarge}. `mediaType` is what the bytes say, whatever was declared.
+   */
+  store(
+    name: FileName,
+    source: AsyncIterable<Uint8Array>,
+    declaredType: string,
+    max: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly bytes: number; readonly sha256: string; readonly mediaType: string }>;
+  /** Rejects where it is not stored (any more). */
+  open(name: FileName): Promise<AsyncIterable<Uint8Array>>;
+  /** Removing what is not there is no failure. */
+  remove(name: FileName): Promise<void>;
+  /** All that is stored, for finding what belongs to nothing. */
+  stored(): AsyncIterable<FileName & { readonly storedAt: number }>;
+  /** An address by which anybody who has it gets the file, for so long. */
+  link(id: string, lifetimeMs: number): string;
+  /** Null: the token is not ours, or was changed. */
+  ofLink(token: string): { readonly id: string; readonly expired: boolean } | null;
+  /** Platforms' names for files are stored encrypted: some of them open the file. */
+  seal(ref: string): string;
+  unseal(sealed: string): string;
 }
 
 /** Signals between parts of the program, in one process or several. Hints only: the truth is in the database. */

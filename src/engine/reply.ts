@@ -1,9 +1,11 @@
 import { Problem } from "#domain/problem.ts";
 import { agentName } from "#store/agents.ts";
+import { uploadsForReply } from "./attachments.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
-import type { Channels, ConversationSearch, Tx } from "./ports.ts";
+import { withFiles } from "./outbound-files.ts";
+import type { Channels, ConversationSearch, Files, Tx } from "./ports.ts";
 import { renderParts } from "./say.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -19,6 +21,7 @@ export async function replyAsAgent(
   tx: Tx,
   channels: Channels,
   search: ConversationSearch,
+  files: Pick<Files, "link" | "messageBytesMax">,
   workspace: Workspace,
   reply: AgentReply,
   now: number,
@@ -29,6 +32,7 @@ export async function replyAsAgent(
   if (reply.basedOnSeq !== undefined) await refuseStale(tx, reply, reply.basedOnSeq);
   if (row.status === "archived")
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  const attached = await uploadsForReply(tx, row.id, reply.files ?? [], reply.uploadedBy ?? "", files.messageBytesMax);
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
@@ -39,7 +43,18 @@ export async function replyAsAgent(
     authorId: reply.authorEmail,
     authorName,
     externalId: reply.clientId ?? null,
-    parts: renderParts(channels, draft.row, { role: "agent", authorName, markdown: reply.content, sources: [] }),
+    files: { fresh: [], uploaded: attached },
+    parts: renderParts(
+      channels,
+      draft.row,
+      withFiles(
+        channels,
+        files,
+        draft.row,
+        { role: "agent", authorName, markdown: reply.content, sources: [] },
+        attached,
+      ),
+    ),
   });
   // A person has taken care of everything up to here.
   draft.row.settled_seq = draft.row.last_customer_seq;

@@ -2,6 +2,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
+import type { Confidence } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -62,7 +63,9 @@ const silent: Thought = { effects: null, reply: null, answer: null };
 
 type Decision =
   | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
-  | { readonly kind: "escalate"; readonly reason: string; readonly answer?: Answer };
+  | { readonly kind: "escalate"; readonly reason: string; readonly answer?: Answer }
+  /** There are files, and not a word: the bot reads words. Counts as an answer that it does not know. */
+  | { readonly kind: "files_only"; readonly escalate: boolean; readonly answer?: undefined };
 
 /**
  * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
@@ -96,7 +99,7 @@ export async function think(
   const asked = messages.filter(
     (message) =>
       message.role === "user" &&
-      message.content !== "" &&
+      (message.content !== "" || (message.files ?? 0) > 0) &&
       (perQuestion ? message.seq === seq : message.seq > conversation.settled_seq),
   );
   const last = asked.at(-1);
@@ -105,7 +108,10 @@ export async function think(
   const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
   const written = messages.filter(({ role }) => role === "user").map(({ content }) => content);
   const settings = inLanguageOf(workspace.settings, written.toReversed());
-  const text = asked.map(({ content }) => content).join("\n");
+  const text = asked
+    .map(({ content }) => content)
+    .filter((content) => content !== "")
+    .join("\n");
 
   if (!perQuestion) {
     channels.typing({ id: conversation.account_id }, conversation.context_key, {
@@ -119,6 +125,10 @@ export async function think(
   async function decide(current: ConversationRow): Promise<Decision> {
     if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
       return { kind: "escalate", reason: "the customer asked for a person" };
+    }
+    const streakWith = (confidence: Confidence): number => (confidence === "low" ? current.low_streak + 1 : 0);
+    if (text === "") {
+      return { kind: "files_only", escalate: streakWith("low") >= settings.lowAnswersToEscalate };
     }
     const { angerToEscalate, angerJudgedBy } = settings;
     if (angerToEscalate !== null && (await judgeAnger(text, angerJudgedBy, signal)) >= angerToEscalate) {
@@ -154,8 +164,7 @@ export async function think(
     const answer = await untilAborted(answerer.answer(question, signal), signal);
     signal.throwIfAborted();
     if (answer.escalate !== undefined) return { kind: "escalate", reason: answer.escalate, answer };
-    const streak = answer.confidence === "low" ? current.low_streak + 1 : 0;
-    return { kind: "answer", answer, escalate: streak >= settings.lowAnswersToEscalate };
+    return { kind: "answer", answer, escalate: streakWith(answer.confidence) >= settings.lowAnswersToEscalate };
   }
 
   function finish(found: Decision | null): Promise<Thought> {
@@ -187,6 +196,14 @@ export async function think(
     const answer = found.kind === "answer" ? found.answer : null;
     const escalate = found.kind === "escalate" || found.escalate;
     let reply: MessagesTable | undefined;
+    if (found.kind === "files_only" && !escalate) {
+      row.low_streak += 1;
+      reply = say(draft, channels, settings, [], {
+        content: settings.filesOnlyMessage,
+        answersSeq,
+        confidence: "low",
+      });
+    }
     if (answer !== null && (answer.answered || !escalate)) {
       row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
       reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), {
@@ -215,7 +232,7 @@ export async function think(
 
 const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });
 
-type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id">;
+type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files">;
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
@@ -226,7 +243,7 @@ async function recentMessages(
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
   let query = db
     .selectFrom("messages")
-    .select(["seq", "role", "content", "audience", "author_id"])
+    .select(["seq", "role", "content", "audience", "author_id", "files"])
     .where("conversation_id", "=", conversation.id)
     .where("seq", ">", from);
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);

@@ -6,6 +6,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import { deleteEventsOf } from "#store/webhooks.ts";
+import { dropAttachments } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, sendLane, speakLane, thinkLane, timerLane } from "./changes.ts";
 import { eraseWork } from "./desk/erase-work.ts";
@@ -192,6 +193,12 @@ export async function removeConversation(
     .execute();
   await tx.deleteFrom("deliveries").where("conversation_id", "=", row.id).execute();
   for (const work of await eraseWork(tx, row.id, now)) changes.addWork(work);
+  const files = await tx
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("conversation_id", "=", row.id)
+    .execute();
+  for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
   await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("rule_firings").where("conversation_id", "=", row.id).execute();

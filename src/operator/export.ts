@@ -242,6 +242,11 @@ async function* conversationLines(db: Reader, conversations: readonly Conversati
     }
     const messages = db.selectFrom("messages").selectAll().where("conversation_id", "in", ids);
     yield* rowLines("message", messages, "id", messagesAtOnce);
+    const attached = db.selectFrom("attachments").selectAll().where("conversation_id", "in", ids);
+    for await (const files of rowPages(attached, "id", messagesAtOnce)) {
+      // What the platform calls it opens it, and is nobody's data.
+      for (const { ref: _, ...file } of files) yield line("attachment", file);
+    }
     yield* rowLines("note", db.selectFrom("notes").selectAll().where("conversation_id", "in", ids));
     const sent = db.selectFrom("deliveries").selectAll().where("conversation_id", "in", ids);
     for await (const deliveries of rowPages(sent, "id", messagesAtOnce)) {

@@ -14,6 +14,7 @@ export function emailKey(email: string): string {
 const changing = [
   "contact_id",
   "own_contact_id",
+  "unreachable",
   "status",
   "snoozed_from",
   "snoozed_until",

@@ -184,6 +184,8 @@ export interface ConversationsTable {
   rules_until: Generated<number>;
   /** How many changes people have made; what rules and clocks do does not count. */
   activity: Generated<number>;
+  /** Why nothing that is sent reaches the customer, in words for agents; null: it does. */
+  unreachable: string | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -209,9 +211,41 @@ export interface MessagesTable {
   metadata: string | null;
   /** Assistant messages: JSON array of the audience tags that they were made with; null: none. */
   audience: string | null;
+  /** How many attachments it has; null: none. */
+  files: number | null;
   created_at: number;
   edited_at: number | null;
   deleted_at: number | null;
+}
+
+export type AttachmentState = "pending" | "stored" | "failed";
+
+/** A file of a message, or one that was uploaded for a message to come. Its bytes are stored under workspace and id. */
+export interface AttachmentsTable {
+  id: string;
+  workspace_id: string;
+  account_id: string;
+  /** Null: uploaded by a customer whose message is still to come. */
+  conversation_id: string | null;
+  /** Null: uploaded, and not sent yet. */
+  message_id: string | null;
+  position: number;
+  name: string;
+  /** As the sender says until it is stored; then what the bytes say of themselves. */
+  media_type: string;
+  bytes: number | null;
+  state: AttachmentState;
+  /** Why it failed, in words for agents. */
+  reason: string | null;
+  /** The platform's name for it, sealed; null once nobody has to ask for it any more. */
+  ref: string | null;
+  sha256: string | null;
+  /** Who uploaded it: an agent's address, or the thread of a customer. Null for what a platform delivered. */
+  uploaded_by: string | null;
+  /** Hash of the platform's name for several events that are one message. */
+  group_key: string | null;
+  created_at: number;
+  stored_at: number | null;
 }
 
 export interface ConversationTagsTable {
@@ -384,6 +418,7 @@ export interface Database {
   accounts: AccountsTable;
   conversations: ConversationsTable;
   messages: MessagesTable;
+  attachments: AttachmentsTable;
   conversation_tags: ConversationTagsTable;
   notes: NotesTable;
   audit: AuditTable;

@@ -10,6 +10,7 @@ import { insertThreads, savePost } from "#store/desk.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, openBench } from "../support/engine-bench.ts";
+import { bytesOf } from "../support/file-channel.ts";
 import { heldTables } from "../support/held-tables.ts";
 import { ownTables, tablesWith, textsOf } from "../support/table-texts.ts";
 
@@ -151,9 +152,20 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       text: `The ${theirs} before a conversation`,
     });
     await bench.settle();
+    const uploadedBy = `anna@${house}.example`;
+    const upload = (of: string, name: string) =>
+      bench.engine.upload(
+        { workspaceId, accountId: bench.accountId, conversationId: of, uploadedBy, name, mediaType: "text/plain" },
+        bytesOf("the bill"),
+        new AbortController().signal,
+      );
+    const bill = await upload(conversationId, `${theirs} at ${house}.txt`);
+    await upload(otherId, `${house}.txt`);
     await bench.engine.reply({
       workspaceId,
       conversationId,
+      files: [bill.id],
+      uploadedBy,
       content: `About your ${theirs} at ${house}`,
       authorEmail: `anna@${house}.example`,
       actor: anna,

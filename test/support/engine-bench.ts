@@ -22,7 +22,7 @@ import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config-file.ts";
 import type { LoadAdapter } from "#src/channels.ts";
-import type { ModelConfig } from "#src/config.ts";
+import type { FilesConfig, ModelConfig } from "#src/config.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -68,6 +68,7 @@ export interface BenchOptions {
   readonly model?: ModelConfig;
   /** Another account than one on the scripted platform. */
   readonly account?: BenchAccount;
+  readonly files?: FilesConfig;
 }
 
 export interface BenchAccount {
@@ -84,6 +85,7 @@ export interface EngineBench {
   readonly engine: App["engine"];
   readonly clock: HandMovedClock;
   readonly url: string;
+  readonly dataDir: string;
   readonly workspaceId: string;
   readonly accountId: string;
   readonly script: Script;
@@ -176,6 +178,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       metricsToken,
       file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
+      ...(options.files === undefined ? {} : { files: options.files }),
       killAt: undefined,
     },
     {
@@ -213,6 +216,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     engine,
     clock,
     url: database.url,
+    dataDir: folder,
     workspaceId,
     accountId,
     script,

@@ -26,6 +26,7 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
   accounts: { workspace: ["account"], customer: notOfCustomers, deleted: null },
   conversations: { workspace: ["conversation"], customer: ["conversation"], deleted: null },
   messages: { workspace: ["message"], customer: ["message"], deleted: null },
+  attachments: { workspace: ["attachment"], customer: ["attachment"], deleted: null },
   conversation_tags: { workspace: ["conversation"], customer: ["conversation"], deleted: null },
   notes: { workspace: ["note"], customer: ["note"], deleted: null },
   audit: { workspace: ["audit"], customer: ["audit"], deleted: "one entry, that it was deleted" },

@@ -110,6 +110,8 @@ describe("config/parley.example.yaml", () => {
       "skills",
       "rules",
       "desk",
+      "widgetFileTypes",
+      "widgetFileMb",
     ];
     const defaults = Object.fromEntries(Object.entries(defaultSettings).filter(([name]) => !unset.includes(name)));
     expect(workspace?.settings).toEqual(defaults);

@@ -9,7 +9,7 @@ import type { Snooze } from "../engine.ts";
 import type { Action } from "../act.ts";
 import { act, agentActor, lostText } from "../act.ts";
 import { createChanges } from "../changes.ts";
-import type { Channels, Clock, ConversationSearch, Log, Store, Tx } from "../ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Log, Store, Tx } from "../ports.ts";
 import { insertNote, requireConversation } from "../update.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./morning.ts";
@@ -25,6 +25,7 @@ export interface DeskEventDependencies {
   readonly workspaces: Workspaces;
   readonly channels: Channels;
   readonly search: ConversationSearch;
+  readonly files: Pick<Files, "link" | "messageBytesMax">;
   readonly announce: (effects: Effects | null) => void;
 }
 
@@ -41,6 +42,7 @@ export interface Outcome {
 export interface EventContext {
   readonly channels: Channels;
   readonly search: ConversationSearch;
+  readonly files: Pick<Files, "link" | "messageBytesMax">;
   readonly workspace: Workspace;
   readonly accountId: string;
   readonly agent: Agent;
@@ -63,7 +65,7 @@ export async function deskEvent(
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, workspaces, channels, search, announce } = dependencies;
+  const { store, clock, log, workspaces, channels, search, files, announce } = dependencies;
   const { accountId, workspaceId, event } = JSON.parse(row.payload) as DeskEventPayload;
   const found = await deskOf(dependencies, accountId);
   const workspace = await workspaces.get(workspaceId);
@@ -98,7 +100,7 @@ export async function deskEvent(
   let effects: Effects | null;
   try {
     effects = await store.write(async (tx) => {
-      const context = { channels, search, workspace, accountId, agent, now: clock.now() };
+      const context = { channels, search, files, workspace, accountId, agent, now: clock.now() };
       return finish(tx, await run(tx, context, conversationId, event));
     });
   } catch (error) {

@@ -93,11 +93,12 @@ function holderOf(row: ConversationRow): string | null {
 }
 
 async function reply(tx: Tx, context: EventContext, conversationId: string, messageId: string, text: string) {
-  const { channels, search, workspace, accountId, agent, now } = context;
+  const { channels, search, files, workspace, accountId, agent, now } = context;
   return replyAsAgent(
     tx,
     channels,
     search,
+    files,
     workspace,
     {
       workspaceId: workspace.id,

@@ -161,6 +161,8 @@ export async function countViews(db: Reader, workspaceId: string, me: string): P
   };
 }
 
+const filesText = (count: number): string => (count === 1 ? "[a file]" : `[${count} files]`);
+
 async function itemsOf(
   db: Reader,
   workspaceId: string,
@@ -179,7 +181,7 @@ async function itemsOf(
           .onRef("messages.conversation_id", "=", "conversations.id")
           .onRef("messages.seq", "=", "conversations.last_seq"),
       )
-      .select(["messages.conversation_id", "messages.role", "messages.content"])
+      .select(["messages.conversation_id", "messages.role", "messages.content", "messages.files"])
       .where("conversations.id", "in", ids)
       .execute(),
     tagsOf(db, ids),
@@ -194,7 +196,13 @@ async function itemsOf(
       priority: row.priority,
       customer: customerLabel(row),
       assignee: personOf(people, row.assigned_to),
-      preview: last === undefined ? null : { role: last.role, text: plainText(last.content) },
+      preview:
+        last === undefined
+          ? null
+          : {
+              role: last.role,
+              text: last.content === "" && last.files !== null ? filesText(last.files) : plainText(last.content),
+            },
       lastMessageAt: row.last_message_at,
       startedAt: row.started_at,
       snoozedUntil: row.snoozed_until,
