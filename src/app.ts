@@ -153,7 +153,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
-    send: { batch: false, attemptsMax: 12, run: engine.work.send, abandoned: engine.work.abandonSend },
+    // More than two hours: a platform that is away for one of them loses no message.
+    send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
     // platform lets through is shared by all of them, and customers must not wait for it.

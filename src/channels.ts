@@ -17,6 +17,7 @@ import type { DeskSettings } from "#domain/workspace.ts";
 import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
+import { createAccountRecords } from "#engine/account-records.ts";
 import type { AttachmentRow } from "#engine/attachments.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
 import type { Channels, Clock, Fanout, Files, Log, Reader, Store, Tx } from "#engine/ports.ts";
@@ -35,6 +36,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   hosted: "widget",
   slack: "slack",
   telegram: "telegram",
+  email: "email",
 };
 
 /** Adapters that no account uses are never loaded. */
@@ -229,6 +231,31 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     fileBytesMax: (account) => adapter(account).capabilities.fileBytesMax ?? 0,
     fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
+    loaded: (account) => ready.has(account.id),
+    async followUp(workspaceId) {
+      const rows = await store.read
+        .selectFrom("accounts")
+        .select("id")
+        .where("workspace_id", "=", workspaceId)
+        .where("channel", "=", "email")
+        .where("enabled", "=", 1)
+        .orderBy("created_at")
+        .orderBy("id")
+        .execute();
+      for (const { id } of rows) {
+        const found = await open(id).catch((error: unknown) => {
+          // The reply itself must not wait for somebody to mend another account.
+          log.error(
+            { err: error, account: id },
+            "a reply cannot follow a visitor by e-mail: the account cannot be used",
+          );
+          return undefined;
+        });
+        const followUp = found?.adapter.capabilities.followUp;
+        if (followUp !== undefined) return { accountId: id, afterMs: followUp.afterMs };
+      }
+      return undefined;
+    },
     typing(account, thread, who) {
       const { inbound, typing } = adapter(account);
       if (inbound.kind === "site") {
@@ -418,5 +445,6 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
     seal: (value) => secrets.sign(purpose, value),
     unseal: (token) => secrets.verify(purpose, token),
     allow: windows.take,
+    ...createAccountRecords(store, account, clock),
   };
 }

@@ -101,6 +101,11 @@ export interface Capabilities {
   readonly idempotentSend: boolean;
   /** The largest file that can be sent; absent: the channel carries no files, and a link is sent instead. */
   readonly fileBytesMax?: number;
+  /**
+   * Present where agents' replies to a visitor who has left the website are sent by this account too, to the address
+   * that the visitor gave, when they were not looked at for so long.
+   */
+  readonly followUp?: { readonly afterMs: number };
 }
 
 export type Inbound =
@@ -171,6 +176,8 @@ export interface Sender {
    * domain's checks. They join what is known of one customer on several channels, so never what somebody typed.
    */
   readonly proven?: { readonly email?: string; readonly phone?: string };
+  /** What they say of themselves: shown, and joins nothing. */
+  readonly claimed?: { readonly email?: string; readonly phone?: string };
 }
 
 export interface VerifiedUser {
@@ -205,7 +212,39 @@ export type InboundEvent =
        * already.
        */
       readonly group?: { readonly key: string; readonly joinsOnly?: boolean };
+      /** What later messages may refer to it by, such as a Message-ID; for {@link ChannelHost.threadOf}. At most 190 characters each. */
+      readonly marks?: readonly string[];
+      /**
+       * What leads to the thread can be passed on, as a reply address can: whoever is not its customer writes as a guest.
+       * A guest's message is people's to answer, and the conversation stays whose it is.
+       */
+      readonly checkSender?: true;
+      /** Why the bot must not answer this by itself: the message goes to people. For agents. */
+      readonly peopleOnly?: string;
     })
+  /** An agent has written to the customer with the platform's own means. */
+  | {
+      readonly kind: "agent";
+      readonly externalId: string;
+      readonly thread: string;
+      readonly sentAt: number;
+      readonly author: { readonly email: string; readonly name: string | null };
+      /** Markdown. */
+      readonly text: string;
+      readonly messageExternalId?: string;
+      readonly metadata?: Readonly<Record<string, unknown>>;
+      readonly marks?: readonly string[];
+      /** What still has to be sent to the customer; absent: they have got it. */
+      readonly parts?: readonly Part[];
+    }
+  /** Something that the agents of a thread should know, as a note. Nothing happens where there is no such thread. */
+  | {
+      readonly kind: "notice";
+      readonly externalId: string;
+      readonly thread: string;
+      readonly sentAt: number;
+      readonly text: string;
+    }
   | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
   /** What the customer says of themselves: unverified. */
@@ -286,6 +325,21 @@ export interface Receipt {
   readonly externalId: string | null;
   /** What the platform is known to have done with it by now. */
   readonly state: "sent" | "delivered";
+  /** What answers may refer to it by; for {@link ChannelHost.threadOf}. */
+  readonly marks?: readonly string[];
+}
+
+/** What a reply by letter needs to know of a thread. */
+export interface Correspondence {
+  /** The customer's address as it is known now, proven or not. */
+  readonly email: string | null;
+  readonly name: string | null;
+  /** The newest messages, newest first, with what was stored beside them. Notes are never among them. */
+  readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
+    /** Who wrote it is not the thread's customer. */
+    readonly guest: boolean;
+    readonly metadata: Readonly<Record<string, unknown>>;
+  })[];
 }
 
 /** A message of a thread as its customer may see it. Notes are never among them. */
@@ -382,6 +436,18 @@ export interface ChannelHost {
   seal(value: string): string;
   /** The sealed value; null when the token is not ours or was changed. */
   unseal(token: string): string | null;
+  /** Keeps a value for the account, for good: durable when it resolves. `key` has at most 190 characters. */
+  remember(key: string, value: string): Promise<void>;
+  /** What was kept under the key; null: nothing. */
+  recall(key: string): Promise<string | null>;
+  /** The thread of the first of these that a message received or sent by this account is marked with. */
+  threadOf(marks: readonly string[]): Promise<string | null>;
+  /** Null for a thread that has no conversation. */
+  correspondence(thread: string, limit: number): Promise<Correspondence | null>;
+  /** The agent with this address; null when there is none. */
+  agent(email: string): Promise<{ readonly email: string; readonly name: string } | null>;
+  /** How many messages the bot has sent by itself since then to whoever has this address. */
+  botMessagesTo(email: string, since: number): Promise<number>;
   /** Takes one of `max` slots of `name` in the running window; false when they are used up. In memory, for each process. */
   allow(name: string, max: number, windowMs: number): boolean;
   readonly clock: Clock;

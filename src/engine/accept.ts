@@ -3,9 +3,10 @@ import type { Attributes } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
 import type { Channel } from "#domain/message.ts";
+import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { lockContexts } from "#store/conversations.ts";
+import { lockContexts, lockLinked } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { MessageFiles } from "./attachments.ts";
@@ -17,10 +18,12 @@ import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
-import type { TextChange } from "./inbound-changes.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
+import type { Applied } from "./parked.ts";
+import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
+import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AccountRef {
@@ -71,6 +74,12 @@ export async function acceptAll(
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const rows = await lockContexts(tx, distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")));
   const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
+  const elsewhere = fresh.filter(
+    (arrival) => goesOnElsewhere(arrival) && !conversations.has(contextOfArrival(arrival)),
+  );
+  if (elsewhere.length > 0) {
+    for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) conversations.set(context, row);
+  }
   const contacts = await loadContacts(
     tx,
     fresh.flatMap((arrival) =>
@@ -114,6 +123,7 @@ export async function acceptAll(
   await linkPrevious(tx, newConversations, contacts);
   await contacts.flush(tx, changes.addWork);
   const effects = await changes.flush(tx);
+  await linkMarks(tx, arrivals, results);
   if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
   await linkApplied(tx, applied);
   return { results: await withWork(tx, results, arrivals), effects };
@@ -139,7 +149,9 @@ export async function acceptAll(
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
         conversations.set(context, draft.row);
-        return acceptMessage(draft, arrival, event, contact);
+        const accepted = acceptMessage(draft, arrival, event, contact);
+        for (const note of accepted.notes) await noteProblem(tx, draft, note, now);
+        return accepted.arrived;
       }
       case "contact": {
         const contact = contacts.of(personOf(arrival, event));
@@ -147,6 +159,16 @@ export async function acceptAll(
         if (row === undefined) return nothing;
         const draft = changes.track(row, workspace.settings, false);
         if (showCustomer(draft, contact)) draft.touch();
+        return { ...nothing, conversationId: row.id };
+      }
+      case "agent": {
+        if (row === undefined) return nothing;
+        const message = addAgentMessage(changes.track(row, workspace.settings, false), account.id, event);
+        return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
+      }
+      case "notice": {
+        if (row === undefined) return nothing;
+        await noteProblem(tx, changes.track(row, workspace.settings, false), event.text, now);
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -236,6 +258,7 @@ export async function acceptAll(
       rules_until: now,
       activity: 0,
       unreachable: null,
+      via_account_id: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -251,10 +274,18 @@ export async function acceptAll(
     arrival: Arrival,
     event: Extract<InboundEvent, { kind: "message" }>,
     customer: Known,
-  ): Arrived {
+  ): { readonly arrived: Arrived; readonly notes: readonly string[] } {
     const { row } = draft;
     const { contact } = customer;
-    showCustomer(draft, customer);
+    if (event.sender.claimed !== undefined) contacts.setClaimed(contact, event.sender.claimed);
+    const guest = event.checkSender === true && row.last_seq > 0 && !isCustomer(row, customer, event.sender);
+    const notes = [
+      ...(guest ? [guestNote(event.sender, contact)] : []),
+      ...(event.peopleOnly === undefined ? [] : [event.peopleOnly]),
+    ];
+    // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
+    if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
+    if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     // Whoever writes can be written to.
     row.unreachable = null;
@@ -268,7 +299,9 @@ export async function acceptAll(
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
-      ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+      ...(event.metadata === undefined && !guest
+        ? {}
+        : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
       // What was taken back before it came is not fetched.
       ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
@@ -283,6 +316,12 @@ export async function acceptAll(
       groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0 });
     }
     row.last_customer_seq = message.seq;
+    if (notes.length > 0 && botMayAnswer(row.status)) {
+      const system = systemActor("escalation");
+      draft.setStatus("escalated", system, { reason: guest ? "somebody else has written" : "not for the bot" });
+      draft.setTags(["escalated"], [], system);
+      row.settled_seq = message.seq;
+    }
     if (botMayAnswer(row.status)) {
       changes.addWork({
         lane: thinkLane(row.id),
@@ -297,7 +336,7 @@ export async function acceptAll(
         ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
       });
     }
-    return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
+    return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
   }
 
   function filesOf({ account, workspace }: Arrival, event: Extract<InboundEvent, { kind: "message" }>): MessageFiles {
@@ -333,6 +372,8 @@ function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "messag
 }
 
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
+const contextOfArrival = ({ account, event }: Arrival): string =>
+  contextOf(account.id, event.kind === "delivery" ? "" : event.thread);
 const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
 
 function distinctContexts(arrivals: readonly Arrival[]) {
@@ -372,63 +413,6 @@ async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<st
     }
   }
   return known;
-}
-
-/** A change that waited for its message, and found it. */
-interface Applied {
-  readonly accountId: string;
-  readonly externalId: string;
-  readonly message: MessagesTable;
-}
-
-const targetOf = (accountId: string, thread: string, messageExternalId: string): string =>
-  `${accountId}\n${thread}\n${messageExternalId}`;
-
-/** What was deleted stays deleted, whatever comes after it. */
-function park(parked: Map<string, TextChange>, target: string, event: TextChange): void {
-  if (parked.get(target)?.kind !== "delete") parked.set(target, event);
-}
-
-/** Edits and deletions that came before the message that they change. */
-async function parkedChanges(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, TextChange>> {
-  const parked = new Map<string, TextChange>();
-  const messages = arrivals.filter(({ event }) => event.kind === "message");
-  for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
-    const rows = await tx
-      .selectFrom("inbound_events")
-      .select("payload")
-      .where("account_id", "=", accountId)
-      .where(
-        "target_external_id",
-        "in",
-        group.map(({ event }) =>
-          event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
-        ),
-      )
-      .orderBy("id")
-      .execute();
-    for (const row of rows) {
-      const event = JSON.parse(row.payload) as Partial<TextChange>;
-      // The text of a deleted conversation's events is gone.
-      if (event.kind === undefined) continue;
-      const change = event as TextChange;
-      park(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
-    }
-  }
-  return parked;
-}
-
-/** So that what waited is deleted with the conversation that it was for. */
-async function linkApplied(tx: Tx, applied: readonly Applied[]): Promise<void> {
-  for (const { accountId, externalId, message } of applied) {
-    await tx
-      .updateTable("inbound_events")
-      .set({ conversation_id: message.conversation_id, message_id: message.id })
-      .where("account_id", "=", accountId)
-      .where("target_external_id", "=", externalId)
-      .where("message_id", "is", null)
-      .execute();
-  }
 }
 
 function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {

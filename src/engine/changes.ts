@@ -4,15 +4,15 @@ import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { transitionEvent } from "#domain/lifecycle.ts";
-import type { Actor, AuditAction, Role } from "#domain/message.ts";
+import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { insertConversations, saveConversations } from "#store/conversations.ts";
+import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { AuditTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
@@ -20,6 +20,8 @@ import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
+import type { NewMessage } from "./new-message.ts";
+import { messageRow } from "./new-message.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
@@ -28,6 +30,8 @@ import { nextTimer } from "./timers.ts";
 export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
 export const speakLane = (conversationId: string): string => `speak:${conversationId}`;
+/** Of parts that go by another account than the conversation's own: they wait, and nothing waits for them. */
+export const followLane = (conversationId: string): string => `follow:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
 /** Of a contact whose conversations have to be brought to whom it was merged into. */
 export const relinkLane = (contactId: string): string => `relink:${contactId}`;
@@ -52,24 +56,6 @@ export interface Effects {
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string }[];
   readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
-}
-
-export interface NewMessage {
-  readonly role: Role;
-  readonly content: string;
-  readonly authorId?: string | null;
-  readonly authorName?: string | null;
-  readonly externalId?: string | null;
-  readonly answersSeq?: number;
-  readonly confidence?: MessagesTable["confidence"];
-  readonly sources?: string;
-  readonly skills?: string;
-  readonly tokensUsed?: number;
-  readonly metadata?: string;
-  readonly audience?: string | null;
-  readonly files?: MessageFiles;
-  /** The parts that bring it to the customer; none where the customer fetches it. */
-  readonly parts?: readonly { readonly payload: string }[];
 }
 
 export interface Draft {
@@ -138,6 +124,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
   const events = createEvents(now);
+  const links: ConversationLinksTable[] = [];
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
   const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
 
@@ -247,34 +234,19 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.message_count += 1;
     row.last_message_at = Math.max(row.last_message_at, now);
     const { files = noFiles } = message;
-    const count = files.fresh.length + files.uploaded.length;
-    const stored: MessagesTable = {
-      id: newId("msg", now),
-      conversation_id: row.id,
-      seq: row.last_seq,
-      role: message.role,
-      content: message.content,
-      author_id: message.authorId ?? null,
-      author_name: message.authorName ?? null,
-      external_id: message.externalId ?? null,
-      answers_seq: message.answersSeq ?? null,
-      confidence: message.confidence ?? null,
-      sources: message.sources ?? null,
-      skills: message.skills ?? null,
-      tokens_used: message.tokensUsed ?? null,
-      metadata: message.metadata ?? null,
-      audience: message.audience ?? null,
-      files: count === 0 ? null : count,
-      created_at: now,
-      edited_at: null,
-      deleted_at: null,
-    };
+    const stored = messageRow(row, message, now);
     messages.push(stored);
-    for (const [part, { payload }] of (message.parts ?? []).entries()) {
+    for (const [part, { payload, elsewhere }] of (message.parts ?? []).entries()) {
       const id = `${stored.id}.${part}`;
+      // The thread of a conversation elsewhere is called by the conversation's id.
+      if (elsewhere !== undefined) {
+        links.push({ account_id: elsewhere.accountId, kind: "thread", name: row.id, conversation_id: row.id });
+      }
       deliveries.push({
         id,
-        account_id: row.account_id,
+        account_id: elsewhere?.accountId ?? row.account_id,
+        thread: elsewhere === undefined ? null : row.id,
+        unless_seen: elsewhere === undefined || elsewhere.afterMs === 0 ? null : `${stored.id}.0`,
         conversation_id: row.id,
         message_id: stored.id,
         part,
@@ -286,7 +258,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         started_at: null,
         settled_at: null,
       });
-      works.push({ lane: sendLane(row.id), kind: "send", payload: { deliveryId: id }, dueAt: now });
+      works.push({
+        lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
+        kind: "send",
+        payload: { deliveryId: id },
+        dueAt: now + (elsewhere?.afterMs ?? 0),
+      });
     }
     const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
     const added = files.fresh.map(ofMessage);
@@ -453,6 +430,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     }
     await storeAttachments(tx, fresh, uploaded);
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
+    await linkConversations(tx, links);
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
     await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);

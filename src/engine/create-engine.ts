@@ -33,7 +33,7 @@ import type {
   Tx,
   Wake,
 } from "./ports.ts";
-import { replyAsAgent } from "./reply.ts";
+import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
@@ -258,16 +258,6 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     return workspace;
   }
 
-  /** Loads the adapter of a conversation's account: rendering happens in a transaction, where nothing can be awaited. */
-  async function adapterOf(conversationId: string): Promise<void> {
-    const row = await store.read
-      .selectFrom("conversations")
-      .select("account_id")
-      .where("id", "=", conversationId)
-      .executeTakeFirst();
-    if (row !== undefined) await channels.ready({ id: row.account_id });
-  }
-
   async function isPerQuestion(rows: readonly OutboxRow[]): Promise<boolean> {
     const [first] = rows;
     if (first === undefined || rows.length === 1) return false;
@@ -286,9 +276,9 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
-      await adapterOf(reply.conversationId);
+      const followUp = await readyToReply(dependencies, reply.conversationId);
       const { effects, messageId, seq } = await store.write((tx) =>
-        replyAsAgent(tx, channels, search, files, workspace, reply, clock.now()),
+        replyAsAgent(tx, channels, search, files, workspace, reply, clock.now(), followUp),
       );
       announce(effects);
       return { messageId, seq };
@@ -297,7 +287,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
-      if (change.status === "escalated") await adapterOf(conversationId);
+      if (change.status === "escalated") await readyToReply(dependencies, conversationId);
       announce(
         await store.write((tx) =>
           updateConversation(tx, channels, search, workspace, conversationId, change, actor, clock.now()),

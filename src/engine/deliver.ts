@@ -1,15 +1,16 @@
 import type { Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Role } from "#domain/message.ts";
+import { linkConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
-import { createChanges, sendLane } from "./changes.ts";
+import { createChanges, followLane, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
-import type { Channels, Clock, ConversationSearch, Files, Store, Tx } from "./ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -55,6 +56,17 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     return;
   }
   const account = { id: delivery.account_id };
+  if (
+    delivery.unless_seen !== null &&
+    delivery.state === "queued" &&
+    (await isSeen(store.read, delivery.unless_seen))
+  ) {
+    await store.write(async (tx) => {
+      await finishWork(tx, [row]);
+      await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();
+    });
+    return;
+  }
   try {
     await channels.ready(account);
   } catch (error) {
@@ -65,7 +77,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   }
   const part = JSON.parse(delivery.payload) as Part;
   const context: SendContext = {
-    thread: delivery.context_key,
+    thread: delivery.thread ?? delivery.context_key,
     key: delivery.id,
     messageId: delivery.message_id,
     signal,
@@ -133,6 +145,16 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
         .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
         .where("id", "=", deliveryId)
         .execute();
+      const marks = delivery === undefined ? [] : (sent?.marks ?? []);
+      await linkConversations(
+        tx,
+        marks.map((name) => ({
+          account_id: account.id,
+          kind: "mark" as const,
+          name,
+          conversation_id: delivery?.conversation_id ?? "",
+        })),
+      );
       const given =
         note === null || delivery === undefined ? null : await giveUp(tx, search, delivery, state, note, clock.now());
       return withFate(tx, delivery, given, clock.now());
@@ -177,11 +199,17 @@ async function bytesOf(
   }
 }
 
+/** The customer has looked at the message where the conversation is. */
+async function isSeen(db: Reader, deliveryId: string): Promise<boolean> {
+  const part = await db.selectFrom("deliveries").select("state").where("id", "=", deliveryId).executeTakeFirst();
+  return part?.state === "read";
+}
+
 /** A part that is given up takes the rest of its message with it: half a message would mislead. */
 async function giveUp(
   tx: Tx,
   search: ConversationSearch,
-  delivery: Pick<DeliveriesTable, "message_id" | "conversation_id">,
+  delivery: Pick<DeliveriesTable, "account_id" | "message_id" | "conversation_id">,
   state: DeliveryState,
   note: string,
   now: number,
@@ -191,6 +219,8 @@ async function giveUp(
       .selectFrom("deliveries")
       .select("id")
       .where("message_id", "=", delivery.message_id)
+      // What goes by another account may still arrive.
+      .where("account_id", "=", delivery.account_id)
       .where("state", "=", "queued")
       .execute();
     for (const { id } of rest) {
@@ -202,6 +232,8 @@ async function giveUp(
   return changes.flush(tx);
 }
 
+const lanesOf = (conversationId: string): readonly string[] => [sendLane(conversationId), followLane(conversationId)];
+
 /** What is stored when a send was tried as often as it may be. */
 export async function abandonDelivery(
   tx: Tx,
@@ -212,7 +244,7 @@ export async function abandonDelivery(
 ): Promise<Effects | null> {
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
-  if (delivery === undefined || row.lane !== sendLane(delivery.conversation_id)) return null;
+  if (delivery === undefined || !lanesOf(delivery.conversation_id).includes(row.lane)) return null;
   const state = delivery.state === "sending" ? "unknown" : "failed";
   const note = `This message could not be delivered, and is not tried any more: ${reason}`;
   await tx

@@ -117,6 +117,11 @@ export interface Answer {
 
 /** Judges how angry or frustrated a customer's message is. */
 export type JudgeAnger = (text: string, by: WorkspaceSettings["angerJudgedBy"], signal: AbortSignal) => Promise<number>;
+/** By which account, and after how long, a reply goes to a visitor who has not looked at it. */
+export interface FollowUp {
+  readonly accountId: string;
+  readonly afterMs: number;
+}
 
 /** The adapters, by account. */
 export interface Channels {
@@ -134,6 +139,10 @@ export interface Channels {
     ref: string,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> | undefined;
+  /** Whether the account's adapter is loaded in this process. */
+  loaded(account: Pick<Account, "id">): boolean;
+  /** The workspace's account that takes replies to visitors who have left, loaded; undefined where there is none. */
+  followUp(workspaceId: string): Promise<FollowUp | undefined>;
   typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
   /** Whether a part that was sent can be changed, or taken back. */
   can(account: Pick<Account, "id">, what: "edit" | "remove"): boolean;

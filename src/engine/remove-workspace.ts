@@ -129,6 +129,7 @@ export async function emptyWorkspace(
     }
     await store.write(async (tx) => {
       await tx.deleteFrom("connection_leases").where("account_id", "=", id).execute();
+      await tx.deleteFrom("account_state").where("account_id", "=", id).execute();
       await tx.deleteFrom("accounts").where("id", "=", id).execute();
     });
   }

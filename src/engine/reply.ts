@@ -4,9 +4,10 @@ import { uploadsForReply } from "./attachments.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
+import type { ConversationRow } from "#store/conversations.ts";
 import { withFiles } from "./outbound-files.ts";
-import type { Channels, ConversationSearch, Files, Tx } from "./ports.ts";
-import { renderParts } from "./say.ts";
+import type { Channels, ConversationSearch, Files, FollowUp, Store, Tx } from "./ports.ts";
+import { readyIfThere, renderParts } from "./say.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -25,6 +26,7 @@ export async function replyAsAgent(
   workspace: Workspace,
   reply: AgentReply,
   now: number,
+  followUp: FollowUp | undefined,
 ): Promise<Replied> {
   const row = await requireConversation(tx, workspace.id, reply.conversationId);
   const before = await sentBefore(tx, reply);
@@ -54,12 +56,36 @@ export async function replyAsAgent(
         { role: "agent", authorName, markdown: reply.content, sources: [] },
         attached,
       ),
+      // Only a visitor of a website can have left it, and only an address that they gave can be written to.
+      isVisit(draft.row) && draft.row.customer_email !== null ? followUp : undefined,
     ),
   });
   // A person has taken care of everything up to here.
   draft.row.settled_seq = draft.row.last_customer_seq;
   return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
 }
+
+/**
+ * Loads the adapters that a reply in this conversation goes by: rendering happens in a transaction, where nothing can be
+ * awaited. Resolves to the way by which it follows a visitor who has left.
+ */
+export async function readyToReply(
+  { store, channels }: { readonly store: Store; readonly channels: Channels },
+  conversationId: string,
+): Promise<FollowUp | undefined> {
+  const row = await store.read
+    .selectFrom("conversations")
+    .select(["workspace_id", "account_id", "via_account_id", "channel", "customer_email"])
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  await channels.ready({ id: row.account_id });
+  if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
+  return isVisit(row) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
+}
+
+const isVisit = ({ channel }: Pick<ConversationRow, "channel">): boolean =>
+  channel === "widget" || channel === "hosted";
 
 /** A reply that was written without having seen the newest messages may be wrong by now. */
 async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {

@@ -1,21 +1,43 @@
 import type { OutboundMessage } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
 import type { Actor, Source } from "#domain/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
-import type { Draft, NewMessage } from "./changes.ts";
-import type { Channels } from "./ports.ts";
+import type { Draft } from "./changes.ts";
+import type { NewMessage, NewPart } from "./new-message.ts";
+import type { Channels, FollowUp } from "./ports.ts";
 
-/** The platform calls that bring a text to the customer; none over the API, where the client fetches it. */
+/**
+ * The platform calls that bring a text to the customer; none over the API, where the client fetches it. To a customer
+ * who wrote by another account last it goes by that one too, else by `followUp` when they do not look at it.
+ */
 export function renderParts(
   channels: Channels,
   row: ConversationRow,
   message: OutboundMessage,
-): readonly { readonly payload: string }[] {
+  followUp?: FollowUp,
+): readonly NewPart[] {
   if (row.channel === "api") return [];
   const parts = channels.render({ id: row.account_id }, message);
   if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
-  return parts.map((part) => ({ payload: JSON.stringify(part) }));
+  const elsewhere = row.via_account_id === null ? followUp : { accountId: row.via_account_id, afterMs: 0 };
+  const more =
+    elsewhere === undefined || !channels.loaded({ id: elsewhere.accountId })
+      ? []
+      : channels
+          .render({ id: elsewhere.accountId }, message)
+          .map((part): NewPart => ({ payload: JSON.stringify(part), elsewhere }));
+  return [...parts.map((part): NewPart => ({ payload: JSON.stringify(part) })), ...more];
+}
+
+/** Loads an account that may be gone by now: then nothing goes by it. */
+export async function readyIfThere(channels: Channels, accountId: string): Promise<void> {
+  try {
+    await channels.ready({ id: accountId });
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+  }
 }
 
 /** Stores what the bot says, and queues it for the customer. */

@@ -22,7 +22,7 @@ import type {
   Reader,
   Store,
 } from "./ports.ts";
-import { handOver, say } from "./say.ts";
+import { handOver, readyIfThere, say } from "./say.ts";
 import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -93,6 +93,7 @@ export async function think(
     .executeTakeFirst();
   if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
   await channels.ready({ id: conversation.account_id });
+  if (conversation.via_account_id !== null) await readyIfThere(channels, conversation.via_account_id);
   const perQuestion = conversation.channel === "api";
   const messages = await recentMessages(store.read, conversation, perQuestion ? seq : undefined);
   const audience = options?.audience ?? [];

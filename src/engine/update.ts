@@ -8,7 +8,7 @@ import { lockConversation } from "#store/conversations.ts";
 import { deleteEventsOf } from "#store/webhooks.ts";
 import { dropAttachments } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
-import { createChanges, sendLane, speakLane, thinkLane, timerLane } from "./changes.ts";
+import { createChanges, followLane, sendLane, speakLane, thinkLane, timerLane } from "./changes.ts";
 import { eraseWork } from "./desk/erase-work.ts";
 import { deskLane } from "./desk/mirror-work.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
@@ -204,9 +204,17 @@ export async function removeConversation(
   await tx.deleteFrom("rule_firings").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("skill_calls").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("conversation_links").where("conversation_id", "=", row.id).execute();
   await tx
     .deleteFrom("outbox")
-    .where("lane", "in", [thinkLane(row.id), sendLane(row.id), timerLane(row.id), speakLane(row.id), deskLane(row.id)])
+    .where("lane", "in", [
+      thinkLane(row.id),
+      sendLane(row.id),
+      followLane(row.id),
+      timerLane(row.id),
+      speakLane(row.id),
+      deskLane(row.id),
+    ])
     .execute();
   // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
 import type { Reader, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
-import type { ConversationsTable } from "./schema.ts";
+import type { ConversationLinksTable, ConversationsTable } from "./schema.ts";
 
 export type ConversationRow = Selectable<ConversationsTable>;
 
@@ -15,6 +15,7 @@ const changing = [
   "contact_id",
   "own_contact_id",
   "unreachable",
+  "via_account_id",
   "status",
   "snoozed_from",
   "snoozed_until",
@@ -96,6 +97,46 @@ export async function conversationOfContext(db: Reader | Tx, context: Context): 
 
 export async function insertConversations(tx: Tx, rows: readonly Insertable<ConversationsTable>[]): Promise<void> {
   if (rows.length > 0) await tx.insertInto("conversations").values(rows).execute();
+}
+
+/** Conversations of other accounts that these threads go on with, locked; by account and thread. */
+export async function lockLinked(tx: Tx, contexts: readonly Context[]): Promise<Map<string, ConversationRow>> {
+  const found = new Map<string, ConversationRow>();
+  for (const [accountId, of] of Map.groupBy(contexts, (context) => context.accountId)) {
+    const links = await tx
+      .selectFrom("conversation_links")
+      .select(["name", "conversation_id"])
+      .where("account_id", "=", accountId)
+      .where("kind", "=", "thread")
+      .where(
+        "name",
+        "in",
+        of.map(({ contextKey }) => contextKey),
+      )
+      .execute();
+    if (links.length === 0) continue;
+    const query = tx
+      .selectFrom("conversations")
+      .selectAll()
+      .where(
+        "id",
+        "in",
+        links.map((link) => link.conversation_id),
+      );
+    const rows = await (dialectOf(tx) === "mysql" ? query.orderBy("id").forUpdate() : query).execute();
+    for (const { name, conversation_id } of links) {
+      const row = rows.find(({ id }) => id === conversation_id);
+      if (row !== undefined) found.set(`${accountId}\n${name}`, row);
+    }
+  }
+  return found;
+}
+
+/** What leads to something already goes on leading there. */
+export async function linkConversations(tx: Tx, links: readonly ConversationLinksTable[]): Promise<void> {
+  if (links.length === 0) return;
+  const insert = tx.insertInto("conversation_links").values(links);
+  await (dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())).execute();
 }
 
 /** A row as it is to be, and as this transaction read it. */

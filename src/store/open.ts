@@ -22,6 +22,7 @@ import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
 import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import { automation } from "./migrations/0012-automation.ts";
+import { mail } from "./migrations/0015-mail.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -38,6 +39,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0011-desk": desk,
   "0014-knowledge-collections": knowledgeCollections,
   "0012-automation": automation,
+  "0015-mail": mail,
 };
 
 export interface OpenStore extends Store {

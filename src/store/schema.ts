@@ -186,6 +186,8 @@ export interface ConversationsTable {
   activity: Generated<number>;
   /** Why nothing that is sent reaches the customer, in words for agents; null: it does. */
   unreachable: string | null;
+  /** The account that the customer wrote by last, when that is not the conversation's own: answers go by it too. */
+  via_account_id: string | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -330,6 +332,10 @@ export interface DeliveriesTable {
   error: string | null;
   started_at: number | null;
   settled_at: number | null;
+  /** Where it goes to in the account; null: to the conversation's own thread. */
+  thread: string | null;
+  /** Another part of the same message: once the customer has seen that, this one is not sent any more. */
+  unless_seen: string | null;
 }
 
 export interface ReceiptsTable {
@@ -390,6 +396,25 @@ export interface SearchCollectionsTable {
   built: number;
 }
 
+/** What an adapter keeps for its account. */
+export interface AccountStateTable {
+  account_id: string;
+  name: string;
+  value: string;
+  updated_at: number;
+}
+
+/**
+ * What leads to a conversation besides its own thread. `thread`: a thread of an account that goes on with a conversation
+ * of another. `mark`: what a message is known by in the account, such as a Message-ID.
+ */
+export interface ConversationLinksTable {
+  account_id: string;
+  kind: "thread" | "mark";
+  name: string;
+  conversation_id: string;
+}
+
 /** Which process runs the connection of an account: one at a time. */
 export interface ConnectionLeasesTable {
   account_id: string;
@@ -440,6 +465,8 @@ export interface Database {
   counters: CountersTable;
   conversation_text: ConversationTextTable;
   search_collections: SearchCollectionsTable;
+  account_state: AccountStateTable;
+  conversation_links: ConversationLinksTable;
   knowledge_collections: KnowledgeCollectionsTable;
   knowledge_written: KnowledgeWrittenTable;
   vector_models: VectorModelsTable;

@@ -30,8 +30,14 @@ export async function openSubject(
   const bench = await openBench(open, { account: { channel: target.channel, load, config: platform.config } });
   const url = await bench.app.listen();
   const { workspaceId, accountId } = bench;
-  const webhookUrl = `${url}/channels/${target.channel}/${accountId}`;
-  await platform.connect({ url, workspaceId, accountId, webhookUrl, now: () => bench.clock.now() });
+  await platform.connect({
+    url,
+    workspaceId,
+    accountId,
+    webhookUrl: `${url}/channels/${target.channel}/${accountId}`,
+    now: () => bench.clock.now(),
+    tick: () => bench.advance(6_000),
+  });
   if (platform.connected !== undefined) {
     // The program looks for accounts to connect every few seconds.
     await bench.advance(10_000);

@@ -7,6 +7,7 @@ import { loadAdapter } from "#src/channels.ts";
 import type { ConformanceTarget } from "../support/conformance.ts";
 import { ruleNames } from "../support/conformance.ts";
 import { eachDatabase } from "../support/databases.ts";
+import { skipped } from "../support/skipped.ts";
 import type { Subject } from "./adapter-suite.ts";
 import { openSubject, rules } from "./adapter-suite.ts";
 
@@ -69,6 +70,10 @@ const checked = targets.flatMap(({ name, target, variants }) => [
 
 for (const { name, target } of checked) {
   if (target === undefined) continue;
+  if (target.missing !== undefined) {
+    skipped(`adapters/${name}`, target.missing);
+    continue;
+  }
   eachDatabase(`adapters/${name}`, (open) => {
     let subject: Subject;
     beforeAll(async () => {

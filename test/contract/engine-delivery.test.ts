@@ -117,7 +117,7 @@ eachDatabase("delivering", (open) => {
     await bench.settle();
     await bench.advance(dayMs);
     expect(await stateOf(bench)).toEqual(["failed"]);
-    expect(calls).toBe(12);
+    expect(calls).toBe(24);
     expect(await bench.notes(id)).toEqual([
       "This message could not be delivered, and is not tried any more: no route to host",
     ]);

@@ -253,6 +253,23 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
         .insertInto("skill_calls")
         .values({ id: "call", conversation_id: otherId, skill: "s", result: null, created_at: now })
         .execute();
+      await tx
+        .insertInto("account_state")
+        .values({ account_id: bench.accountId, name: "position", value: "1", updated_at: now })
+        .execute();
+      const { id } = await tx
+        .selectFrom("conversations")
+        .select("id")
+        .where("workspace_id", "=", workspaceId)
+        // Not the conversation of the customer who is forgotten.
+        .orderBy("started_at", "desc")
+        .orderBy("id", "desc")
+        .limit(1)
+        .executeTakeFirstOrThrow();
+      await tx
+        .insertInto("conversation_links")
+        .values({ account_id: bench.accountId, kind: "mark", name: "<1@shop.example>", conversation_id: id })
+        .execute();
     });
     await seedDocuments();
   }

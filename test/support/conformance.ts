@@ -25,6 +25,8 @@ export interface ConformanceTarget {
   readonly channel: Channel;
   /** Rules that the platform makes impossible to keep, or that do not apply to it, and why. */
   readonly cannot: Readonly<Partial<Record<RuleName, string>>>;
+  /** A program that the platform needs and that is not installed here, and how to install it. */
+  readonly missing?: string | undefined;
   start(): Promise<FakePlatform>;
 }
 
@@ -94,4 +96,6 @@ export interface Program {
   readonly webhookUrl: string;
   /** The program's clock, which platforms that sign with the time have to go by. */
   now(): number;
+  /** Lets the program's clock go on by a few seconds, in which it looks after its connections. */
+  tick(): Promise<void>;
 }

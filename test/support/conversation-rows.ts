@@ -73,6 +73,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       rules_until: startedAt,
       activity: 1,
       unreachable: null,
+      via_account_id: null,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({

@@ -89,6 +89,16 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
     customer: "sealed, so that no call is made twice; the exported answers and audit log tell of it",
     deleted: null,
   },
+  account_state: {
+    workspace: "up to where a mailbox has been read, which means nothing elsewhere",
+    customer: notOfCustomers,
+    deleted: null,
+  },
+  conversation_links: {
+    workspace: "ids of mails, which stand in the exported messages and deliveries",
+    customer: "ids of mails, which stand in the exported messages and deliveries",
+    deleted: null,
+  },
   connection_leases: { workspace: ofTheProgram, customer: ofTheProgram, deleted: null },
   processes: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
 };

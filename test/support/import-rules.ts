@@ -32,6 +32,7 @@ const ports = "src/engine/ports.ts";
 
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
   slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
   widget: ["ws", "typebox"],
@@ -46,7 +47,18 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
   {
     files: `adapters/${name}/test/`,
     own: `adapters/${name}/`,
-    may: ["src/", "test/support/", "node:", "vitest", "fast-check", "playwright-core", "kysely", ...packages],
+    may: [
+      "src/",
+      "test/support/",
+      "node:",
+      "vitest",
+      "fast-check",
+      "playwright-core",
+      "kysely",
+      "yaml",
+      "smtp-server",
+      ...packages,
+    ],
   },
   {
     files: `adapters/${name}/`,

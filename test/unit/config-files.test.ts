@@ -57,6 +57,7 @@ describe("config/parley.example.yaml", () => {
       channels: [
         { name: "telegram", enabled: false },
         { name: "slack", enabled: false },
+        { name: "email", enabled: false },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],
       settings: {

@@ -9,7 +9,8 @@ import type { Snooze } from "../engine.ts";
 import type { Action } from "../act.ts";
 import { act, agentActor, lostText } from "../act.ts";
 import { createChanges } from "../changes.ts";
-import type { Channels, Clock, ConversationSearch, Files, Log, Store, Tx } from "../ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, FollowUp, Log, Store, Tx } from "../ports.ts";
+import { readyToReply } from "../reply.ts";
 import { insertNote, requireConversation } from "../update.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./morning.ts";
@@ -46,6 +47,7 @@ export interface EventContext {
   readonly workspace: Workspace;
   readonly accountId: string;
   readonly agent: Agent;
+  readonly followUp: FollowUp | undefined;
   readonly now: number;
 }
 
@@ -79,7 +81,7 @@ export async function deskEvent(
     await store.write((tx) => finishWork(tx, [row]));
     return;
   }
-  await readyFor(dependencies, conversationId);
+  const followUp = await readyFor(dependencies, conversationId);
   let person: DeskPerson;
   try {
     person = await found.person(event.by, signal);
@@ -100,7 +102,7 @@ export async function deskEvent(
   let effects: Effects | null;
   try {
     effects = await store.write(async (tx) => {
-      const context = { channels, search, files, workspace, accountId, agent, now: clock.now() };
+      const context = { channels, search, files, workspace, accountId, agent, followUp, now: clock.now() };
       return finish(tx, await run(tx, context, conversationId, event));
     });
   } catch (error) {
@@ -158,18 +160,13 @@ async function deskOf({ channels }: DeskEventDependencies, accountId: string): P
 }
 
 /** Loads what renders a reply: in a transaction nothing can be awaited. */
-async function readyFor({ store, channels }: DeskEventDependencies, conversationId: string): Promise<void> {
-  const row = await store.read
-    .selectFrom("conversations")
-    .select("account_id")
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  if (row === undefined) return;
+async function readyFor(dependencies: DeskEventDependencies, conversationId: string): Promise<FollowUp | undefined> {
   try {
-    await channels.ready({ id: row.account_id });
+    return await readyToReply(dependencies, conversationId);
   } catch (error) {
     // Its messages cannot be sent; all else can be done.
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+    return undefined;
   }
 }
 

@@ -93,7 +93,7 @@ function holderOf(row: ConversationRow): string | null {
 }
 
 async function reply(tx: Tx, context: EventContext, conversationId: string, messageId: string, text: string) {
-  const { channels, search, files, workspace, accountId, agent, now } = context;
+  const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
   return replyAsAgent(
     tx,
     channels,
@@ -110,6 +110,7 @@ async function reply(tx: Tx, context: EventContext, conversationId: string, mess
       actor: agentActor(agent),
     },
     now,
+    followUp,
   );
 }
 

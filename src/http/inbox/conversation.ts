@@ -171,6 +171,8 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
           .selectFrom("deliveries")
           .select(["message_id", "state", "error"])
           .where("message_id", "in", sent)
+          // What is only sent if the customer does not look at the message has not come to that yet.
+          .where((eb) => eb.or([eb("unless_seen", "is", null), eb("state", "!=", "queued")]))
           .execute();
   const files = await attachmentsOf(db, rows);
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);

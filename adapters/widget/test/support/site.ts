@@ -120,6 +120,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     return made;
   };
 
+  const unused = (): Promise<never> => Promise.reject(new Error("the widget does not use this"));
   const host: TestHost = {
     webhookUrl: "http://parley.test/channels/widget/account",
     clock,
@@ -154,6 +155,13 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       leadCapture: "on_handover",
       ...face,
     },
+    // The widget keeps nothing and looks nothing up.
+    remember: unused,
+    recall: unused,
+    threadOf: unused,
+    correspondence: unused,
+    agent: unused,
+    botMessagesTo: unused,
     async accept(event) {
       if (host.failure !== undefined) throw host.failure;
       const before = accepted.get(event.externalId);

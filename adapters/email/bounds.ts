@@ -1,0 +1,34 @@
+/** More parts than this nobody writes; parsers take very long over thousands, or never end. */
+const partsMax = 200;
+/** Parts within parts within parts. Each needs a boundary of its own. */
+const boundariesMax = 40;
+const scannedMax = 64 * 1024 * 1024;
+
+/**
+ * Why this mail must not be given to a parser; undefined for one that may. Looks at every line once: the lines that
+ * begin with a boundary that is declared somewhere are as many as there can be parts.
+ */
+export function tooComplex(raw: Buffer): string | undefined {
+  const text = raw.subarray(0, scannedMax).toString("latin1");
+  const boundaries = new Set<string>();
+  for (const [, quoted, bare] of text.matchAll(/\bboundary\s{0,9}=\s{0,9}(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/gi)) {
+    boundaries.add(quoted ?? bare ?? "");
+    if (boundaries.size > boundariesMax) return `it has parts within parts, more than ${boundariesMax} deep`;
+  }
+  let parts = 0;
+  for (let at = text.indexOf("--"); at >= 0; at = text.indexOf("\n--", at + 1)) {
+    const start = text.charAt(at) === "\n" ? at + 3 : at + 2;
+    const lineEnd = text.indexOf("\n", start);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    const line = text.slice(start, Math.min(end, start + 210)).trimEnd();
+    if (!boundaries.has(line)) continue;
+    parts += 1;
+    if (parts > partsMax) return `it has more than ${partsMax} parts`;
+  }
+  let embedded = 0;
+  for (const _ of text.matchAll(/^content-type\s{0,9}:\s{0,9}message\/(?:rfc822|global)/gim)) {
+    embedded += 1;
+    if (embedded > boundariesMax) return `it has mails within mails, more than ${boundariesMax}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import { Value } from "typebox/value";
+import Type from "typebox";
+import { DeliveryError } from "#channel/errors.ts";
+import { closeImap, openImap } from "./imap.ts";
+import type { MailboxDependencies } from "./mailbox.ts";
+
+const refSchema = Type.Object({
+  folder: Type.String(),
+  v: Type.String(),
+  uid: Type.Integer(),
+  part: Type.String({ pattern: "^[0-9]{1,4}(?:\\.[0-9]{1,4}){0,40}$" }),
+  id: Type.Union([Type.String(), Type.Null()]),
+});
+
+/** The bytes of a part of a mail that lies in the mailbox, by a connection of its own. */
+export async function fetchPart(
+  { config, credentials }: Pick<MailboxDependencies, "config" | "credentials">,
+  ref: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const given: unknown = JSON.parse(ref);
+  if (!Value.Check(refSchema, given)) throw new DeliveryError("rejected", "this file has no place in the mailbox");
+  const client = await openImap(config, await credentials(), signal).catch((error: unknown) => {
+    throw new DeliveryError("not_sent", error instanceof Error ? error.message : "the mailbox cannot be reached");
+  });
+  try {
+    const box = await client.mailboxOpen(given.folder, { readOnly: true });
+    let uid: number | undefined = given.uid;
+    if (String(box.uidValidity) !== given.v) {
+      // The numbers mean other mails by now.
+      const found =
+        given.id === null ? false : await client.search({ header: { "message-id": given.id } }, { uid: true });
+      uid = found === undefined || found === false ? undefined : found[0];
+    }
+    const download = uid === undefined ? undefined : await client.download(String(uid), given.part, { uid: true });
+    if (download?.content === undefined) {
+      throw new DeliveryError("rejected", "the e-mail that this file came with is not in the mailbox any more");
+    }
+    return readAndClose(download.content, () => closeImap(client));
+  } catch (error) {
+    await closeImap(client);
+    if (error instanceof DeliveryError) throw error;
+    throw new DeliveryError("not_sent", "the file could not be read from the mailbox");
+  }
+}
+
+async function* readAndClose(content: AsyncIterable<unknown>, close: () => Promise<void>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of content) yield chunk as Uint8Array;
+  } catch (cause) {
+    throw new DeliveryError("not_sent", "the connection to the mailbox broke", { cause });
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,87 @@
+import type { ImapFlowOptions } from "imapflow";
+import { ImapFlow } from "imapflow";
+import type { Credentials } from "./oauth.ts";
+import type { EmailConfig } from "./settings.ts";
+
+/** Dead peers are noticed after this; before it, IDLE is begun anew. */
+const socketMs = 5 * 60_000;
+const idleMs = 4 * 60_000;
+const connectMs = 20_000;
+/** No answer of a server may take more memory. */
+const literalMax = 64 * 1024 * 1024;
+
+/** A signed-in connection; its loss is told by `close`. A connection cannot be used again after that. */
+export async function openImap(config: EmailConfig, credentials: Credentials, signal?: AbortSignal): Promise<ImapFlow> {
+  const security = config.imap_security ?? "tls";
+  const options: ImapFlowOptions = {
+    host: config.imap_host,
+    port: config.imap_port ?? (security === "tls" ? 993 : 143),
+    secure: security === "tls",
+    doSTARTTLS: security === "starttls",
+    auth:
+      credentials.kind === "password"
+        ? { user: credentials.user, pass: credentials.password }
+        : { user: credentials.user, accessToken: credentials.accessToken },
+    logger: false,
+    disableAutoIdle: true,
+    maxIdleTime: idleMs,
+    socketTimeout: socketMs,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    maxLiteralSize: literalMax,
+    maxResponseSize: 2 * literalMax,
+    maxLineLength: literalMax,
+    clientInfo: { name: "Parley" },
+  };
+  const client = new ImapFlow(options);
+  // Without a listener an idle connection that breaks would end the process. What broke is told by `close`.
+  client.on("error", () => undefined);
+  const onAbort = (): void => client.close();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    await client.connect();
+    signal?.throwIfAborted();
+    return client;
+  } catch (error) {
+    client.close();
+    throw imapError(error, config);
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Says goodbye, and does not wait long for an answer. */
+export async function closeImap(client: ImapFlow): Promise<void> {
+  if (!client.usable) {
+    client.close();
+    return;
+  }
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(() => late.resolve(), 1_000);
+  await Promise.race([client.logout().catch(() => undefined), late.promise]);
+  clearTimeout(timer);
+  client.close();
+}
+
+/** In words for the operator, without what a server or a library may repeat of the credentials. */
+export function imapError(error: unknown, config: EmailConfig): Error {
+  const { authenticationFailed, code } = (error ?? {}) as {
+    readonly authenticationFailed?: boolean;
+    readonly code?: unknown;
+  };
+  const where = `the IMAP server ${config.imap_host}`;
+  if (authenticationFailed === true) {
+    return new Error(
+      `${where} does not let ${config.user ?? config.address} in: check user and password; many providers want an app password, or OAuth`,
+    );
+  }
+  const name = typeof code === "string" && /^[A-Za-z_0-9]{2,60}$/.test(code) ? code : "connection lost";
+  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(name)) {
+    return new Error(`the certificate of ${where} is not valid (${name}): check imap_host`);
+  }
+  if (name === "ENOTFOUND" || name === "EAI_AGAIN") return new Error(`${where} is not found: check imap_host`);
+  if (name === "ECONNREFUSED" || name === "CONNECT_TIMEOUT" || name === "ETIMEDOUT") {
+    return new Error(`${where} cannot be reached (${name}): check imap_host, imap_port and imap_security`);
+  }
+  return new Error(`the connection to ${where} broke (${name})`);
+}

@@ -1,0 +1,64 @@
+import type { AdapterModule } from "#channel/contract.ts";
+import { checkMailbox } from "./check.ts";
+import { renderMail } from "./compose.ts";
+import { fetchPart } from "./files.ts";
+import { createIntake } from "./intake.ts";
+import { runMailbox } from "./mailbox.ts";
+import type { Credentials } from "./oauth.ts";
+import { createTokens } from "./oauth.ts";
+import { createOwnNames } from "./own-names.ts";
+import { sendMail } from "./send.ts";
+import type { EmailConfig } from "./settings.ts";
+import { configSchema, requireUsable, secretNames } from "./settings.ts";
+
+const minuteMs = 60_000;
+/** What most servers take, with what encoding adds to it. */
+const fileBytesMax = 15 * 1024 * 1024;
+
+const email: AdapterModule<EmailConfig> = {
+  channels: ["email"],
+  config: configSchema,
+  secrets: [...secretNames],
+  create({ config }, host) {
+    requireUsable(config);
+    const names = createOwnNames(host, config.address);
+    const token = createTokens(config, host.clock);
+    const signIn = async (user: string, password: string | undefined): Promise<Credentials | undefined> => {
+      if (token !== undefined) return { kind: "token", user, accessToken: await token() };
+      return password === undefined ? undefined : { kind: "password", user, password };
+    };
+    const user = config.user ?? config.address;
+    const reading = async (): Promise<Credentials> => {
+      const found = await signIn(user, config.password);
+      if (found === undefined) throw new Error("the account has no password: set one");
+      return found;
+    };
+    const sending = () => signIn(config.smtp_user ?? user, config.smtp_password ?? config.password);
+    const intake = createIntake({
+      host,
+      config,
+      names,
+      render: ({ name, markdown }) => renderMail({ role: "agent", authorName: name, markdown, sources: [] }),
+    });
+    const mailbox = { host, config, intake, credentials: reading };
+    const followUp = config.follow_up_minutes ?? 2;
+    return {
+      capabilities: {
+        textMax: null,
+        typing: false,
+        receipts: false,
+        idempotentSend: true,
+        fileBytesMax,
+        ...(followUp === false ? {} : { followUp: { afterMs: followUp * minuteMs } }),
+      },
+      inbound: { kind: "connection", run: (signal) => runMailbox(mailbox, signal) },
+      render: renderMail,
+      send: (part, context) => sendMail({ host, config, names, credentials: sending }, part, context),
+      fetchFile: (ref, signal) => fetchPart(mailbox, ref, signal),
+      check: (signal) => checkMailbox(mailbox, { credentials: sending }, signal),
+      close: async () => undefined,
+    };
+  },
+};
+
+export default email;

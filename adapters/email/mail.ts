@@ -1,0 +1,87 @@
+/** A mail as it was read: data that can go from one thread to another. */
+export interface Mail {
+  /** With its angle brackets, as it was written; null where it has none. */
+  readonly messageId: string | null;
+  readonly from: Address | null;
+  readonly replyTo: readonly Address[];
+  readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly subject: string;
+  /** Epoch milliseconds, by the sender's clock. */
+  readonly date: number | null;
+  /** What it refers to, nearest first: In-Reply-To, then References from the end. */
+  readonly references: readonly string[];
+  /** In the order that they stand in, names in lower case, unfolded, at most {@link headersMax}. */
+  readonly headers: readonly Header[];
+  readonly text: string | null;
+  readonly html: string | null;
+  readonly attachments: readonly Attachment[];
+  /** `message/delivery-status`, and the Message-ID of the mail that it is about. */
+  readonly report: { readonly status: string; readonly original: string | null } | null;
+  /** Hex; the same for the same body, however it was transferred. */
+  readonly bodyHash: string;
+  /** Why parts of it are missing, for agents; null: it is complete. */
+  readonly lacks: string | null;
+}
+
+export interface Address {
+  /** As it was written, without a name. */
+  readonly address: string;
+  readonly name: string;
+}
+
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Attachment {
+  /** IMAP's number of the part, such as `2.1`; null: it cannot be fetched by itself. */
+  readonly part: string | null;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** It is shown within the text. */
+  readonly inline: boolean;
+}
+
+const headersMax = 500;
+const headerBytesMax = 256 * 1024;
+
+/** The header fields, at most as many as anybody needs. Linear, whatever stands there. */
+export function readHeaders(raw: Buffer): readonly Header[] {
+  const block = headerBlock(raw);
+  const headers: Header[] = [];
+  for (const line of block.split("\n")) {
+    const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+    const last = headers.at(-1);
+    if (text.startsWith(" ") || text.startsWith("\t")) {
+      if (last !== undefined) headers[headers.length - 1] = { ...last, value: `${last.value} ${text.trim()}` };
+      continue;
+    }
+    const colon = text.indexOf(":");
+    if (colon < 1) continue;
+    if (headers.length >= headersMax) break;
+    headers.push({ name: text.slice(0, colon).trim().toLowerCase(), value: text.slice(colon + 1).trim() });
+  }
+  return headers;
+}
+
+/** Where the body begins, right after the empty line. */
+export function bodyStart(raw: Buffer): number {
+  const unix = raw.indexOf("\n\n");
+  const windows = raw.indexOf("\r\n\r\n");
+  if (unix < 0 && windows < 0) return raw.length;
+  if (windows >= 0 && (unix < 0 || windows < unix)) return windows + 4;
+  return unix + 2;
+}
+
+function headerBlock(raw: Buffer): string {
+  return raw.subarray(0, Math.min(bodyStart(raw), headerBytesMax)).toString("latin1");
+}
+
+export const headersNamed = ({ headers }: Pick<Mail, "headers">, name: string): readonly string[] =>
+  headers.filter((header) => header.name === name).map(({ value }) => value);
+
+export const headerNamed = (mail: Pick<Mail, "headers">, name: string): string | undefined =>
+  headersNamed(mail, name)[0];

@@ -1,0 +1,144 @@
+import { Readable } from "node:stream";
+import type { ChannelHost, Correspondence, Part, Receipt, SendContext } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import type { MailPart } from "./compose.ts";
+import type { MailRecord } from "./intake.ts";
+import type { Credentials } from "./oauth.ts";
+import type { OwnNames } from "./own-names.ts";
+import { markOf, ownHeader } from "./own-names.ts";
+import type { EmailConfig } from "./settings.ts";
+import { busyMs, createTransport, oneLine, smtpError } from "./smtp.ts";
+
+export interface SendDependencies {
+  readonly host: ChannelHost;
+  readonly config: EmailConfig;
+  readonly names: OwnNames;
+  readonly credentials: () => Promise<Credentials | undefined>;
+}
+
+/** How far back the customer's newest mail is looked for. */
+const messagesMax = 100;
+const referencesMax = 20;
+
+/**
+ * Sends one mail. The same part has the same Message-ID each time, by which mailboxes tell that they have it already: what
+ * may have been sent is sent again.
+ */
+export async function sendMail(
+  { host, config, names, credentials }: SendDependencies,
+  part: Part,
+  context: SendContext,
+): Promise<Receipt> {
+  const { thread, key, signal } = context;
+  const mail = part.payload as MailPart;
+  const letters = await host.correspondence(thread, messagesMax);
+  const last = letters === null ? undefined : lastOfCustomer(letters);
+  const to = last?.reply_to ?? letters?.email ?? undefined;
+  if (to === undefined) throw new DeliveryError("rejected", "no e-mail address of this customer is known");
+  if (names.isOwnAddress(to)) throw new DeliveryError("rejected", "the address is that of this mailbox itself");
+  const { botName, title } = await host.workspace();
+  const company = config.from_name ?? title;
+  const author = mail.role === "agent" ? mail.author : botName;
+  // Who forges a sender must not have the bot write to others.
+  const copies = mail.role === "agent" || last?.dmarc === "pass" ? (last?.cc ?? []) : [];
+  const messageId = names.messageId(key);
+  const answered = last?.message_id ?? null;
+  const root = names.rootId(thread);
+  const earlier = (last?.references ?? []).toReversed().filter((id) => id !== root && id !== answered);
+  const automatic = mail.role === "assistant";
+  const transport = createTransport(config, await credentialsOrWait());
+  const onAbort = (): void => transport.close();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    const info = await transport.sendMail({
+      envelope: { from: config.address, to: [to, ...copies] },
+      from: {
+        name: author === null || author === company ? company : `${author} (${company})`,
+        address: config.address,
+      },
+      to,
+      cc: [...copies],
+      replyTo:
+        (config.plus_addressing ?? true) ? { name: company, address: names.replyAddress(thread) } : config.address,
+      subject: last === undefined ? `Re: ${title}` : replySubject(last.subject),
+      messageId,
+      inReplyTo: answered ?? root,
+      references: [root, ...earlier.slice(-referencesMax), ...(answered === null ? [] : [answered])],
+      date: new Date(host.clock.now()),
+      text: mail.text,
+      html: mail.html,
+      attachments: await Promise.all(mail.files.map((file) => attachment(file, context))),
+      headers: {
+        [ownHeader]: names.stamp(key),
+        ...(automatic ? { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" } : {}),
+      },
+    });
+    await tellOfRefused(info, to);
+    const given = /<[^<>\s]{3,900}@[^<>\s]+>/.exec(info.response)?.[0];
+    return {
+      externalId: markOf(messageId),
+      state: "sent",
+      marks: [...new Set([messageId, ...(given === undefined ? [] : [given])])].map(markOf),
+    };
+  } catch (error) {
+    throw smtpError(error, config);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    transport.close();
+  }
+
+  async function credentialsOrWait(): Promise<Credentials | undefined> {
+    try {
+      return await credentials();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : "the account cannot sign in";
+      throw new DeliveryError("not_sent", message, { retryAfterMs: busyMs });
+    }
+  }
+
+  /** A server takes a mail for some of those that it is for, and refuses others. */
+  async function tellOfRefused(
+    info: { readonly rejected: readonly unknown[]; readonly rejectedErrors?: readonly unknown[] | undefined },
+    customer: string,
+  ): Promise<void> {
+    const refused = info.rejected.map((each) =>
+      typeof each === "string" ? each : ((each as { readonly address?: string }).address ?? ""),
+    );
+    const first = refused.indexOf(customer);
+    if (first >= 0)
+      throw smtpError(
+        info.rejectedErrors?.[first] ?? { responseCode: 550, response: "the address is refused" },
+        config,
+      );
+    if (refused.length === 0) return;
+    await host.accept({
+      kind: "notice",
+      externalId: `copies:${key}`,
+      thread,
+      sentAt: host.clock.now(),
+      text: `The customer's e-mail was sent, but not its copy to ${oneLine(refused.join(", "))}: the mail server refuses these addresses.`,
+    });
+  }
+}
+
+function lastOfCustomer({ messages }: Correspondence): MailRecord | undefined {
+  for (const { role, guest, metadata } of messages) {
+    const record = metadata["mail"] as MailRecord | undefined;
+    if (role === "user" && !guest && record !== undefined) return record;
+  }
+  return undefined;
+}
+
+/** One "Re:", however many there were, and in whichever language. */
+function replySubject(subject: string): string {
+  const bare = subject
+    .replace(/^(?:(?:re|aw|sv|vs|antw|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")
+    .trim();
+  return bare === "" ? "Re: your e-mail" : `Re: ${bare}`;
+}
+
+async function attachment(file: MailPart["files"][number], context: SendContext) {
+  if (context.file === undefined) throw new DeliveryError("not_sent", "the file of this message is not at hand");
+  const content = await context.file(file.id);
+  return { filename: file.name, contentType: file.mediaType, content: Readable.from(content) };
+}

@@ -1,0 +1,82 @@
+import { createTransport as createSmtp } from "nodemailer";
+import { DeliveryError } from "#channel/errors.ts";
+import type { Credentials } from "./oauth.ts";
+import type { EmailConfig } from "./settings.ts";
+
+const connectMs = 20_000;
+const socketMs = 60_000;
+/** A server that says "not now" does not say when. */
+export const busyMs = 60_000;
+
+/** A transport for one mail: a connection that broke once is never used again. */
+export function createTransport(config: EmailConfig, credentials: Credentials | undefined) {
+  const security = config.smtp_security ?? "tls";
+  const ports = { tls: 465, starttls: 587, none: 25 } as const;
+  return createSmtp({
+    host: config.smtp_host,
+    port: config.smtp_port ?? ports[security],
+    secure: security === "tls",
+    requireTLS: security === "starttls",
+    ignoreTLS: security === "none",
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: socketMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    logger: false,
+    ...(credentials === undefined
+      ? {}
+      : {
+          auth:
+            credentials.kind === "password"
+              ? { user: credentials.user, pass: credentials.password }
+              : { type: "OAuth2" as const, user: credentials.user, accessToken: credentials.accessToken },
+        }),
+  });
+}
+
+interface SmtpFailure {
+  readonly code?: unknown;
+  readonly command?: unknown;
+  readonly responseCode?: unknown;
+  readonly response?: unknown;
+}
+
+/** Before a single byte of the mail can have gone out. */
+const before =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EDNS|ETLS|CONN|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
+
+/** What a failure means for the mail: refused, not sent, or perhaps sent. In words without a credential. */
+export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  const { code, command, responseCode, response } = (error ?? {}) as SmtpFailure;
+  const where = `the SMTP server ${config.smtp_host}`;
+  const said = typeof response === "string" ? oneLine(response) : "";
+  if (
+    code === "EAUTH" ||
+    code === "ENOAUTH" ||
+    code === "EOAUTH2" ||
+    [530, 534, 535, 538].includes(Number(responseCode))
+  ) {
+    // What is wrong now may be mended, and the mail is not lost by that.
+    return new DeliveryError("not_sent", `${where} does not let the account in: check user and password`, {
+      retryAfterMs: busyMs,
+    });
+  }
+  if (typeof responseCode === "number" && responseCode >= 500) {
+    return new DeliveryError("rejected", `the mail server refuses it: ${said}`);
+  }
+  if (typeof responseCode === "number" && responseCode >= 400) {
+    return new DeliveryError("not_sent", `the mail server does not take it now: ${said}`, { retryAfterMs: busyMs });
+  }
+  const name = [code, command].find((each) => typeof each === "string" && before.test(each));
+  const detail = typeof code === "string" ? code : "connection lost";
+  return name === undefined
+    ? new DeliveryError("unknown", `the connection to ${where} broke (${detail})`)
+    : new DeliveryError(
+        "not_sent",
+        `${where} cannot be reached (${detail}): check smtp_host, smtp_port and smtp_security`,
+      );
+}
+
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 300);

@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAgent } from "#src/operator/agents.ts";
+import { hourMs } from "../../../test/support/engine-bench.ts";
+import type { MailBench } from "./support/mail-bench.ts";
+import { openMailBench } from "./support/mail-bench.ts";
+import { letter } from "./support/mail-world.ts";
+
+let mail: MailBench;
+beforeAll(async () => {
+  mail = await openMailBench({ bot_mails_per_hour: 5 });
+  const { store, clock, workspaceId } = mail.bench;
+  await createAgent(store, clock, { workspaceId, email: "lee@shop.example", name: "Lee", role: "agent" });
+});
+afterAll(() => mail.close());
+
+const talk = async (text: string) => mail.bench.talk(await mail.conversationWith(text));
+const notes = async (text: string) => (await mail.bench.notes(await mail.conversationWith(text))).join("\n");
+const row = async (text: string) => mail.bench.row(await mail.conversationWith(text));
+async function tokenFor(customer: string): Promise<string> {
+  const [sent] = await mail.mailsTo(customer);
+  return sent?.parsed.replyTo?.value[0]?.address ?? "";
+}
+
+describe("a mailbox", () => {
+  it("answers in the customer's thread, as a machine, in text and in HTML", async () => {
+    await mail.write({
+      from: "Ada <ada@customers.example>",
+      id: "<ada-2@customers.example>",
+      references: ["<ada-0@elsewhere.example>", "<ada-1@elsewhere.example>"],
+      subject: "AW: Re: Lamps",
+      text: "How much is a lamp?",
+    });
+    const [sent] = await mail.mailsTo("ada@customers.example");
+    const { parsed } = sent ?? {};
+    expect(parsed?.subject).toBe("Re: Lamps");
+    expect(parsed?.from?.value).toEqual([{ name: "Assistant (Shop)", address: mail.world.address }]);
+    expect(sent?.from).toBe(mail.world.address);
+    expect(parsed?.inReplyTo).toBe("<ada-2@customers.example>");
+    expect([parsed?.references].flat().slice(-3)).toEqual([
+      "<ada-0@elsewhere.example>",
+      "<ada-1@elsewhere.example>",
+      "<ada-2@customers.example>",
+    ]);
+    expect(parsed?.text?.trim()).toBe("You asked: Lamps\n\nHow much is a lamp?");
+    expect(parsed?.html).toContain("How much is a lamp?</p>");
+    expect(parsed?.headers.get("auto-submitted")).toBe("auto-replied");
+    expect(parsed?.headers.get("x-auto-response-suppress")).toBe("All");
+    expect(parsed?.replyTo?.value[0]?.address).toMatch(/^support\d+\+[a-z2-7]{16}-[a-z2-7]{13}@shop\.example$/);
+    expect(await row("Lamps\n\nHow much is a lamp?")).toMatchObject({
+      customer_email: "ada@customers.example",
+      customer_name: "Ada",
+      customer_verified: 1,
+    });
+  });
+
+  it("sends what an agent writes as a person's mail, with its Markdown shown and nothing of it run", async () => {
+    await mail.write({ from: "bea@customers.example", id: "<bea-1@x.example>", text: "A person, please: Bea" });
+    const id = await mail.conversationWith("A person, please: Bea");
+    await mail.reply(id, "It is **here**: [the page](https://shop.example/a?b=1&c=2) <script>alert(1)</script>");
+    const sent = (await mail.mailsTo("bea@customers.example")).at(-1);
+    expect(sent?.parsed.from?.value[0]?.name).toBe("Anna (Shop)");
+    expect(sent?.parsed.headers.has("auto-submitted")).toBe(false);
+    expect(sent?.parsed.text).toContain("It is here: the page");
+    expect(sent?.parsed.text).toContain("-- \nAnna");
+    const html = sent?.parsed.html === false ? "" : (sent?.parsed.html ?? "");
+    expect(html).toContain("<strong>here</strong>");
+    expect(html).toContain('href="https://shop.example/a?b=1&amp;c=2"');
+    expect(html).toContain("&lt;script&gt;");
+    expect(html).not.toContain("<script");
+  });
+
+  it("goes on with the conversation by the reply address alone, and by what it refers to alone", async () => {
+    const from = "cem@customers.example";
+    await mail.write({ from, id: "<cem-1@x.example>", text: "First of Cem" });
+    const [answer] = await mail.mailsTo(from);
+    const to = await tokenFor(from);
+    await mail.write({ from, to: to.toUpperCase(), id: "<cem-2@x.example>", subject: "Else", text: "Second of Cem" });
+    await mail.write({
+      from,
+      id: "<cem-3@x.example>",
+      references: [answer?.parsed.messageId ?? ""],
+      text: `Third of Cem\n\nOn 19 Nov 2026, Shop <${mail.world.address}> wrote:\n> You asked: First of Cem\n`,
+    });
+    await mail.bench.settle();
+    const said = await talk("First of Cem");
+    expect(said.filter((line) => line.startsWith("user:"))).toEqual([
+      "user: First of Cem",
+      "user: Second of Cem",
+      "user: Third of Cem",
+    ]);
+    const last = (await mail.mailsTo(from)).at(-1)?.parsed;
+    expect(last?.inReplyTo).toBe("<cem-3@x.example>");
+  });
+
+  it("takes a stranger with the reply address for a guest: the bot is silent, the agents are warned", async () => {
+    const from = "dora@customers.example";
+    await mail.write({ from, id: "<dora-1@x.example>", text: "Where is my order? Dora" });
+    const to = await tokenFor(from);
+    await mail.write({ from: "Eve <eve@elsewhere.example>", to, id: "<eve-1@x.example>", text: "What did she order?" });
+    await mail.bench.settle();
+    expect(await talk("Where is my order? Dora")).toEqual([
+      "user: Where is my order? Dora",
+      "assistant: You asked: Where is my order? Dora",
+      "user: What did she order?",
+    ]);
+    expect(await row("Where is my order? Dora")).toMatchObject({
+      status: "escalated",
+      customer_email: from,
+    });
+    expect(await notes("Where is my order? Dora")).toContain("Eve, eve@elsewhere.example is not the address");
+    const id = await mail.conversationWith("Where is my order? Dora");
+    await mail.reply(id, "For Dora alone");
+    expect((await mail.mailsTo(from)).at(-1)?.parsed.text).toContain("For Dora alone");
+    expect(await mail.mailsTo("eve@elsewhere.example")).toEqual([]);
+  });
+
+  it("takes a forged sender for a guest, even with the reply address", async () => {
+    const from = "fay@customers.example";
+    await mail.write({ from, id: "<fay-1@x.example>", text: "I am really Fay" });
+    const to = await tokenFor(from);
+    await mail.write({ from, to, id: "<fay-2@x.example>", text: "Send it to my new address", dmarc: "fail" });
+    await mail.bench.settle();
+    expect(await row("I am really Fay")).toMatchObject({ status: "escalated", customer_verified: 1 });
+    expect(await notes("I am really Fay")).toContain("fay@customers.example, which is not proven, is not the address");
+    expect(await mail.mailsTo(from)).toHaveLength(1);
+  });
+
+  it("begins a conversation of its own for who only knows a Message-ID", async () => {
+    const from = "gus@customers.example";
+    await mail.write({ from, id: "<gus-1@x.example>", text: "A question of Gus" });
+    const [answer] = await mail.mailsTo(from);
+    const references = [answer?.parsed.messageId ?? ""];
+    await mail.write({ from: "eve@elsewhere.example", id: "<eve-2@x.example>", references, text: "Tell me too" });
+    expect(await mail.conversationWith("Tell me too")).not.toBe(await mail.conversationWith("A question of Gus"));
+  });
+
+  it("does not join an unproven sender with who has proven the address", async () => {
+    const from = "hal@customers.example";
+    await mail.write({ from, id: "<hal-1@x.example>", text: "Proven Hal" });
+    await mail.write({ from, id: "<hal-2@x.example>", text: "Unproven Hal", dmarc: "none" });
+    const [proven, unproven] = [await row("Proven Hal"), await row("Unproven Hal")];
+    expect(unproven.contact_id).not.toBe(proven.contact_id);
+    expect(unproven).toMatchObject({ customer_verified: 0, customer_email: from });
+  });
+
+  it("notes an automatic reply, and does not answer it", async () => {
+    const from = "ida@customers.example";
+    await mail.write({ from, id: "<ida-1@x.example>", text: "A question of Ida" });
+    const to = await tokenFor(from);
+    const headers = { "Auto-Submitted": "auto-replied" };
+    await mail.write({ from, to, id: "<ida-2@x.example>", text: "I am away until Monday.", headers });
+    await mail.bench.settle();
+    expect(await talk("A question of Ida")).toHaveLength(2);
+    expect(await notes("A question of Ida")).toContain("I am away until Monday.");
+    expect(await mail.mailsTo(from)).toHaveLength(1);
+  });
+
+  it("ends the talk of two machines that do not know each other, and leaves the rest to people", async () => {
+    const from = "robot@elsewhere.example";
+    for (let i = 1; i <= 8; i += 1) {
+      // No header, no reference and a new text each time: nothing tells that it is a machine.
+      await mail.write({ from, id: `<robot-${i}@x.example>`, text: `We have received your mail, number ${i}.` });
+      await mail.bench.settle();
+    }
+    expect(await mail.mailsTo(from)).toHaveLength(5);
+    expect(await row("We have received your mail, number 8.")).toMatchObject({ status: "escalated" });
+    expect(await notes("We have received your mail, number 8.")).toContain("another program may be answering it");
+    await mail.bench.pass(hourMs);
+    await mail.write({ from, id: "<robot-9@x.example>", text: "A person after all" });
+    await mail.bench.settle();
+    expect(await mail.mailsTo(from)).toHaveLength(6);
+  });
+
+  it("marks what came back as not delivered, and tells the agents", async () => {
+    const from = "jan@customers.example";
+    await mail.write({ from, id: "<jan-1@x.example>", text: "A question of Jan" });
+    const id = await mail.conversationWith("A question of Jan");
+    const messageId = await mail.reply(id, "This comes back");
+    const sent = (await mail.mailsTo(from)).at(-1)?.parsed;
+    const report = [
+      "From: MAILER-DAEMON@customers.example",
+      `To: ${mail.world.address}`,
+      "Message-ID: <jan-bounce@customers.example>",
+      "Return-Path: <>",
+      "MIME-Version: 1.0",
+      "Content-Type: multipart/report; report-type=delivery-status; boundary=b",
+      "",
+      "--b",
+      "Content-Type: message/delivery-status",
+      "",
+      "Reporting-MTA: dns; mx.customers.example",
+      "",
+      `Final-Recipient: rfc822; ${from}`,
+      "Action: failed",
+      "Status: 5.2.2",
+      "Diagnostic-Code: smtp; 552 mailbox full",
+      "",
+      "--b",
+      "Content-Type: text/rfc822-headers",
+      "",
+      `Message-ID: ${sent?.messageId}`,
+      "",
+      "--b--",
+      "",
+    ].join("\r\n");
+    await mail.world.deliver(report);
+    expect(await mail.taken("<jan-bounce@customers.example>")).toBe(true);
+    const delivery = await mail.bench.store.read
+      .selectFrom("deliveries")
+      .selectAll()
+      .where("message_id", "=", messageId)
+      .executeTakeFirstOrThrow();
+    expect(delivery.state).toBe("failed");
+    expect(await notes("A question of Jan")).toContain("5.2.2 552 mailbox full");
+    expect(await talk("A question of Jan")).toHaveLength(3);
+  });
+
+  it("keeps who was in copy, and has the bot write to them only when the sender is proven", async () => {
+    const headers = { Cc: "Kim <kim@friends.example>, Lou <lou@friends.example>" };
+    await mail.write({ from: "kai@customers.example", id: "<kai-1@x.example>", text: "For all of us", headers });
+    expect((await mail.mailsTo("kai@customers.example"))[0]?.to).toEqual([
+      "kai@customers.example",
+      "kim@friends.example",
+      "lou@friends.example",
+    ]);
+    const spoofed = { Cc: "victim@friends.example" };
+    await mail.write({ from: "x@spam.example", id: "<x-1@x.example>", text: "Spam", headers: spoofed, dmarc: "none" });
+    expect((await mail.mailsTo("x@spam.example"))[0]?.to).toEqual(["x@spam.example"]);
+    expect(await mail.mailsTo("victim@friends.example")).toEqual([]);
+  });
+
+  it("tells the agents whose copy the server refused", async () => {
+    const headers = { Cc: "gone@friends.example" };
+    mail.world.fail({ kind: "refuse", code: 550, text: "5.1.1 unknown", only: "gone@friends.example" });
+    await mail.write({ from: "lea@customers.example", id: "<lea-1@x.example>", text: "For me and one", headers });
+    expect((await mail.mailsTo("lea@customers.example"))[0]?.to).toEqual(["lea@customers.example"]);
+    expect(await notes("For me and one")).toContain("not its copy to gone@friends.example");
+  });
+
+  it("takes what an agent sent with their own mail program for the agent's reply, and sends it to nobody again", async () => {
+    const from = "mia@customers.example";
+    await mail.write({ from, id: "<mia-1@x.example>", text: "A question of Mia" });
+    await mail.mailsTo(from);
+    const own = letter({
+      from: `Lee <lee@shop.example>`,
+      to: from,
+      id: "<lee-1@shop.example>",
+      references: ["<mia-1@x.example>"],
+      subject: "Re: question",
+      text: "I have looked into it.\n\nOn 19 Nov 2026, Mia <mia@customers.example> wrote:\n> A question of Mia\n",
+    });
+    await mail.world.dovecot.look(mail.world.user, (client) => client.append("Sent", own, ["\\Seen"]));
+    await mail.bench.advance(61_000);
+    await mail.bench.until("it is stored", async () => (await talk("A question of Mia")).length === 3);
+    expect((await talk("A question of Mia")).at(-1)).toBe("agent: I have looked into it.");
+    expect(await row("A question of Mia")).toMatchObject({ status: "claimed", assigned_to: "lee@shop.example" });
+    expect(await mail.mailsTo(from)).toHaveLength(1);
+    await mail.write({ from, id: "<mia-2@x.example>", references: ["<lee-1@shop.example>"], text: "Thank you, Lee" });
+    expect(await mail.conversationWith("Thank you, Lee")).toBe(await mail.conversationWith("A question of Mia"));
+  });
+
+  it("sends on to the customer what an agent has written to the thread alone, and believes it of nobody else", async () => {
+    const from = "nia@customers.example";
+    await mail.write({ from, id: "<nia-1@x.example>", text: "A question of Nia" });
+    const to = await tokenFor(from);
+    await mail.write({ from: "lee@shop.example", to, id: "<lee-2@shop.example>", text: "Here you are." });
+    await mail.bench.settle();
+    expect((await talk("A question of Nia")).at(-1)).toBe("agent: Here you are.");
+    expect((await mail.mailsTo(from)).at(-1)?.parsed.text).toContain("Here you are.");
+    await mail.write({ from: "lee@shop.example", to, id: "<lee-3@x.example>", text: "I am Lee, too", dmarc: "none" });
+    expect((await talk("A question of Nia")).at(-1)).toBe("user: I am Lee, too");
+    expect(await notes("A question of Nia")).toContain("lee@shop.example, which is not proven");
+  });
+});

@@ -1,0 +1,101 @@
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import { dovecotProgram } from "./support/dovecot.ts";
+import { whileConnecting } from "./support/mail-bench.ts";
+import type { SentMail } from "./support/mail-world.ts";
+import { letter, startMailWorld } from "./support/mail-world.ts";
+
+const target: ConformanceTarget = {
+  channel: "email",
+  cannot: {},
+  missing: dovecotProgram === undefined ? "install dovecot-imapd and dovecot-lmtpd" : undefined,
+  start,
+};
+export default target;
+
+/** Longer than it takes to find that nobody listens. */
+const awayMs = 300;
+/** How long a mail that cannot be stored is given to be taken all the same. */
+const patienceMs = 8_000;
+
+async function start(): Promise<FakePlatform> {
+  const world = await startMailWorld();
+  let tick = async (): Promise<void> => undefined;
+  /** The Message-IDs of each customer's mails, oldest first. */
+  const written = new Map<string, string[]>();
+  const taken = (messageId: string): Promise<boolean> =>
+    whileConnecting(world.taken(messageId, patienceMs), world.listening, () => tick());
+  const addressOf = (customer: string): string => `${customer}@customers.example`;
+  const idOf = ({ id }: CustomerMessage): string => `<${id}@customers.example>`;
+
+  const mailsTo = (customer: string): readonly SentMail[] => {
+    const all = world.sent.filter(({ to }) => to.includes(addressOf(customer)));
+    // What comes again under the same Message-ID is shown once by mailboxes.
+    return all.filter(({ parsed }, at) => all.findIndex((other) => other.parsed.messageId === parsed.messageId) === at);
+  };
+
+  function mailOf(message: CustomerMessage, dmarc: "pass" | "fail"): { readonly raw: string; readonly to: string } {
+    const { customer, text } = message;
+    const id = idOf(message);
+    const last = mailsTo(customer).at(-1)?.parsed;
+    const to = last?.replyTo?.value[0]?.address ?? world.address;
+    const before = (written.get(customer) ?? []).filter((each) => each !== id);
+    const references = last?.messageId === undefined ? before.slice(0, 1) : [...before, last.messageId];
+    if (!(written.get(customer) ?? []).includes(id)) written.set(customer, [...(written.get(customer) ?? []), id]);
+    return { raw: letter({ from: addressOf(customer), to, id, text, references, dmarc }), to };
+  }
+
+  return {
+    config: { ...world.config, dmarc_fail: "ignore", bot_mails_per_hour: 1_000 },
+    secrets: () => [world.dovecot.password],
+    retryAfterMs: 60_000,
+    async connect(program) {
+      ({ tick } = program);
+    },
+    connected: world.listening,
+    async deliver(message) {
+      const { raw, to } = mailOf(message, "pass");
+      await world.deliver(raw, to);
+      return taken(idOf(message));
+    },
+    async forge(message) {
+      const { raw, to } = mailOf(message, "fail");
+      await world.deliver(raw, to);
+      // It is looked at, and passed over: what tells is what is stored.
+      await taken(idOf(message));
+      return false;
+    },
+    async echo(customer) {
+      for (const { raw, parsed } of mailsTo(customer)) {
+        await world.deliver(raw);
+        await taken(parsed.messageId ?? "");
+      }
+    },
+    shown: async (customer) =>
+      // The agent's name stands below what the agent wrote.
+      mailsTo(customer).map(({ parsed }) => (parsed.text ?? "").replace(/\n+$/, "").replace(/\n\n-- \nAnna$/, "")),
+    misbehave(how) {
+      switch (how) {
+        case "refuse":
+          world.fail({ kind: "refuse", code: 550, text: "5.1.1 no such mailbox" });
+          return;
+        case "limit":
+          world.fail({ kind: "refuse", code: 451, text: "4.7.1 try again later" });
+          return;
+        case "hang_up_after_commit":
+          world.fail({ kind: "hang_up_after_commit" });
+          return;
+        case "unreachable":
+          void world.smtpAway().then(() => setTimeout(() => void world.smtpBack(), awayMs));
+      }
+    },
+    async away() {
+      world.imapAway();
+      await world.smtpAway();
+    },
+    async back() {
+      world.imapBack();
+      await world.smtpBack();
+    },
+    close: () => world.close(),
+  };
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Value } from "typebox/value";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { createHandMovedClock } from "../../../test/support/hand-moved-clock.ts";
+import { createTokens } from "../oauth.ts";
+import { configSchema, requireUsable, secretNames } from "../settings.ts";
+
+const root = new URL("../../../", import.meta.url);
+const base = { address: "support@shop.example", imap_host: "imap.shop.example", smtp_host: "smtp.shop.example" };
+
+describe("the settings of an e-mail account", () => {
+  it("are all in the example of the configuration file and in the documentation", () => {
+    const example = readFileSync(new URL("config/parley.example.yaml", root), "utf8").replaceAll(
+      /^( *)#(?=\S|  )/gm,
+      "$1",
+    );
+    const { workspaces } = parse(example) as { workspaces: { channels: Record<string, unknown>[] }[] };
+    const account = workspaces[0]?.channels.find(({ channel }) => channel === "email") ?? {};
+    const { name: _name, channel: _channel, enabled: _enabled, ...config } = account;
+    expect(Object.keys(config).toSorted()).toEqual(Object.keys(configSchema.properties).toSorted());
+    expect(Value.Errors(configSchema, config)).toEqual([]);
+    const docs = readFileSync(new URL("docs/channels.md", root), "utf8");
+    for (const name of Object.keys(configSchema.properties)) expect(docs).toContain(`\`${name}\``);
+    for (const name of secretNames) expect(Object.keys(configSchema.properties)).toContain(name);
+  });
+
+  it("are refused, with the mend, where they could not work", () => {
+    expect(() => requireUsable(base)).toThrow("neither password nor oauth_token_url");
+    expect(() => requireUsable({ ...base, oauth_token_url: "https://x.example" })).toThrow("oauth_client_id");
+    const long = { ...base, password: "x", address: "a-very-long-support-address@shop.example" };
+    expect(() => requireUsable(long)).toThrow("plus_addressing: false");
+    expect(() => requireUsable({ ...long, plus_addressing: false })).not.toThrow();
+    expect(() => requireUsable({ ...base, password: "x" })).not.toThrow();
+  });
+
+  it("take no address that could be something else", () => {
+    for (const address of ["support", "a+b@shop.example", "a@b@c", "<a@b>", "a b@c.example", "a@b.example\r\nBcc: x"]) {
+      expect(Value.Check(configSchema, { ...base, address })).toBe(false);
+    }
+  });
+});
+
+describe("access tokens", () => {
+  const asked: URLSearchParams[] = [];
+  let answer: { readonly status: number; readonly body: string } = { status: 200, body: "{}" };
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      asked.push(new URLSearchParams(body));
+      response.writeHead(answer.status).end(answer.body);
+    });
+  });
+  async function bodyOf(request: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString("utf8");
+  }
+  let url = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
+  });
+  afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+
+  const tokensOf = (more: object = {}) => {
+    const clock = createHandMovedClock(0);
+    const config = {
+      ...base,
+      oauth_token_url: url,
+      oauth_client_id: "the-id",
+      oauth_client_secret: "the-secret",
+      ...more,
+    };
+    return { clock, token: createTokens(config, clock) };
+  };
+
+  it("are asked for with the refresh token, used until they end, and asked for again", async () => {
+    const { clock, token } = tokensOf({ oauth_refresh_token: "the-refresh-token", oauth_scope: "mail" });
+    asked.length = 0;
+    answer = { status: 200, body: JSON.stringify({ access_token: "token-1", expires_in: 3_600 }) };
+    expect([await token?.(), await token?.()]).toEqual(["token-1", "token-1"]);
+    answer = { status: 200, body: JSON.stringify({ access_token: "token-2", expires_in: 3_600 }) };
+    clock.leap(3_590_000);
+    expect(await token?.()).toBe("token-2");
+    expect(asked.map((each) => Object.fromEntries(each))).toEqual([
+      expect.objectContaining({ grant_type: "refresh_token", refresh_token: "the-refresh-token", scope: "mail" }),
+      expect.objectContaining({ grant_type: "refresh_token" }),
+    ]);
+  });
+
+  it("are asked for by the application itself where there is no refresh token", async () => {
+    answer = { status: 200, body: JSON.stringify({ access_token: "token-3" }) };
+    asked.length = 0;
+    expect(await tokensOf().token?.()).toBe("token-3");
+    expect(asked[0]?.get("grant_type")).toBe("client_credentials");
+  });
+
+  it("are told of in words without a secret when none is given", async () => {
+    const { token } = tokensOf({ oauth_refresh_token: "the-refresh-token" });
+    answer = { status: 400, body: JSON.stringify({ error: "invalid_grant", error_description: "the-refresh-token" }) };
+    await expect(token?.()).rejects.toThrow("no access token is given for this mailbox (invalid_grant)");
+    answer = { status: 502, body: "<html>the-secret</html>" };
+    await expect(token?.()).rejects.toThrow(/\(status 502\): check oauth_client_id/);
+    await expect(token?.()).rejects.not.toThrow("the-secret");
+  });
+});

@@ -1,0 +1,114 @@
+import type { ChannelAdapter, ChannelHost } from "#channel/contract.ts";
+import { loadAdapter } from "#src/channels.ts";
+import { newSqlite } from "../../../../test/support/databases.ts";
+import type { BenchOptions, EngineBench } from "../../../../test/support/engine-bench.ts";
+import { anna, openBench } from "../../../../test/support/engine-bench.ts";
+import type { Letter, MailWorld, SentMail } from "./mail-world.ts";
+import { letter, startMailWorld } from "./mail-world.ts";
+
+/**
+ * Waits for what needs the program's connection to the mailbox, and lets time pass while there is none: after a leap of
+ * the clock the program believes that it has lost its lease, and looks again every few seconds.
+ */
+export async function whileConnecting<T>(
+  wanted: Promise<T>,
+  listening: () => boolean,
+  pass: () => Promise<void>,
+): Promise<T> {
+  let settled = false;
+  const done = (): void => void (settled = true);
+  wanted.then(done, done);
+  for (let quiet = 0; !settled; quiet += 1) {
+    if (listening()) quiet = 0;
+    // Between two commands it waits for nothing either.
+    if (quiet >= 50) {
+      await pass();
+      quiet = 0;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return wanted;
+}
+
+/** The program with an account on a mailbox of its own, and people who write to it. */
+export interface MailBench {
+  readonly world: MailWorld;
+  readonly bench: EngineBench;
+  /** A customer's mail comes, and is taken. */
+  write(mail: Omit<Letter, "to"> & { readonly to?: string }): Promise<void>;
+  taken(messageId: string): Promise<boolean>;
+  /** The conversation in which a customer has written this. */
+  conversationWith(text: string): Promise<string>;
+  reply(conversationId: string, content: string): Promise<string>;
+  /** What went to this address, once nothing is left to do. */
+  mailsTo(address: string): Promise<readonly SentMail[]>;
+  /** Lets time pass until the program waits for mails. */
+  connected(): Promise<void>;
+  /** Another adapter on the same mailbox, with these settings beside the account's own. */
+  adapter(settings?: object): Promise<ChannelAdapter>;
+  close(): Promise<void>;
+}
+
+export async function openMailBench(config: object = {}, options: BenchOptions = {}): Promise<MailBench> {
+  const world = await startMailWorld();
+  const bench = await openBench(newSqlite, {
+    ...options,
+    account: { channel: "email", load: loadAdapter, config: { ...world.config, ...config } },
+  });
+  await bench.app.listen();
+  const mailBench: MailBench = {
+    world,
+    bench,
+    async write(mail) {
+      const to = mail.to ?? world.address;
+      await world.deliver(letter({ dmarc: "pass", ...mail, to }), to);
+      if (!(await mailBench.taken(mail.id ?? ""))) throw new Error(`the mail ${mail.id} was not taken`);
+    },
+    taken: (messageId) => whileConnecting(world.taken(messageId, 20_000), world.listening, () => bench.advance(6_000)),
+    async conversationWith(text) {
+      const row = await bench.store.read
+        .selectFrom("messages")
+        .select("conversation_id")
+        .where("content", "=", text)
+        .where("role", "=", "user")
+        .executeTakeFirst();
+      if (row === undefined) throw new Error(`nobody has written "${text}"`);
+      return row.conversation_id;
+    },
+    async reply(conversationId, content) {
+      const { workspaceId } = bench;
+      const authorEmail = "anna@test.example";
+      const { messageId } = await bench.engine.reply({
+        workspaceId,
+        conversationId,
+        content,
+        authorEmail,
+        actor: anna,
+      });
+      await bench.settle();
+      return messageId;
+    },
+    async mailsTo(address) {
+      await bench.settle();
+      return world.sent.filter(({ to }) => to.includes(address));
+    },
+    async connected() {
+      const waits = bench.until("the program waits for mails", world.listening, 20_000);
+      await whileConnecting(waits, world.listening, () => bench.advance(6_000));
+    },
+    async adapter(settings = {}) {
+      const module = await loadAdapter("email");
+      const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
+      const host = { seal: (value: string) => value, clock: bench.clock } as unknown as ChannelHost;
+      const made = module?.create({ ...account, config: { ...world.config, ...config, ...settings } }, host);
+      if (made === undefined) throw new Error("no adapter serves e-mail");
+      return made;
+    },
+    async close() {
+      await bench.close();
+      await world.close();
+    },
+  };
+  await mailBench.connected();
+  return mailBench;
+}

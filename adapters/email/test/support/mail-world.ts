@@ -1,0 +1,253 @@
+import type { Server, Socket } from "node:net";
+import { connect, createServer } from "node:net";
+import type { ParsedMail } from "mailparser";
+import { simpleParser } from "mailparser";
+import { SMTPServer } from "smtp-server";
+import type { Dovecot } from "./dovecot.ts";
+import { startDovecot } from "./dovecot.ts";
+
+export type SmtpFault =
+  | { readonly kind: "refuse"; readonly code: number; readonly text: string; readonly only?: string }
+  | { readonly kind: "hang_up_after_commit" }
+  | { readonly kind: "unreachable" };
+
+export interface SentMail {
+  readonly raw: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly parsed: ParsedMail;
+}
+
+/** A mailbox on a real IMAP server, and a mail server that sends: what a company has at its provider. */
+export interface MailWorld {
+  readonly dovecot: Dovecot;
+  readonly address: string;
+  readonly user: string;
+  /** The account's settings that lead here. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Everything that was taken to be sent, in order; the same mail twice is there twice. */
+  readonly sent: readonly SentMail[];
+  /** The next mails meet these. */
+  fail(...faults: readonly SmtpFault[]): void;
+  smtpAway(): Promise<void>;
+  smtpBack(): Promise<void>;
+  /** Breaks what goes on with the IMAP server, and lets nobody in until {@link imapBack}. */
+  imapAway(): void;
+  imapBack(): void;
+  /** Whether a client waits for news now. */
+  listening(): boolean;
+  /** A mail comes to the mailbox. */
+  deliver(raw: string, to?: string): Promise<void>;
+  /** Waits until the program has taken every mail with this Message-ID; false when it has not by then. */
+  taken(messageId: string, patienceMs?: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+let mailboxes = 0;
+
+export async function startMailWorld(): Promise<MailWorld> {
+  const dovecot = await startDovecot();
+  const user = `support${(mailboxes += 1)}`;
+  const address = `${user}@shop.example`;
+  const sent: SentMail[] = [];
+  const faults: SmtpFault[] = [];
+  const proxy = await startProxy(dovecot.imapPort);
+  let smtp = await startSmtp(0);
+  const smtpPort = smtp.port;
+
+  async function startSmtp(port: number) {
+    const server = new SMTPServer({
+      authOptional: false,
+      allowInsecureAuth: true,
+      disabledCommands: ["STARTTLS"],
+      disableReverseLookup: true,
+      logger: false,
+      closeTimeout: 100,
+      onConnect(_session, callback) {
+        if (faults[0]?.kind !== "unreachable") return callback();
+        faults.shift();
+        callback(Object.assign(new Error("not now"), { responseCode: 421 }));
+      },
+      onAuth(auth, _session, callback) {
+        if (auth.username === address && auth.password === dovecot.password) return callback(null, { user: address });
+        callback(new Error("wrong password"));
+      },
+      onRcptTo(recipient, _session, callback) {
+        const fault = faults[0];
+        if (fault?.kind !== "refuse" || (fault.only !== undefined && fault.only !== recipient.address))
+          return callback();
+        faults.shift();
+        callback(Object.assign(new Error(fault.text), { responseCode: fault.code }));
+      },
+      onData(stream, session, callback) {
+        const chunks: Buffer[] = [];
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        stream.on("end", () => {
+          const raw = Buffer.concat(chunks);
+          const { mailFrom, rcptTo } = session.envelope;
+          simpleParser(raw)
+            .then((parsed) => {
+              sent.push({
+                raw: raw.toString("utf8"),
+                from: mailFrom === false ? "" : mailFrom.address,
+                to: rcptTo.map((each) => each.address),
+                parsed,
+              });
+              if (faults[0]?.kind === "hang_up_after_commit") {
+                faults.shift();
+                for (const socket of sockets) socket.destroy();
+                return;
+              }
+              callback(null, "queued");
+            })
+            .catch(callback);
+        });
+      },
+    });
+    server.on("error", () => undefined);
+    const sockets = new Set<Socket>();
+    (server as unknown as { readonly server: Server }).server.on("connection", (socket: Socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+    const listening = (server as unknown as { readonly server: Server }).server.address();
+    return {
+      port: typeof listening === "object" && listening !== null ? listening.port : 0,
+      close: () =>
+        new Promise<void>((resolve) => {
+          for (const socket of sockets) socket.destroy();
+          server.close(() => resolve());
+        }),
+    };
+  }
+
+  return {
+    dovecot,
+    address,
+    user,
+    config: {
+      address,
+      from_name: "Shop",
+      password: dovecot.password,
+      imap_host: "127.0.0.1",
+      imap_port: proxy.port,
+      imap_security: "none",
+      smtp_host: "127.0.0.1",
+      smtp_port: smtpPort,
+      smtp_security: "none",
+      authserv_id: "mx.shop.example",
+    },
+    sent,
+    fail: (...more) => void faults.push(...more),
+    smtpAway: () => smtp.close(),
+    async smtpBack() {
+      smtp = await startSmtp(smtpPort);
+    },
+    imapAway: proxy.cut,
+    imapBack: proxy.restore,
+    listening: proxy.listening,
+    deliver: (raw, to = address) => dovecot.deliver(raw, to),
+    async taken(messageId, patienceMs = 15_000) {
+      const end = performance.now() + patienceMs;
+      return dovecot.look(user, async (client) => {
+        for (;;) {
+          await client.mailboxOpen("INBOX");
+          const all = await client.fetchAll("1:*", { uid: true, flags: true, envelope: true }, { uid: true });
+          const mails = all.filter(({ envelope }) => envelope?.messageId === messageId);
+          if (mails.length > 0 && mails.every(({ flags }) => flags?.has("$Parley") === true)) return true;
+          if (performance.now() > end) return false;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      });
+    },
+    async close() {
+      proxy.close();
+      await smtp.close();
+      await dovecot.close();
+    },
+  };
+}
+
+async function startProxy(target: number) {
+  const sockets = new Set<Socket>();
+  let open = true;
+  /** Connections whose client waits for news. */
+  const idle = new Set<Socket>();
+  const server = createServer((near) => {
+    if (!open) {
+      near.destroy();
+      return;
+    }
+    const far = connect(target, "127.0.0.1");
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        idle.delete(near);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.on("data", (chunk: Buffer) => {
+      if (chunk.toString("latin1").endsWith(" IDLE\r\n")) idle.add(near);
+      else idle.delete(near);
+    });
+    near.pipe(far);
+    far.pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    listening: () => idle.size > 0,
+    cut() {
+      open = false;
+      for (const socket of sockets) socket.destroy();
+    },
+    restore() {
+      open = true;
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export interface Letter {
+  readonly from: string;
+  readonly to: string;
+  readonly id?: string;
+  readonly subject?: string;
+  readonly text: string;
+  readonly references?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the company's mail server says of the sender. */
+  readonly dmarc?: "pass" | "fail" | "none";
+}
+
+/** A plain mail, as a mail program writes it and the company's server delivers it. */
+export function letter({ from, to, id, subject, text, references = [], headers = {}, dmarc }: Letter): string {
+  const domain = from.split("@").at(-1)?.replace(">", "") ?? "";
+  const last = references.at(-1);
+  return [
+    ...(dmarc === undefined ? [] : [`Authentication-Results: mx.shop.example; dmarc=${dmarc} header.from=${domain}`]),
+    `From: ${from}`,
+    `To: ${to}`,
+    ...(id === undefined ? [] : [`Message-ID: ${id}`]),
+    ...(subject === undefined ? [] : [`Subject: ${subject}`]),
+    ...(last === undefined ? [] : [`In-Reply-To: ${last}`, `References: ${references.join("\r\n ")}`]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "Date: Thu, 19 Nov 2026 10:00:00 +0000",
+    "MIME-Version: 1.0",
+    "Content-Type: text/plain; charset=utf-8",
+    "Content-Transfer-Encoding: base64",
+    "",
+    ...(Buffer.from(text)
+      .toString("base64")
+      .match(/.{1,76}/g) ?? []),
+    "",
+  ].join("\r\n");
+}

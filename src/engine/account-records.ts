@@ -1,0 +1,117 @@
+import type { ChannelHost, Correspondence } from "#channel/contract.ts";
+import { emailKey } from "#store/conversations.ts";
+import { dialectOf } from "#store/dialect.ts";
+import type { Clock, Reader, Store } from "./ports.ts";
+
+type Records = Pick<ChannelHost, "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo">;
+
+/** What an adapter may keep and look up of its account. */
+export function createAccountRecords(
+  store: Store,
+  account: { readonly id: string; readonly workspaceId: string },
+  clock: Clock,
+): Records {
+  return {
+    async remember(key, value) {
+      const row = { account_id: account.id, name: key, value, updated_at: clock.now() };
+      await store.write(async (tx) => {
+        const insert = tx.insertInto("account_state").values(row);
+        const { value: next, updated_at } = row;
+        await (
+          dialectOf(tx) === "mysql"
+            ? insert.onDuplicateKeyUpdate({ value: next, updated_at })
+            : insert.onConflict((conflict) =>
+                conflict.columns(["account_id", "name"]).doUpdateSet({ value: next, updated_at }),
+              )
+        ).execute();
+      });
+    },
+    async recall(key) {
+      const row = await store.read
+        .selectFrom("account_state")
+        .select("value")
+        .where("account_id", "=", account.id)
+        .where("name", "=", key)
+        .executeTakeFirst();
+      return row?.value ?? null;
+    },
+    async threadOf(marks) {
+      if (marks.length === 0) return null;
+      const rows = await store.read
+        .selectFrom("conversation_links as link")
+        .innerJoin("conversations as conversation", "conversation.id", "link.conversation_id")
+        .select(["link.name", "conversation.id", "conversation.account_id", "conversation.context_key"])
+        .where("link.account_id", "=", account.id)
+        .where("link.kind", "=", "mark")
+        .where("link.name", "in", marks)
+        .execute();
+      const found = marks.map((mark) => rows.find(({ name }) => name === mark)).find((row) => row !== undefined);
+      if (found === undefined) return null;
+      // A conversation of another account goes on here under its own id.
+      return found.account_id === account.id ? found.context_key : found.id;
+    },
+    correspondence: (thread, limit) => correspondence(store.read, account.id, thread, limit),
+    async agent(email) {
+      const row = await store.read
+        .selectFrom("agents")
+        .select(["email", "name"])
+        .where("workspace_id", "=", account.workspaceId)
+        .where("email", "=", email.toLowerCase())
+        .executeTakeFirst();
+      return row ?? null;
+    },
+    async botMessagesTo(email, since) {
+      const row = await store.read
+        .selectFrom("conversations as conversation")
+        .innerJoin("messages as message", "message.conversation_id", "conversation.id")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("conversation.workspace_id", "=", account.workspaceId)
+        .where("conversation.customer_email_key", "=", emailKey(email))
+        .where("conversation.last_message_at", ">", since)
+        .where("message.role", "=", "assistant")
+        .where("message.created_at", ">", since)
+        .executeTakeFirstOrThrow();
+      return row.count;
+    },
+  };
+}
+
+async function correspondence(
+  db: Reader,
+  accountId: string,
+  thread: string,
+  limit: number,
+): Promise<Correspondence | null> {
+  const own = await db
+    .selectFrom("conversations")
+    .select(["id", "customer_email", "customer_name"])
+    .where("account_id", "=", accountId)
+    .where("context_key", "=", thread)
+    .executeTakeFirst();
+  const row =
+    own ??
+    (await db
+      .selectFrom("conversation_links as link")
+      .innerJoin("conversations as conversation", "conversation.id", "link.conversation_id")
+      .select(["conversation.id", "conversation.customer_email", "conversation.customer_name"])
+      .where("link.account_id", "=", accountId)
+      .where("link.kind", "=", "thread")
+      .where("link.name", "=", thread)
+      .executeTakeFirst());
+  if (row === undefined) return null;
+  const messages = await db
+    .selectFrom("messages")
+    .select(["id", "role", "external_id", "created_at", "metadata"])
+    .where("conversation_id", "=", row.id)
+    .orderBy("seq", "desc")
+    .limit(limit)
+    .execute();
+  return {
+    email: row.customer_email,
+    name: row.customer_name,
+    messages: messages.map(({ id, role, external_id, created_at, metadata: stored }) => {
+      const metadata = stored === null ? {} : (JSON.parse(stored) as Readonly<Record<string, unknown>>);
+      return { id, role, externalId: external_id, createdAt: created_at, guest: metadata["guest"] === true, metadata };
+    }),
+  };
+}
