@@ -17,6 +17,7 @@ import type { DeskSettings } from "#domain/workspace.ts";
 import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
+import { recentThreads } from "#engine/recent-threads.ts";
 import { createAccountRecords } from "#engine/account-records.ts";
 import type { AttachmentRow } from "#engine/attachments.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
@@ -36,6 +37,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   hosted: "widget",
   slack: "slack",
   telegram: "telegram",
+  discord: "discord",
   email: "email",
 };
 
@@ -411,6 +413,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
       }));
     },
     thread: createThreadStates(store.read, account),
+    recentThreads: (since) => recentThreads(store.read, account, since),
     watch: (thread, listener) =>
       fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
     announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),

@@ -368,6 +368,12 @@ export interface ThreadFile {
   readonly preview: boolean;
 }
 
+export interface RecentThread {
+  readonly thread: string;
+  /** The platform's id of the newest message that the customer is known to have written there. */
+  readonly newestExternalId: string | null;
+}
+
 export interface ThreadState {
   readonly conversationId: string;
   readonly lastSeq: number;
@@ -425,6 +431,8 @@ export interface ChannelHost {
   /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread that has no conversation yet. */
   history(thread: string, afterSeq: number, limit: number): Promise<readonly ThreadMessage[]>;
   thread(thread: string): Promise<ThreadState | null>;
+  /** Threads that are not archived and in which somebody wrote since, for an adapter that looks for what it has missed. */
+  recentThreads(since: number): Promise<readonly RecentThread[]>;
   /** Calls back on every change of the thread, in whichever process it happens. Returns the end of it. */
   watch(thread: string, listener: (signal: ThreadSignal) => void): () => void;
   /** Tells every watcher of the thread that it changed. */

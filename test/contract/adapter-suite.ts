@@ -30,13 +30,20 @@ export async function openSubject(
   const bench = await openBench(open, { account: { channel: target.channel, load, config: platform.config } });
   const url = await bench.app.listen();
   const { workspaceId, accountId } = bench;
+  const stored = async (externalId: string): Promise<boolean> => {
+    const { read } = bench.store;
+    const events = read.selectFrom("inbound_events").select("id").where("account_id", "=", accountId);
+    return (await events.where("external_id", "=", externalId).execute()).length > 0;
+  };
+  const webhookUrl = `${url}/channels/${target.channel}/${accountId}`;
   await platform.connect({
     url,
     workspaceId,
     accountId,
-    webhookUrl: `${url}/channels/${target.channel}/${accountId}`,
+    webhookUrl,
     now: () => bench.clock.now(),
     tick: () => bench.advance(6_000),
+    stored,
   });
   if (platform.connected !== undefined) {
     // The program looks for accounts to connect every few seconds.

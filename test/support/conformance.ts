@@ -92,6 +92,10 @@ export interface Program {
   readonly url: string;
   readonly workspaceId: string;
   readonly accountId: string;
+  /** Moves the program's time on, as far as it takes to look after a connection. */
+  tick(): Promise<void>;
+  /** Whether an event with this id is stored; for platforms that are never told so. */
+  stored(externalId: string): Promise<boolean>;
   /** Where webhooks of this account go to. */
   readonly webhookUrl: string;
   /** The program's clock, which platforms that sign with the time have to go by. */

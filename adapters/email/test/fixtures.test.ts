@@ -54,6 +54,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     customerTyping: notUsed,
     history: notUsed,
     thread: notUsed,
+    recentThreads: notUsed,
     watch: notUsed,
     announce: notUsed,
     workspace: notUsed,

@@ -191,6 +191,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       host.read += messages.length;
       return messages;
     },
+    recentThreads: async () => [],
     async thread(name) {
       const thread = host.threads.get(name);
       if (thread === undefined) return null;

@@ -1,0 +1,34 @@
+import { ApplicationFlags, DiscordAPIError, Routes } from "discord.js";
+import Type from "typebox";
+import { Value } from "typebox/value";
+import type { Calls } from "./rest.ts";
+
+const userSchema = Type.Object({ username: Type.String() });
+const applicationSchema = Type.Object({ flags: Type.Optional(Type.Integer()) });
+
+/** Asks Discord whose token it is, and whether it may read what it has to. */
+export async function checkBot(calls: Calls, guilds: "off" | "threads", signal: AbortSignal): Promise<string> {
+  const user = await asked(() => calls.get(Routes.user(), signal));
+  if (!Value.Check(userSchema, user)) throw new Error("what answers at `base_url` is not Discord");
+  const name = `@${user.username}`;
+  if (guilds === "off") return `${name}, direct messages`;
+  const application = await asked(() => calls.get(Routes.currentApplication(), signal));
+  const flags = Value.Check(applicationSchema, application) ? (application.flags ?? 0) : 0;
+  if ((flags & (ApplicationFlags.GatewayMessageContent | ApplicationFlags.GatewayMessageContentLimited)) === 0) {
+    throw new Error(
+      `${name} may not read what is written on servers: switch on Message Content Intent on the page Bot of the developer portal, or set guilds: off`,
+    );
+  }
+  return `${name}, direct messages and threads`;
+}
+
+async function asked(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof DiscordAPIError) || error.status !== 401) throw error;
+    throw new Error("Discord does not know this token: get it from the page Bot of the developer portal", {
+      cause: error,
+    });
+  }
+}

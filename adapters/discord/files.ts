@@ -1,0 +1,57 @@
+import { Routes } from "discord.js";
+import Type from "typebox";
+import { Value } from "typebox/value";
+import { DeliveryError } from "#channel/errors.ts";
+import { describe, deliveryError } from "./failures.ts";
+import type { Calls } from "./rest.ts";
+
+const messageSchema = Type.Object({
+  attachments: Type.Array(Type.Object({ id: Type.String(), url: Type.String() })),
+});
+
+const ownHosts: ReadonlySet<string> = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
+
+/**
+ * The bytes of a file that a customer sent. Its address is signed and ends after a day, so the message is asked for a new
+ * one; it must lead to Discord, or to the server that stands for it.
+ */
+export async function fetchFile(
+  calls: Calls,
+  baseUrl: string | undefined,
+  ref: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const [channelId = "", messageId = "", fileId = ""] = ref.split("/");
+  let message: unknown;
+  try {
+    message = await calls.get(Routes.channelMessage(channelId, messageId), signal);
+  } catch (error) {
+    const failure = deliveryError(error);
+    // Asking twice does no harm.
+    if (failure.outcome !== "unknown") throw failure;
+    throw new DeliveryError("not_sent", failure.message, { cause: error });
+  }
+  const found = Value.Check(messageSchema, message) ? message.attachments.find(({ id }) => id === fileId) : undefined;
+  if (found === undefined) throw new DeliveryError("rejected", "the file was taken away on Discord");
+  const address = URL.parse(found.url);
+  if (address === null || !isOwn(address, baseUrl)) {
+    throw new DeliveryError("rejected", "the file's address does not lead to Discord");
+  }
+  let response: Response;
+  try {
+    response = await fetch(address, { signal, redirect: "error" });
+  } catch (error) {
+    throw new DeliveryError("not_sent", `the file cannot be fetched (${describe(error)})`, { cause: error });
+  }
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    const gone = response.status >= 400 && response.status < 500 && response.status !== 429;
+    throw new DeliveryError(gone ? "rejected" : "not_sent", `Discord answers ${response.status} for the file`);
+  }
+  return response.body;
+}
+
+function isOwn(address: URL, baseUrl: string | undefined): boolean {
+  if (address.protocol === "https:" && ownHosts.has(address.hostname)) return true;
+  return baseUrl !== undefined && address.origin === new URL(baseUrl).origin;
+}

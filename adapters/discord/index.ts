@@ -1,0 +1,72 @@
+import { Routes } from "discord.js";
+import Type from "typebox";
+import type { Static } from "typebox";
+import type { AdapterModule } from "#channel/contract.ts";
+import { checkBot } from "./check.ts";
+import { fetchFile } from "./files.ts";
+import { runGateway } from "./gateway.ts";
+import { fileBytesMax, renderParts, textMax } from "./render.ts";
+import { createCalls, createRest, editPart, removePart, sendPart } from "./rest.ts";
+import { channelOf, parseThread } from "./thread.ts";
+
+const config = Type.Object(
+  {
+    token: Type.String({
+      pattern: "^[A-Za-z0-9_-]{10,200}\\.[A-Za-z0-9_-]{1,50}\\.[A-Za-z0-9_-]{10,200}$",
+      description: "The bot's token, from the page Bot of the developer portal.",
+    }),
+    guilds: Type.Optional(
+      Type.Enum(["off", "threads"], {
+        description:
+          "threads: who mentions the bot in a server's channel is answered in a thread; needs the Message Content intent. off: direct messages only. Default: off.",
+      }),
+    ),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: "^https?://[^\\s]*[^/\\s]$",
+        description: "Another server of the API than https://discord.com/api; without a slash at the end.",
+      }),
+    ),
+    gateway_url: Type.Optional(
+      Type.String({ pattern: "^wss?://\\S+$", description: "Another gateway than the one that the API names." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type DiscordConfig = Static<typeof config>;
+
+const discord: AdapterModule<DiscordConfig> = {
+  channels: ["discord"],
+  config,
+  secrets: ["token"],
+  identity: ({ token }) => {
+    // A token begins with the bot's id.
+    const key = Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString("latin1");
+    return { key, name: `the bot ${/^[0-9]+$/.test(key) ? key : "of this token"}`, setting: "token" };
+  },
+  create({ config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl } }, host) {
+    const rest = createRest(token, baseUrl);
+    const calls = createCalls(rest, token);
+    return {
+      // Discord knows a repeated message by its mark for some minutes, which is longer than we keep repeating one.
+      capabilities: { textMax, typing: true, receipts: false, idempotentSend: true, fileBytesMax },
+      inbound: {
+        kind: "connection",
+        run: (signal) => runGateway({ host, calls, rest, token, guilds, gatewayUrl }, signal),
+      },
+      render: renderParts,
+      send: (part, context) => sendPart(calls, part, context),
+      edit: (part, externalId, { signal }) => editPart(calls, part, externalId, signal),
+      remove: (externalId, { signal }) => removePart(calls, externalId, signal),
+      fetchFile: (ref, signal) => fetchFile(calls, baseUrl, ref, signal),
+      async typing(thread) {
+        await calls.post(Routes.channelTyping(channelOf(parseThread(thread))), {});
+      },
+      check: (signal) => checkBot(calls, guilds, signal),
+      close: async () => undefined,
+    };
+  },
+};
+
+export default discord;

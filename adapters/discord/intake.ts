@@ -1,0 +1,121 @@
+import { Value } from "typebox/value";
+import type { TSchema, Static } from "typebox";
+import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
+import { deleteEvent, editEvent, eventId, mentions, messageEvent, notACustomer } from "./inbound.ts";
+import type { DiscordMessage } from "./packets.ts";
+import { bulkDeleteSchema, byAge, deleteSchema, messageSchema } from "./packets.ts";
+import { threadOf } from "./thread.ts";
+
+/** A packet of the gateway, as it came. */
+export interface Packet {
+  readonly t?: unknown;
+  readonly d?: unknown;
+}
+
+export interface Intake {
+  /** Resolves when all that there is to store of the packet is durable. */
+  take(packet: Packet): Promise<void>;
+  /** The messages of a thread that came after the newest one that is known; from Discord's history. */
+  catchUp(thread: string, history: readonly unknown[]): Promise<void>;
+}
+
+export interface IntakeDependencies {
+  readonly host: Pick<ChannelHost, "accept" | "thread" | "log" | "clock">;
+  readonly guilds: "off" | "threads";
+  readonly botId: string;
+  /** The channel that a thread hangs on; null for a channel that is no thread. */
+  parentOf(channelId: string): Promise<string | null>;
+}
+
+/** The way of the gateway's packets to the host. */
+export function createIntake({ host, guilds, botId, parentOf }: IntakeDependencies): Intake {
+  return {
+    async take({ t, d }) {
+      switch (t) {
+        case "MESSAGE_CREATE":
+          return created(read(messageSchema, d));
+        case "MESSAGE_UPDATE":
+          return edited(read(messageSchema, d));
+        case "MESSAGE_DELETE": {
+          const gone = read(deleteSchema, d);
+          return gone === undefined ? undefined : deleted([gone.id], gone);
+        }
+        case "MESSAGE_DELETE_BULK": {
+          const gone = read(bulkDeleteSchema, d);
+          return gone === undefined ? undefined : deleted(gone.ids, gone);
+        }
+        default:
+      }
+    },
+    async catchUp(thread, history) {
+      const messages = history.filter((each): each is DiscordMessage => Value.Check(messageSchema, each));
+      for (const message of messages.toSorted(byAge)) {
+        if (notACustomer(message) === undefined) await accept(messageEvent(message, thread, botId));
+      }
+    },
+  };
+
+  function read<S extends TSchema>(schema: S, data: unknown): Static<S> | undefined {
+    if (Value.Check(schema, data)) return data;
+    host.log.debug({}, "a packet of Discord has a form that this version does not know; it is passed over");
+    return undefined;
+  }
+
+  async function created(message: DiscordMessage | undefined): Promise<void> {
+    if (message === undefined) return;
+    const nobody = notACustomer(message);
+    const thread = nobody === undefined ? await threadFor(message) : null;
+    if (thread !== null) await accept(messageEvent(message, thread, botId));
+    else host.log.debug({ reason: nobody ?? "it does not address the bot" }, "a message on Discord is passed over");
+  }
+
+  async function edited(message: DiscordMessage | undefined): Promise<void> {
+    if (message === undefined || notACustomer(message) !== undefined) return;
+    const thread = await knownThread(message.channel_id, message.guild_id);
+    if (thread !== null) await accept(editEvent(message, thread, botId));
+  }
+
+  async function deleted(
+    ids: readonly string[],
+    { channel_id, guild_id }: { readonly channel_id: string; readonly guild_id?: string },
+  ): Promise<void> {
+    const thread = await knownThread(channel_id, guild_id);
+    if (thread === null) return;
+    for (const id of ids) await accept(deleteEvent(id, thread, host.clock.now()));
+  }
+
+  async function accept(event: InboundEvent | null): Promise<void> {
+    if (event !== null) await host.accept(event);
+  }
+
+  /** Null where the message is not for us. */
+  async function threadFor(message: DiscordMessage): Promise<string | null> {
+    const { channel_id: channelId, guild_id: guildId } = message;
+    if (guildId === undefined) return threadOf({ kind: "direct", channelId });
+    if (guilds === "off") return null;
+    const known = await knownThread(channelId, guildId);
+    if (known !== null) return known;
+    if (!mentions(message, botId)) return null;
+    const parentId = await parentOf(channelId);
+    return parentId === null
+      ? threadOf({ kind: "thread", parentId: channelId, threadId: message.id })
+      : threadOf({ kind: "thread", parentId, threadId: channelId });
+  }
+
+  /** The thread, where there is a conversation in it. */
+  async function knownThread(channelId: string, guildId: string | undefined): Promise<string | null> {
+    if (guildId === undefined) return threadOf({ kind: "direct", channelId });
+    if (guilds === "off") return null;
+    const parentId = await parentOf(channelId);
+    if (parentId === null) return null;
+    const thread = threadOf({ kind: "thread", parentId, threadId: channelId });
+    return (await host.thread(thread)) === null ? null : thread;
+  }
+}
+
+/** What the host knows a message by, without the word before it. */
+export function messageIdOf(externalId: string | null): string | undefined {
+  const prefix = eventId("");
+  const id = externalId?.startsWith(prefix) === true ? externalId.slice(prefix.length) : (externalId ?? "");
+  return /^[0-9]{1,20}$/.test(id) ? id : undefined;
+}

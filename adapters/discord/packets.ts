@@ -1,0 +1,63 @@
+import Type from "typebox";
+import type { Static } from "typebox";
+
+// What is read of the gateway's packets. They hold far more, and grow: what is not named here is let through.
+
+const snowflake = Type.String({ pattern: "^[0-9]{1,20}$" });
+
+const user = Type.Object({
+  id: snowflake,
+  username: Type.Optional(Type.String()),
+  global_name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  bot: Type.Optional(Type.Boolean()),
+});
+
+const attachment = Type.Object({
+  id: snowflake,
+  filename: Type.String(),
+  content_type: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  size: Type.Optional(Type.Integer()),
+  url: Type.Optional(Type.String()),
+});
+
+export const messageSchema = Type.Object({
+  id: snowflake,
+  channel_id: snowflake,
+  guild_id: Type.Optional(snowflake),
+  type: Type.Integer(),
+  content: Type.String(),
+  author: user,
+  webhook_id: Type.Optional(snowflake),
+  timestamp: Type.String(),
+  edited_timestamp: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  mentions: Type.Optional(Type.Array(user)),
+  attachments: Type.Optional(Type.Array(attachment)),
+  sticker_items: Type.Optional(Type.Array(Type.Object({ name: Type.String() }))),
+});
+export type DiscordMessage = Static<typeof messageSchema>;
+
+export const deleteSchema = Type.Object({
+  id: snowflake,
+  channel_id: snowflake,
+  guild_id: Type.Optional(snowflake),
+});
+
+export const bulkDeleteSchema = Type.Object({
+  ids: Type.Array(snowflake, { maxItems: 1_000 }),
+  channel_id: snowflake,
+  guild_id: Type.Optional(snowflake),
+});
+
+/** Beginning of 2015, from which the ids of Discord count milliseconds. */
+const epochMs = 1_420_070_400_000n;
+
+/** When what has this id was made, epoch milliseconds. */
+export function madeAt(id: string): number {
+  return Number((BigInt(id) >> 22n) + epochMs);
+}
+
+/** Ids in the order that they were made in. */
+export function byAge(a: { readonly id: string }, b: { readonly id: string }): number {
+  const [one, other] = [BigInt(a.id), BigInt(b.id)];
+  return one < other ? -1 : one > other ? 1 : 0;
+}

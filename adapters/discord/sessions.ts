@@ -1,0 +1,117 @@
+import type { SessionInfo } from "@discordjs/ws";
+import Type from "typebox";
+import { Value } from "typebox/value";
+import type { ChannelHost } from "#channel/contract.ts";
+
+const storedSchema = Type.Array(
+  Type.Object({
+    resumeURL: Type.String(),
+    sequence: Type.Integer({ minimum: 0 }),
+    sessionId: Type.String(),
+    shardCount: Type.Integer({ minimum: 1 }),
+    shardId: Type.Integer({ minimum: 0 }),
+  }),
+);
+
+const key = "discord sessions";
+/** What is asked for once more than needed is recognised. */
+const saveEveryMs = 1_000;
+
+/**
+ * The sessions with Discord's gateway. What the client knows of them is ahead of what is kept: kept is the number up to
+ * which everything is stored, so that after a restart Discord sends the rest again.
+ */
+export interface Sessions {
+  get(shardId: number): SessionInfo | null;
+  /** What the client has received last; null: the session is over. */
+  set(shardId: number, info: SessionInfo | null): void;
+  /** A packet with this number has arrived; to be called when all of it is stored. */
+  began(shardId: number, sequence: number): () => void;
+  /** The client stops: that it gives up its sessions is no end of them. */
+  keep(): void;
+  save(): Promise<void>;
+}
+
+export async function createSessions(
+  host: Pick<ChannelHost, "remember" | "recall" | "clock" | "log">,
+): Promise<Sessions> {
+  const known = new Map<number, SessionInfo>();
+  const running = new Map<number, Set<number>>();
+  /** The highest number that has arrived here: the client counts it before it passes it on. */
+  const arrived = new Map<number, number>();
+  let keeping = false;
+  let saved = (await host.recall(key)) ?? "";
+  let saving: Promise<void> | undefined;
+  let timed = false;
+  for (const info of read(saved)) {
+    known.set(info.shardId, info);
+    arrived.set(info.shardId, info.sequence);
+  }
+
+  function durable(): string {
+    const infos = [...known.values()].map((info) => {
+      const first = Math.min(...(running.get(info.shardId) ?? []));
+      return { ...info, sequence: Math.min(arrived.get(info.shardId) ?? 0, first - 1) };
+    });
+    return JSON.stringify(infos);
+  }
+
+  async function save(): Promise<void> {
+    const text = durable();
+    if (text === saved) return;
+    await host.remember(key, text);
+    saved = text;
+  }
+
+  function saveSoon(): void {
+    if (timed) return;
+    timed = true;
+    host.clock.timer(saveEveryMs, () => {
+      timed = false;
+      saving = save().catch((error: unknown) =>
+        host.log.warn(
+          { err: error },
+          "how far Discord was read cannot be stored; it is read again from an earlier place",
+        ),
+      );
+    });
+  }
+
+  return {
+    get: (shardId) => known.get(shardId) ?? null,
+    set(shardId, info) {
+      if (keeping) return;
+      const before = known.get(shardId);
+      if (info === null) known.delete(shardId);
+      else known.set(shardId, info);
+      if (before?.sessionId !== info?.sessionId) {
+        running.delete(shardId);
+        arrived.delete(shardId);
+      }
+      saveSoon();
+    },
+    began(shardId, sequence) {
+      const own = running.get(shardId) ?? new Set();
+      running.set(shardId, own);
+      own.add(sequence);
+      arrived.set(shardId, Math.max(sequence, arrived.get(shardId) ?? 0));
+      return () => {
+        own.delete(sequence);
+        saveSoon();
+      };
+    },
+    keep() {
+      keeping = true;
+    },
+    async save() {
+      await saving;
+      await save();
+    },
+  };
+}
+
+function read(text: string): readonly SessionInfo[] {
+  if (text === "") return [];
+  const value: unknown = JSON.parse(text);
+  return Value.Check(storedSchema, value) ? value : [];
+}

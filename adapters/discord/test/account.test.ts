@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadAdapter } from "#src/channels.ts";
+import { newSqlite } from "../../../test/support/databases.ts";
+import type { EngineBench } from "../../../test/support/engine-bench.ts";
+import { anna, openBench } from "../../../test/support/engine-bench.ts";
+import type { FakeDiscord } from "./support/fake-discord.ts";
+import { startFakeDiscord } from "./support/fake-discord.ts";
+
+let discord: FakeDiscord;
+let bench: EngineBench;
+
+afterEach(async () => {
+  await discord.close();
+  await bench.close();
+});
+
+const account = (config: object = {}) => ({
+  channel: "discord" as const,
+  load: loadAdapter,
+  config: { token: discord.token, base_url: discord.url, ...config },
+});
+
+async function open(config: object = {}): Promise<void> {
+  bench = await openBench(newSqlite, { account: account(config) });
+  await bench.app.listen();
+  await bench.advance(10_000);
+}
+const connected = () => bench.until("the program has connected", () => discord.connected());
+
+const stored = async (): Promise<readonly string[]> =>
+  (
+    await bench.store.read.selectFrom("messages").select("content").where("role", "=", "user").orderBy("id").execute()
+  ).map(({ content }) => content);
+const isStored = (text: string) => bench.until(`"${text}" is stored`, async () => (await stored()).includes(text));
+const own = (channelId: string) => discord.messages(channelId).filter(({ author }) => author.bot === true);
+const answered = (channelId: string, count: number) =>
+  bench.until("it is answered", async () => {
+    await bench.settle();
+    return own(channelId).length >= count;
+  });
+
+describe("a bot with private messages only", () => {
+  beforeEach(async () => {
+    discord = await startFakeDiscord({ intents: "unprivileged" });
+    await open();
+    await connected();
+  });
+
+  it("needs no privileged intent, and hears nothing of servers", async () => {
+    const channelId = discord.direct("ada");
+    discord.write({ channelId: discord.guildChannel, from: "eve", text: "Hello all", mentionsBot: true });
+    discord.write({ channelId, from: "ada", text: "Hello bot" });
+    await isStored("Hello bot");
+    expect(await stored()).toEqual(["Hello bot"]);
+  });
+
+  it("follows edits and deletions, and takes the preview of a link for neither", async () => {
+    const channelId = discord.direct("ada");
+    const message = discord.write({ channelId, from: "ada", text: "My order is 17" });
+    await isStored("My order is 17");
+    discord.dispatch("MESSAGE_UPDATE", { ...message, channel_type: 1, embeds: [{ title: "A preview" }] });
+    discord.edit(message, "My order is 18");
+    await isStored("My order is 18");
+    expect(await stored()).toEqual(["My order is 18"]);
+    discord.erase(message);
+    await bench.until("it is gone", async () => (await stored()).join() === "");
+  });
+
+  it("gets what came while the program was stopped, the first word of a new customer as well", async () => {
+    const known = discord.direct("ada");
+    discord.write({ channelId: known, from: "ada", text: "one" });
+    await isStored("one");
+    await bench.app.close();
+    expect(discord.connected()).toBe(false);
+    discord.write({ channelId: known, from: "ada", text: "two" });
+    discord.write({ channelId: discord.direct("bob"), from: "bob", text: "I am new here" });
+    const first = bench;
+    bench = await openBench(newSqlite, { beside: first, account: account(), clock: first.clock });
+    await bench.app.listen();
+    await bench.advance(30_000);
+    await isStored("two");
+    await isStored("I am new here");
+    expect((await stored()).toSorted()).toEqual(["I am new here", "one", "two"]);
+    expect(discord.sessions()).toBe(1);
+  });
+
+  it("reads the history of its conversations when Discord has forgotten the session", async () => {
+    const channelId = discord.direct("ada");
+    discord.write({ channelId, from: "ada", text: "one" });
+    await isStored("one");
+    await answered(channelId, 1);
+    const before = discord.sessions();
+    discord.drop({ forget: true });
+    for (const text of ["two", "three", "four"]) discord.write({ channelId, from: "ada", text });
+    await bench.until("a new session is begun", () => discord.sessions() > before, 20_000);
+    await isStored("four");
+    expect(await stored()).toEqual(["one", "two", "three", "four"]);
+  });
+
+  it("passes over bots, webhooks, Discord's own news and what it cannot read", async () => {
+    const channelId = discord.direct("ada");
+    const message = { ...discord.write({ channelId, from: "ada", text: "first" }), channel_type: 1 };
+    const forged = (more: object) => discord.dispatch("MESSAGE_CREATE", { ...message, id: discord.newId(), ...more });
+    forged({ author: { id: discord.newId(), username: "other", bot: true } });
+    forged({ webhook_id: discord.newId() });
+    forged({ type: 6 });
+    forged({ content: null });
+    forged({ author: "nobody" });
+    forged({ id: "../../etc" });
+    discord.dispatch("MESSAGE_DELETE", { id: 5 });
+    discord.dispatch("MESSAGE_DELETE_BULK", { ids: "all", channel_id: channelId });
+    discord.dispatch("SOMETHING_NEW", { anything: true });
+    discord.write({ channelId, from: "ada", text: "last" });
+    await isStored("last");
+    expect(await stored()).toEqual(["first", "last"]);
+  });
+
+  it("says that the customer takes no messages, and calls nobody who is named in one", async () => {
+    const channelId = discord.direct("ada");
+    discord.write({ channelId, from: "ada", text: "Hello" });
+    await answered(channelId, 1);
+    const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
+    const { workspaceId } = bench;
+    const say = (content: string) =>
+      bench.engine.reply({ workspaceId, conversationId: id, content, authorEmail: "anna@test.example", actor: anna });
+    await say("Good morning @everyone and <@123456789012345678>");
+    await answered(channelId, 2);
+    const [, call] = discord.calls("POST /channels/:id/messages");
+    expect(call).toMatchObject({ allowed_mentions: { parse: [], replied_user: false }, enforce_nonce: true });
+    discord.fail({ kind: "error", status: 403, code: 50_278, message: "Cannot send messages to this user" });
+    await say("Are you there?");
+    await bench.settle();
+    await bench.until("the agents are told", async () => (await bench.notes(id)).join().includes("no Discord server"));
+  });
+});
+
+describe("a bot on a server", () => {
+  beforeEach(async () => {
+    discord = await startFakeDiscord();
+    await open({ guilds: "threads" });
+    await connected();
+  });
+
+  it("answers who mentions it in a thread, and takes what is written there", async () => {
+    const { guildChannel } = discord;
+    discord.write({ channelId: guildChannel, from: "eve", text: "Nobody asked you" });
+    const asked = discord.write({
+      channelId: guildChannel,
+      from: "ada",
+      text: `<@${discord.botId}> where is my order?`,
+      mentionsBot: true,
+    });
+    await answered(asked.id, 1);
+    expect(await stored()).toEqual(["where is my order?"]);
+    expect(own(guildChannel)).toEqual([]);
+    discord.write({ channelId: asked.id, from: "ada", text: "It is number 17" });
+    await isStored("It is number 17");
+    await answered(asked.id, 2);
+    const conversations = await bench.store.read.selectFrom("conversations").select("context_key").execute();
+    expect(conversations).toEqual([{ context_key: `${guildChannel}:${asked.id}` }]);
+  });
+});
+
+describe("a bot that is not let in", () => {
+  it("tells the operator to mend the token", async () => {
+    discord = await startFakeDiscord();
+    await open({ token: `${"A".repeat(24)}.AAAAAA.${"A".repeat(38)}` });
+    await bench.until("it is told", () => bench.logged.join().includes("check `token`"));
+  });
+
+  it("tells the operator to switch on the intent that it needs", async () => {
+    discord = await startFakeDiscord({ intents: "unprivileged" });
+    await open({ guilds: "threads" });
+    await bench.until("it is told", () => bench.logged.join().includes("Message Content Intent"));
+  });
+});

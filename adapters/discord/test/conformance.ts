@@ -1,0 +1,108 @@
+import type { ConformanceTarget, CustomerMessage, FakePlatform, Program } from "../../../test/support/conformance.ts";
+import { startFakeDiscord } from "./support/fake-discord.ts";
+import { plainText } from "./support/plain-text.ts";
+
+const target: ConformanceTarget = {
+  channel: "discord",
+  cannot: {
+    forged: "messages come by a socket that the program has opened to Discord: nobody else can deliver",
+  },
+  start,
+};
+export default target;
+
+/** Longer than it takes to find that nobody listens. */
+const awayMs = 300;
+const storedMs = 3_000;
+
+async function start(): Promise<FakePlatform> {
+  const discord = await startFakeDiscord();
+  const ids = new Map<string, string>();
+  let program: Program | undefined;
+
+  const idOf = (id: string): string => {
+    const known = ids.get(id) ?? discord.newId();
+    ids.set(id, known);
+    return known;
+  };
+  async function until(reached: () => Promise<boolean> | boolean, ms: number): Promise<boolean> {
+    const end = performance.now() + ms;
+    while (performance.now() < end) {
+      if (await reached()) return true;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return false;
+  }
+  /** The program lets go of a connection when hours pass at once, and begins it again a little later. */
+  async function connected(): Promise<void> {
+    for (let turn = 0; turn < 20 && !(await until(() => discord.connected(), 1_000)); turn += 1) await program?.tick();
+  }
+  /** Discord is told nothing of what is stored: the program is asked. */
+  async function deliver({ customer, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+    await connected();
+    discord.write({
+      channelId: discord.direct(customer),
+      from: customer,
+      text,
+      id: idOf(id),
+      files: files.map(({ name, mediaType: type, bytes }) => ({ name, type, bytes })),
+    });
+    const stored = async () => (await program?.stored(`message:${idOf(id)}`).catch(() => false)) === true;
+    for (let turn = 0; turn < 10; turn += 1) {
+      if (await until(stored, storedMs)) return true;
+      // It was in the middle of being let go: what it missed comes with the session, once that is resumed.
+      if (discord.connected()) return false;
+      await connected();
+    }
+    return false;
+  }
+
+  return {
+    config: { token: discord.token, base_url: discord.url },
+    secrets: () => [discord.token],
+    retryAfterMs: 17_000,
+    async connect(to) {
+      program = to;
+    },
+    connected: () => discord.connected(),
+    deliver,
+    forge: async () => false,
+    async echo(customer) {
+      const own = discord.messages(discord.direct(customer)).filter(({ author }) => author.bot === true);
+      for (const message of own) discord.dispatch("MESSAGE_CREATE", { ...message, channel_type: 1 });
+    },
+    shown: async (customer) =>
+      discord
+        .messages(discord.direct(customer))
+        .filter(({ author }) => author.bot === true)
+        // The agent's name stands above what the agent wrote.
+        .map(({ content }) => plainText(content).replace(/^Anna[^\n]*:\n/, "")),
+    received: async (customer) =>
+      discord
+        .messages(discord.direct(customer))
+        .filter(({ author }) => author.bot === true)
+        .flatMap(({ attachments }) => attachments)
+        .map((file) => ({ name: file.filename, mediaType: file.content_type, bytes: discord.bytesOf(file) })),
+    misbehave(how) {
+      switch (how) {
+        case "refuse":
+          discord.fail({ kind: "error", status: 403, code: 50_007, message: "Cannot send messages to this user" });
+          return;
+        case "limit":
+          discord.fail({ kind: "limit", retryAfterS: 17 });
+          return;
+        case "hang_up_after_commit":
+          discord.fail({ kind: "hang_up_after_commit" });
+          return;
+        case "unreachable":
+          void discord.goAway().then(() => setTimeout(() => void discord.comeBack(), awayMs));
+      }
+    },
+    away: () => discord.goAway(),
+    async back() {
+      await discord.comeBack();
+      await connected();
+    },
+    close: () => discord.close(),
+  };
+}

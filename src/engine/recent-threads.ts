@@ -1,0 +1,45 @@
+import type { RecentThread } from "#channel/contract.ts";
+import { statuses } from "#domain/lifecycle.ts";
+import type { Channel } from "#domain/message.ts";
+import type { Reader } from "./ports.ts";
+
+/** Of each status; whoever has more open conversations than this reads the newest of them. */
+const eachMax = 1_000;
+
+/**
+ * The threads of an account in which somebody wrote since, each with the newest message that its customer is known to
+ * have written. For an adapter that has to look for what it has missed.
+ */
+export async function recentThreads(
+  db: Reader,
+  account: { readonly id: string; readonly workspaceId: string; readonly channel: Channel },
+  since: number,
+): Promise<readonly RecentThread[]> {
+  const found: RecentThread[] = [];
+  for (const status of statuses.filter((each) => each !== "archived")) {
+    const rows = await db
+      .selectFrom("conversations as conversation")
+      .select((eb) => [
+        "conversation.context_key as thread",
+        eb
+          .selectFrom("messages as message")
+          .select("message.external_id")
+          .whereRef("message.conversation_id", "=", "conversation.id")
+          .where("message.role", "=", "user")
+          .where("message.external_id", "is not", null)
+          .orderBy("message.seq", "desc")
+          .limit(1)
+          .as("newestExternalId"),
+      ])
+      .where("conversation.workspace_id", "=", account.workspaceId)
+      .where("conversation.channel", "=", account.channel)
+      .where("conversation.status", "=", status)
+      .where("conversation.account_id", "=", account.id)
+      .where("conversation.last_message_at", ">", since)
+      .orderBy("conversation.started_at", "desc")
+      .limit(eachMax)
+      .execute();
+    found.push(...rows);
+  }
+  return found;
+}
