@@ -89,7 +89,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors, files } = core;
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -117,6 +117,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     engine: () => engine,
     load,
     measures,
+    files,
     publicUrl,
   });
   const engine = createEngine({
@@ -129,10 +130,13 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     answerer: measures.answerer(options.answerer ?? core.answerer),
     asksForHuman,
     inLanguageOf: (settings, newestFirst) => settingsIn(settings, spokenLanguage(newestFirst)),
+    judgeAnger: core.judgeAnger,
     search,
+    files,
     fanout,
     wake,
     processId: process.id,
+    publicUrl,
     checkpoint,
   });
 
@@ -146,13 +150,30 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     count: (outcome: string) => measures.webhook(outcome),
   };
 
-  const upkeep = createUpkeep({ store, clock, log, search, fanout, announce: engine.announce });
+  const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     // More than two hours: a platform that is away for one of them loses no message.
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
+    amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
+    // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
+    // platform lets through is shared by all of them, and customers must not wait for it.
+    desk: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 8, run: engine.work.desk },
+    "desk-event": {
+      batch: false,
+      attemptsMax: Number.POSITIVE_INFINITY,
+      lanesMax: 16,
+      run: engine.work.deskEvent,
+    },
+    "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
+    "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
+    speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    // Several large ones at a time, and customers must not wait for them.
+    file: { batch: false, attemptsMax: 8, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
+    // However long the storage is away: what was erased is not kept.
+    unfile: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.unfile },
     tell: {
       batch: true,
       // What cannot be stored now is tried again, for ever: given up is single events, never an endpoint's lane.
@@ -249,6 +270,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     engine,
     fanout,
     documents,
+    files,
     listConversations: (filter, before, limit) =>
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
     async identitySecret(workspaceId) {

@@ -1,15 +1,27 @@
 import { Value } from "typebox/value";
-import type { Account, AdapterModule, ChannelAdapter, ChannelHost, ThreadMessage } from "#channel/contract.ts";
+import type {
+  Account,
+  AdapterModule,
+  ChannelAdapter,
+  ChannelHost,
+  ThreadFile,
+  ThreadMessage,
+} from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { DeskHost } from "#desk/contract.ts";
 import { provesIdentity } from "#domain/identity.ts";
 import type { Channel, Source } from "#domain/message.ts";
+import { previewTypes } from "#domain/files.ts";
 import { newId } from "#domain/ids.ts";
+import type { DeskSettings } from "#domain/workspace.ts";
 import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
-import type { Channels, Clock, Fanout, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import { recentThreads } from "#engine/recent-threads.ts";
 import { createAccountRecords } from "#engine/account-records.ts";
+import type { AttachmentRow } from "#engine/attachments.ts";
+import { attachmentsOf } from "#engine/attachments.ts";
+import type { Channels, Clock, Fanout, Files, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
 import type { Measures } from "./measures.ts";
@@ -62,6 +74,9 @@ export function configMistake(
   return { setting, message: `${name} ${must}` };
 }
 
+/** A page that shows a conversation asks again sooner. */
+const shownLinkMs = 86_400_000;
+
 const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
 
 export interface Opened {
@@ -90,6 +105,7 @@ export interface ChannelDependencies {
   readonly engine: () => Engine;
   readonly load: LoadAdapter;
   readonly measures: Pick<Measures, "seen" | "send">;
+  readonly files: Pick<Files, "bytesMax" | "link">;
   /** As platforms reach us; without a slash at the end. */
   readonly publicUrl: string;
 }
@@ -150,7 +166,11 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       name: row.name,
       config,
     };
-    return { account, adapter: module.create(account, createHost(dependencies, account)) };
+    const workspace = await dependencies.workspaces.get(row.workspace_id);
+    const settings = workspace?.settings.desk ?? null;
+    const desk = settings?.account === row.name ? createDeskHost(dependencies, account, settings) : undefined;
+    const host = { ...createHost(dependencies, account), ...(desk === undefined ? {} : { desk }) };
+    return { account, adapter: module.create(account, host) };
   }
 
   function loaded(account: Pick<Account, "id">): Opened {
@@ -212,6 +232,8 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       const { reconcile } = adapter(account);
       return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context, attempt);
     },
+    fileBytesMax: (account) => adapter(account).capabilities.fileBytesMax ?? 0,
+    fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
     loaded: (account) => ready.has(account.id),
     async followUp(workspaceId) {
@@ -249,6 +271,22 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
         ?.call(adapter(account), thread, who)
         .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
     },
+    can: (account, what) => adapter(account)[what] !== undefined,
+    async edit(account, part, externalId, context) {
+      await adapter(account).edit?.(part, externalId, context);
+    },
+    async remove(account, externalId, context) {
+      await adapter(account).remove?.(externalId, context);
+    },
+    desk: (account) => ready.get(account.id)?.adapter.desk,
+    named: (workspaceId, name) =>
+      store.read
+        .selectFrom("accounts")
+        .select("id")
+        .where("workspace_id", "=", workspaceId)
+        .where("name", "=", name)
+        .where("enabled", "=", 1)
+        .executeTakeFirst(),
     async close() {
       const all = await Promise.allSettled(opened.values());
       for (const each of all) {
@@ -277,11 +315,31 @@ function accountRow(db: Reader, id: string) {
   return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
+function createDeskHost({ engine }: ChannelDependencies, account: Account, settings: DeskSettings): DeskHost {
+  const { id, workspaceId } = account;
+  return {
+    channel: settings.channel,
+    replyMode: settings.replyMode,
+    accept: (event) => engine().desk.accept({ id, workspaceId }, event),
+    conversationOf: (thread) => engine().desk.conversationOf(id, thread),
+    conversation: (conversationId) => engine().desk.conversation(workspaceId, conversationId),
+    list: (view, limit) => engine().desk.list(workspaceId, view, limit),
+  };
+}
+
 function createHost(dependencies: ChannelDependencies, account: Account): ChannelHost {
   const { store, clock, log, fanout, secrets, workspaces } = dependencies;
   const topic = (thread: string) => threadTopic(account.id, thread);
   const windows = createWindows(clock);
   const purpose = `account:${account.id}`;
+  const threadFile = ({ id, name, media_type: mediaType, bytes, state }: AttachmentRow): ThreadFile => ({
+    id,
+    name,
+    mediaType,
+    bytes,
+    url: state === "stored" ? dependencies.files.link(id, shownLinkMs) : null,
+    preview: state === "stored" && previewTypes.has(mediaType),
+  });
 
   return {
     clock,
@@ -291,6 +349,29 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
       dependencies.measures.seen(account.channel, "inbound");
       return dependencies.engine().accept(account.id, event);
     },
+    fileBytesMax: dependencies.files.bytesMax,
+    async upload(thread, { name, mediaType }, bytes, signal) {
+      const row = await store.read
+        .selectFrom("conversations")
+        .select("id")
+        .where("account_id", "=", account.id)
+        .where("context_key", "=", thread)
+        .executeTakeFirst();
+      return dependencies.engine().upload(
+        {
+          workspaceId: account.workspaceId,
+          accountId: account.id,
+          conversationId: row?.id ?? null,
+          uploadedBy: thread,
+          name,
+          mediaType,
+        },
+        bytes,
+        signal,
+      );
+    },
+    dropUpload: (thread, id) =>
+      dependencies.engine().dropUpload({ workspaceId: account.workspaceId, uploadedBy: thread, id }),
     customerTyping(thread) {
       fanout.publish(
         workspaceTopic(account.workspaceId),
@@ -310,6 +391,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
           "message.sources",
           "message.confidence",
           "message.external_id",
+          "message.files",
           "message.created_at",
         ])
         .where("conversation.account_id", "=", account.id)
@@ -318,6 +400,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         .orderBy("message.seq")
         .limit(limit)
         .execute();
+      const attachments = await attachmentsOf(store.read, rows);
       return rows.map((row): ThreadMessage => ({
         id: row.id,
         seq: row.seq,
@@ -328,6 +411,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         confidence: row.confidence,
         externalId: row.external_id,
         createdAt: row.created_at,
+        files: (attachments.get(row.id) ?? []).map(threadFile),
       }));
     },
     thread: createThreadStates(store.read, account),
@@ -347,6 +431,12 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
         color: settings.widgetColor,
         allowedOrigins: settings.widgetOrigins,
         leadCapture: settings.leadCapture,
+        files: settings.widgetFiles
+          ? {
+              bytesMax: Math.min(dependencies.files.bytesMax, (settings.widgetFileMb ?? Infinity) * 1_048_576),
+              types: settings.widgetFileTypes,
+            }
+          : null,
       };
     },
     async verifyUser(userId, hash) {

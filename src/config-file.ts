@@ -1,22 +1,24 @@
 import { Type } from "typebox";
-import type { Static, TObject, TSchema } from "typebox";
+import type { Static } from "typebox";
 import { Value } from "typebox/value";
 import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { Document } from "yaml";
 import type { EventType } from "#domain/events.ts";
-import { eventTypes } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
 import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
 import { plans, strictnesses } from "#domain/workspace.ts";
-import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { DeskSettings, WorkspaceSettings } from "#domain/workspace.ts";
+import type { Rule } from "#domain/automation.ts";
+import type { Skill } from "#domain/skill.ts";
+import { deskSchema } from "./config-desk.ts";
+import { closed, text } from "./config-parts.ts";
+import type { Fail } from "./config-parts.ts";
+import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./config-rules.ts";
+import { skillSchema, skillsOf } from "./config-skills.ts";
+import { webhookSchema } from "./config-webhooks.ts";
 import type { AllowPrivate } from "./outbound/addresses.ts";
 import { parseRange } from "./outbound/addresses.ts";
-
-const text = (description: string, maxLength = 2_000) => Type.String({ description, minLength: 1, maxLength });
-
-const closed = <T extends Record<string, TSchema>>(properties: T, description: string): TObject<T> =>
-  Type.Object(properties, { additionalProperties: false, description });
 
 const days = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
@@ -29,27 +31,6 @@ const minutes = Type.Integer({
   maximum: 100_000,
   description: "Minutes until a conversation has waited too long.",
 });
-
-const webhookSchema = closed(
-  {
-    url: Type.String({ pattern: "^https?://", maxLength: 2_000, description: "Where events are posted to." }),
-    events: Type.Optional(
-      Type.Array(Type.Enum([...eventTypes]), {
-        minItems: 1,
-        maxItems: eventTypes.length,
-        description: "Which events; by default the first seven.",
-      }),
-    ),
-    secret: Type.Optional(
-      Type.String({
-        // The base64 of 24 to 64 bytes.
-        pattern: "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$",
-        description: "Signs the requests: whsec_ and the base64 of 24 to 64 bytes; by default one is made.",
-      }),
-    ),
-  },
-  "A server that is told of events.",
-);
 
 /** Every workspace has an account of each of these from its beginning. */
 const builtinChannels: ReadonlySet<string> = new Set<Channel>(["widget", "hosted", "api"]);
@@ -105,6 +86,7 @@ const workspaceSchema = closed(
       closed(
         {
           handover: Type.Optional(text("Said once when the conversation goes to people.")),
+          files_only: Type.Optional(text("Said to a message of files without a word, which the bot cannot read.")),
           unknown: Type.Optional(text("Said when the documents hold no answer.")),
           waiting: Type.Optional(text("What an API client is answered while a person has the conversation.")),
           translations: Type.Optional(
@@ -113,6 +95,9 @@ const workspaceSchema = closed(
               description: `Sentences in a customer's language, by its code: ${spokenLanguages.join(", ")}.`,
             }),
           ),
+          lookup_failed: Type.Optional(text("Said when a look-up could not be made.")),
+          lookup_unsure: Type.Optional(text("Said when it is not known whether a call was carried out.")),
+          lookup_unverified: Type.Optional(text("Said when a look-up is for verified customers, and this one is not.")),
         },
         "Sentences that the bot says by itself.",
       ),
@@ -131,6 +116,16 @@ const workspaceSchema = closed(
               minimum: 1,
               maximum: 20,
               description: "How many answers of low confidence in a row escalate.",
+            }),
+          ),
+          anger: Type.Optional(
+            Type.Union([Type.Number({ minimum: 0.1, maximum: 1 }), Type.Literal(false)], {
+              description: "How angry or frustrated a message has to be to escalate, 0.1 to 1; false: it never does.",
+            }),
+          ),
+          anger_by: Type.Optional(
+            Type.Enum(["words", "model"], {
+              description: "Who judges that: a list of words, or the language model where there is one.",
             }),
           ),
         },
@@ -193,9 +188,31 @@ const workspaceSchema = closed(
               description: "Whether an anonymous visitor is asked for name and e-mail address.",
             }),
           ),
+          files: Type.Optional(Type.Boolean({ description: "Whether customers may send files in the chat." })),
+          file_types: Type.Optional(
+            Type.Array(Type.String({ pattern: "^[a-z]+/([a-z0-9][a-z0-9.+-]*|\\*)$", maxLength: 100 }), {
+              maxItems: 100,
+              description:
+                "Media types of files that customers may send, such as image/* or application/pdf; none: any.",
+            }),
+          ),
+          file_max_mb: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 1_024,
+              description: "The largest file that a customer may send, where less than FILES_MAX_MB.",
+            }),
+          ),
         },
         "The chat on the website and the hosted chat page.",
       ),
+    ),
+    business_hours: Type.Optional(hoursSchema),
+    skills: Type.Optional(
+      Type.Array(skillSchema, { maxItems: 50, description: "What the bot can do besides searching the documents." }),
+    ),
+    rules: Type.Optional(
+      Type.Array(ruleSchema, { maxItems: 200, description: "What happens by itself, in this order." }),
     ),
     webhooks: Type.Optional(
       Type.Array(webhookSchema, {
@@ -203,6 +220,7 @@ const workspaceSchema = closed(
         description: "Servers that are told of events. One that is taken out of the list is disabled.",
       }),
     ),
+    desk: Type.Optional(deskSchema),
     channels: Type.Optional(
       Type.Array(channelSchema, { maxItems: 100, description: "Accounts on the platforms that customers write from." }),
     ),
@@ -250,6 +268,11 @@ export interface FileWorkspace {
   readonly plan: (typeof plans)[number] | undefined;
   readonly settings: Partial<WorkspaceSettings>;
   readonly webhooks?: readonly FileWebhook[];
+  /** Null or absent: none. */
+  readonly desk?: DeskSettings | null;
+  /** With their requests in the clear. */
+  readonly skills?: readonly Skill[];
+  readonly rules?: readonly Rule[];
 }
 
 export interface FileWebhook {
@@ -329,7 +352,26 @@ export function readConfigFile(
     }
     if (workspaces.findIndex(({ name }) => name === given.name) < index)
       fail(offsetIn("name"), `two workspaces are named ${given.name}`);
-    return workspaceOf(given, channelsOf);
+    if (given.desk !== undefined) {
+      const { kind, account } = given.desk;
+      const named = channelsOf.find(({ name }) => name === account);
+      if (named?.channel !== kind) {
+        fail(offsetIn("desk", "account"), `no channel of this workspace is named ${account} and is on ${kind}`);
+      }
+    }
+    const hours = given.business_hours;
+    const businessHours = hours === undefined ? undefined : hoursOf(hours, failIn("business_hours"));
+    const workspace = workspaceOf(given, channelsOf);
+    return {
+      ...workspace,
+      settings: { ...workspace.settings, ...(businessHours === undefined ? {} : { businessHours }) },
+      skills: skillsOf(given.skills ?? [], hours !== undefined, failIn("skills")),
+      rules: rulesOf(given.rules ?? [], hours !== undefined, failIn("rules")),
+    };
+
+    function failIn(setting: string): Fail {
+      return (keys, message) => fail(offsetIn(setting, ...keys.map(String)), message);
+    }
 
     function offsetIn(...keys: readonly string[]): number {
       return offsetOf(document, ["workspaces", String(index), ...keys]);
@@ -404,11 +446,17 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     botName: given.bot_name,
     synonyms: given.answers?.synonyms,
     handoverMessage: given.messages?.handover,
+    filesOnlyMessage: given.messages?.files_only,
     unknownMessage: given.messages?.unknown,
     waitingMessage: given.messages?.waiting,
     translations: given.messages?.translations,
     escalationPhrases: given.escalation?.phrases,
     lowAnswersToEscalate: given.escalation?.low_answers,
+    angerToEscalate: given.escalation?.anger === false ? null : given.escalation?.anger,
+    angerJudgedBy: given.escalation?.anger_by,
+    lookupFailedMessage: given.messages?.lookup_failed,
+    lookupUnsureMessage: given.messages?.lookup_unsure,
+    lookupUnverifiedMessage: given.messages?.lookup_unverified,
     autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
     recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
@@ -424,7 +472,26 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     widgetColor: given.widget?.color,
     widgetOrigins: given.widget?.origins,
     leadCapture: given.widget?.lead_capture,
+    widgetFiles: given.widget?.files,
+    widgetFileTypes: given.widget?.file_types,
+    widgetFileMb: given.widget?.file_max_mb,
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-  return { name: given.name, plan: given.plan, settings: set, channels: channelsOf, webhooks: given.webhooks ?? [] };
+  const { desk } = given;
+  return {
+    name: given.name,
+    plan: given.plan,
+    settings: set,
+    channels: channelsOf,
+    webhooks: given.webhooks ?? [],
+    desk:
+      desk === undefined
+        ? null
+        : {
+            account: desk.account,
+            channel: desk.channel,
+            mirror: desk.mirror ?? "escalated",
+            replyMode: desk.reply_mode ?? "implicit",
+          },
+  };
 }

@@ -27,6 +27,18 @@ export interface EmbeddingConfig {
   readonly apiKey: string | undefined;
 }
 
+export interface FilesConfig {
+  readonly bytesMax?: number;
+  /** Absent: in the data folder. */
+  readonly s3?: {
+    /** `https://host/bucket` or `https://host/bucket/prefix`, without a slash at the end. */
+    readonly url: string;
+    readonly region: string;
+    readonly accessKey: string;
+    readonly secretKey: string;
+  };
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -48,6 +60,8 @@ export interface Config {
   readonly model?: ModelConfig;
   /** Absent: passages are found by their words alone. */
   readonly embedding?: EmbeddingConfig;
+  /** Where files of messages are stored, and how large they may be; absent: in the data folder, 25 MB. */
+  readonly files?: FilesConfig;
   readonly file: FileConfig;
   /** Where a test ends the process; see engine/checkpoint.ts. */
   readonly killAt: string | undefined;
@@ -126,6 +140,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       .filter((each) => each !== ""),
     ...(model === undefined ? {} : { model }),
     ...(embedding === undefined ? {} : { embedding }),
+    files: filesOf(value, secretValue),
     file: loadFile(value("PARLEY_CONFIG"), env),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
@@ -149,6 +164,44 @@ function typesenseOf(given: string | undefined, apiKey: string | undefined): Con
 }
 
 type Value = (name: string) => string | undefined;
+
+const fileMbMost = 1_024;
+
+function filesOf(value: Value, secretValue: Value): FilesConfig {
+  const given = value("FILES_MAX_MB");
+  const megabytes = Number(given ?? "25");
+  if (!Number.isInteger(megabytes) || megabytes < 1 || megabytes > fileMbMost) {
+    throw new ConfigError(`FILES_MAX_MB is "${given}": use a number of megabytes from 1 to ${fileMbMost}`);
+  }
+  const bytesMax = megabytes * 1_048_576;
+  const s3 = {
+    FILES_S3_URL: value("FILES_S3_URL"),
+    FILES_S3_ACCESS_KEY: secretValue("FILES_S3_ACCESS_KEY"),
+    FILES_S3_SECRET_KEY: secretValue("FILES_S3_SECRET_KEY"),
+  };
+  const region = value("FILES_S3_REGION");
+  if (s3.FILES_S3_URL === undefined) {
+    const [left] = Object.entries({ ...s3, FILES_S3_REGION: region }).flatMap(([name, set]) =>
+      set === undefined ? [] : [name],
+    );
+    if (left === undefined) return { bytesMax };
+    throw new ConfigError(`${left} is set and FILES_S3_URL is not: set it to https://HOST/BUCKET, or unset ${left}`);
+  }
+  const url = URL.parse(s3.FILES_S3_URL);
+  const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "";
+  if (!isAddress || !/^\/[^/]+/.test(url.pathname)) {
+    throw new ConfigError(
+      "FILES_S3_URL: use https://HOST/BUCKET or https://HOST/BUCKET/PREFIX, such as https://s3.eu-central-1.amazonaws.com/my-files",
+    );
+  }
+  const { FILES_S3_ACCESS_KEY: accessKey, FILES_S3_SECRET_KEY: secretKey } = s3;
+  if (accessKey === undefined || secretKey === undefined) {
+    const missing = accessKey === undefined ? "FILES_S3_ACCESS_KEY" : "FILES_S3_SECRET_KEY";
+    throw new ConfigError(`FILES_S3_URL is set without a key: set ${missing}, or ${missing}_FILE`);
+  }
+  const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  return { bytesMax, s3: { url: address, region: region ?? "us-east-1", accessKey, secretKey } };
+}
 
 function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
   const given = value("MODEL_PROVIDER");

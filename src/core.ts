@@ -3,11 +3,12 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
+import { createAngerJudge } from "#answering/model/anger-judge.ts";
 import { createModelComposer } from "#answering/model/model-composer.ts";
 import { tellOfDocument } from "#engine/events.ts";
 import { createPeople } from "#engine/people.ts";
 import type { People } from "#engine/people.ts";
-import type { Answerer, Clock, ConversationSearch } from "#engine/ports.ts";
+import type { Answerer, Clock, ConversationSearch, JudgeAnger } from "#engine/ports.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { OpenWake } from "#jobs/in-process.ts";
 import { createInProcessFanout } from "#jobs/in-process.ts";
@@ -21,12 +22,15 @@ import type { Vectors } from "#knowledge/vectors.ts";
 import { createVectors } from "#knowledge/vectors.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import { openFiles } from "./files/open-files.ts";
+import type { OpenFiles } from "./files/open-files.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import type { OutsideSearch } from "#store/conversation-search-typesense.ts";
 import { createTypesenseSearch } from "#store/conversation-search-typesense.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import { createTypesense } from "#store/typesense-client.ts";
+import type { Opened } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config.ts";
 import { createMeasures } from "./measures.ts";
@@ -35,6 +39,8 @@ import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
 import { createSecrets, loadSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createEngineCounts } from "./engine-counts.ts";
+import { createLookUps } from "./skills/look-up.ts";
+import { createSkilledAnswerer } from "./skills/skilled-answerer.ts";
 import { createModelCounts } from "./model/counts.ts";
 import { version } from "./version.ts";
 
@@ -60,6 +66,7 @@ export interface Core {
   /** Reaches addresses that somebody else has chosen. */
   readonly guardedFetch: GuardedFetch;
   readonly answerer: Answerer;
+  readonly judgeAnger: JudgeAnger;
   /** Why the language model does not answer now, null where nothing is known against it; undefined where there is none. */
   modelTrouble(): string | null | undefined;
   /** The same of the embedding server. */
@@ -67,6 +74,8 @@ export interface Core {
   /** What passages mean, where an embedding server tells. */
   readonly vectors: Vectors | undefined;
   readonly people: People;
+  /** The bytes of files that customers and agents send. */
+  readonly files: OpenFiles;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
@@ -83,6 +92,13 @@ export async function openCore(
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const files = openFiles({
+    config: config.files,
+    dataDir: config.dataDir,
+    publicUrl: config.publicUrl,
+    secrets,
+    clock,
+  });
   const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   const documents = createDocuments({
     store,
@@ -139,7 +155,20 @@ export async function openCore(
     store,
     secrets,
     documents,
-    answerer: createAnswerer({ index, composer }),
+    answerer: createSkilledAnswerer({
+      documents: createAnswerer({ index, composer }),
+      lookUps: createLookUps({
+        store,
+        clock,
+        guardedFetch,
+        seal: (plain) => secrets.seal(plain),
+        open: (sealed) => secrets.open(sealed),
+      }),
+      model,
+      clock,
+      log,
+    }),
+    judgeAnger: createAngerJudge({ model, log }),
     modelTrouble: () => model?.trouble(),
     embedderTrouble: () => embedder?.trouble(),
     vectors,
@@ -148,7 +177,8 @@ export async function openCore(
     search,
     outside,
     knowledge,
-    people: createPeople({ store, clock, search }),
+    people: createPeople({ store, clock, search, files }),
+    files,
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await guardedFetch.close();
@@ -163,6 +193,15 @@ export interface ChannelCheck {
   readonly ok: boolean;
   /** What the account is called on its platform, or what is wrong and the mend. */
   readonly detail: string;
+}
+
+/** Says where the files of messages are stored, or throws an Error that tells the mend. Needs no database. */
+export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">): Promise<string> {
+  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
+  const { dataDir, publicUrl } = config;
+  return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock }).check(
+    AbortSignal.timeout(channelCheckMs),
+  );
 }
 
 const channelCheckMs = 10_000;
@@ -184,6 +223,7 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
     },
     load: loadAdapter,
     measures: createMeasures(version, clock),
+    files: core.files,
     publicUrl: config.publicUrl,
   });
   try {
@@ -194,21 +234,30 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
       .where("managed_by", "!=", "builtin")
       .orderBy("name")
       .execute();
-    return await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<ChannelCheck> => {
-        try {
-          const opened = await channels.open(id);
-          const detail = await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs));
-          return { name: `channel ${name}`, ok: true, detail: detail ?? channel };
-        } catch (error) {
-          const detail = error instanceof Error ? error.message : "unknown failure";
-          return { name: `channel ${name}`, ok: false, detail };
-        }
+    const checked = await Promise.all(
+      accounts.map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+        let opened: Opened | undefined;
+        const made = await attempt(`channel ${name}`, async () => {
+          opened = await channels.open(id);
+          return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
+        });
+        const desk = opened?.adapter.desk;
+        if (desk === undefined) return [made];
+        return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
       }),
     );
+    return checked.flat();
   } finally {
     await channels.close();
     await fanout.close();
     await core.close();
+  }
+}
+
+async function attempt(name: string, run: () => Promise<string>): Promise<ChannelCheck> {
+  try {
+    return { name, ok: true, detail: await run() };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : "unknown failure" };
   }
 }

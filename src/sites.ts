@@ -1,4 +1,4 @@
-import type { SiteRoute, SiteSocket } from "#channel/contract.ts";
+import type { SiteRoute, SiteSocket, SiteUploads } from "#channel/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
 import type { Channel } from "#domain/message.ts";
 import { channels as channelNames } from "#domain/message.ts";
@@ -25,6 +25,11 @@ export function createSites(registry: ChannelRegistry, measures: Pick<Measures, 
       if (inbound?.kind !== "site" || inbound.socket?.path !== path) return undefined;
       measures.seen(channel, "transport");
       return inbound.socket;
+    },
+    async uploads(workspaceId, channel, path): Promise<SiteUploads | undefined> {
+      if (!hasSite(channel)) return undefined;
+      const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
+      return inbound?.kind === "site" && inbound.uploads?.path === path ? inbound.uploads : undefined;
     },
     async webhook(channel, accountId): Promise<WebhookReceiver | undefined> {
       const opened = await registry.open(accountId);

@@ -40,6 +40,11 @@ const discord: AdapterModule<DiscordConfig> = {
   channels: ["discord"],
   config,
   secrets: ["token"],
+  identity: ({ token }) => {
+    // A token begins with the bot's id.
+    const key = Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString("latin1");
+    return { key, name: `the bot ${/^[0-9]+$/.test(key) ? key : "of this token"}`, setting: "token" };
+  },
   create({ config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl } }, host) {
     const rest = createRest(token, baseUrl);
     const calls = createCalls(rest, token);

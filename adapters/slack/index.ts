@@ -1,8 +1,13 @@
 import type { AdapterModule } from "#channel/contract.ts";
+import type { DeskHost } from "#desk/contract.ts";
 import { checkApp } from "./check.ts";
 import { createSlackApi, slackApiUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { config, secrets, transportOf } from "./config.ts";
+import { createSlackDesk } from "./desk.ts";
+import { createDeskPeople } from "./desk-people.ts";
+import type { RouteDependencies } from "./desk-routes.ts";
+import { createDeskRoutes } from "./desk-routes.ts";
 import { createDoor } from "./door.ts";
 import { fetchSlackFile } from "./fetch-file.ts";
 import { createIntake } from "./intake.ts";
@@ -24,7 +29,8 @@ const slack: AdapterModule<SlackConfig> = {
     const users = createUsers(api, host);
     const intake = createIntake({ host, users, channelMessages: given.channel_messages ?? "addressed" });
     const signingSecret = transport.kind === "webhook" ? transport.signingSecret : undefined;
-    const door = createDoor({ host, intake, signingSecret, desk: undefined });
+    const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
+    const door = createDoor({ host, intake, signingSecret, desk: desk?.routes });
     const sending = { api, holds: createHolds(host) };
     return {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
@@ -41,6 +47,7 @@ const slack: AdapterModule<SlackConfig> = {
       remove: (externalId, context) => removePart(sending, externalId, context),
       reconcile: (key, context) => findPart(api, key, context),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),
+      ...(desk === undefined ? {} : { desk: desk.desk }),
       check: (signal) => checkApp(api, transport, host.log, signal),
       close: async () => undefined,
     };
@@ -48,3 +55,11 @@ const slack: AdapterModule<SlackConfig> = {
 };
 
 export default slack;
+
+function createAgentsSide(common: Pick<RouteDependencies, "api" | "host" | "users">, desk: DeskHost) {
+  const people = createDeskPeople(common.api, common.host);
+  return {
+    desk: createSlackDesk({ ...common, desk, people }),
+    routes: createDeskRoutes({ ...common, desk, people }),
+  };
+}

@@ -12,31 +12,41 @@ const pageSize = 100;
 
 /** Looks for the part in its thread: each was posted with its key in the metadata, or as the name of its block. */
 export async function findPart(api: SlackApi, key: string, { thread, signal }: SendContext): Promise<Receipt | null> {
+  try {
+    const externalId = await findMessage(api, key, thread, signal);
+    return externalId === null ? null : { externalId, state: "sent" };
+  } catch (error) {
+    if (error instanceof DeliveryError) throw error;
+    const { message, retryAfterMs } = deliveryError(failureOf(error));
+    throw new DeliveryError("unknown", message, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+}
+
+/** The id of the message that was posted under this key; null when there is none. Rejects as the client does. */
+export async function findMessage(
+  api: SlackApi,
+  key: string,
+  thread: string,
+  signal: AbortSignal,
+): Promise<string | null> {
   const { channelId, threadTs } = parseThread(thread);
   const client = api.client(signal);
   let cursor: string | undefined;
-  try {
-    for (let page = 0; page < pagesMax; page += 1) {
-      const which = {
-        channel: channelId,
-        include_all_metadata: true,
-        limit: pageSize,
-        ...(cursor === undefined ? {} : { cursor }),
-      };
-      const { messages = [], response_metadata: more } =
-        threadTs === undefined
-          ? await client.conversations.history(which)
-          : await client.conversations.replies({ ...which, ts: threadTs });
-      const found = messages.find((message) => hasKey(message, key));
-      if (found !== undefined) {
-        return { externalId: found.ts === undefined ? null : messageIdOf(channelId, found.ts), state: "sent" };
-      }
-      cursor = more?.next_cursor;
-      if (cursor === undefined || cursor === "") return null;
-    }
-  } catch (error) {
-    const { message, retryAfterMs } = deliveryError(failureOf(error));
-    throw new DeliveryError("unknown", message, retryAfterMs === undefined ? {} : { retryAfterMs });
+  for (let page = 0; page < pagesMax; page += 1) {
+    const which = {
+      channel: channelId,
+      include_all_metadata: true,
+      limit: pageSize,
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    const { messages = [], response_metadata: more } =
+      threadTs === undefined
+        ? await client.conversations.history(which)
+        : await client.conversations.replies({ ...which, ts: threadTs });
+    const found = messages.find((message) => hasKey(message, key));
+    if (found !== undefined) return messageIdOf(channelId, found.ts ?? "");
+    cursor = more?.next_cursor;
+    if (cursor === undefined || cursor === "") return null;
   }
   throw new DeliveryError("unknown", "the Slack thread is too long to look for this message in it");
 }

@@ -10,7 +10,7 @@ import { sendFile } from "./upload.ts";
 export const metadataType = "parley_delivery";
 
 type Post = NonNullable<Parameters<ReturnType<SlackApi["client"]>["chat"]["postMessage"]>[0]>;
-type Blocks = Extract<Post, { blocks: unknown }>["blocks"];
+export type Blocks = Extract<Post, { blocks: unknown }>["blocks"];
 
 export interface Sending {
   readonly api: SlackApi;

@@ -1,6 +1,7 @@
-import type { InboundEvent } from "#channel/contract.ts";
+import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import { threadOf } from "./thread.ts";
 import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./updates.ts";
+import { ignoredKinds } from "./updates.ts";
 
 /** What becomes of an update. `reason` is for the log. */
 export type Reading =
@@ -17,7 +18,8 @@ export function readUpdate(update: TelegramUpdate): Reading {
   if (message !== undefined) return readMessage(message);
   if (edited !== undefined) return readEdit(edited, update.update_id);
   if (member !== undefined) return readMembership(member, update.update_id);
-  return ignored("its kind is not one that was asked for");
+  const kind = Object.keys(update).find((key): key is keyof typeof ignoredKinds => key in ignoredKinds);
+  return ignored(kind === undefined ? "its kind is not known" : ignoredKinds[kind]);
 }
 
 function readMessage(message: TelegramMessage): Reading {
@@ -39,8 +41,9 @@ function readMessage(message: TelegramMessage): Reading {
   if (nobody !== undefined) return ignored(nobody);
   if (chat.type === "private" && /^\/start(?: |$)/.test(message.text ?? "")) return { kind: "start", chatId: chat.id };
   const text = textOf(message);
-  if (text === "") return ignored("it is a service message, or has nothing to read");
   const files = filesOf(message);
+  if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
+  const { media_group_id: album } = message;
   return {
     kind: "event",
     message,
@@ -56,9 +59,9 @@ function readMessage(message: TelegramMessage): Reading {
         ...(chat.title === undefined ? {} : { chat: chat.title }),
         ...(message.from?.username === undefined ? {} : { username: `@${message.from.username}` }),
         ...(message.from?.language_code === undefined ? {} : { language: message.from.language_code }),
-        ...(message.media_group_id === undefined ? {} : { album: message.media_group_id }),
-        ...(files.length === 0 ? {} : { attachments: files.map(describeFile) }),
       },
+      ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
+      ...(album === undefined ? {} : { group: { key: album } }),
     },
   };
 }
@@ -67,7 +70,10 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
   const text = textOf(message);
-  if (text === "") return ignored("it is a service message, or has nothing to read");
+  // A picture may have lost its words.
+  if (text === "" && filesOf(message).length === 0) {
+    return ignored("it is a service message, or has nothing to read");
+  }
   return {
     kind: "event",
     event: {
@@ -127,55 +133,51 @@ function senderOf({ from, chat }: TelegramMessage) {
   return { key: String(from?.id ?? chat.id), ...(name === "" ? {} : { name: name.slice(0, 190) }) };
 }
 
-/** What the customer wrote, and a line for each thing that is not text. */
+/** What the customer wrote, and a line for each thing that is neither text nor a file. */
 function textOf(message: TelegramMessage): string {
   const written = message.text ?? message.caption ?? "";
-  const things = [...filesOf(message).map(fileLine), ...otherLines(message)];
-  return [written, things.join("\n")].filter((part) => part !== "").join("\n\n");
+  return [written, otherLines(message).join("\n")].filter((part) => part !== "").join("\n\n");
 }
 
 interface NamedFile {
   readonly what: string;
+  /** What it is called and is where Telegram does not say. */
+  readonly ending: string;
+  readonly mediaType: string;
   readonly file: TelegramFile;
 }
 
 function filesOf(message: TelegramMessage): readonly NamedFile[] {
-  const { photo, animation, audio, document, sticker, video, video_note, voice } = message;
+  const { photo, animation, audio, document, video, video_note, voice } = message;
   // Of a picture's sizes the last is the largest. An animation comes as a document as well.
-  const largest = photo?.at(-1);
-  const all: readonly (readonly [string, TelegramFile | undefined])[] = [
-    ["photo", largest],
-    ["animation", animation],
-    ["audio", audio],
-    ["file", animation === undefined ? document : undefined],
-    ["sticker", sticker],
-    ["video", video],
-    ["video message", video_note],
-    ["voice message", voice],
+  const all: readonly (readonly [string, string, string, TelegramFile | undefined])[] = [
+    ["photo", "jpg", "image/jpeg", photo?.at(-1)],
+    ["animation", "mp4", "video/mp4", animation],
+    ["audio", "mp3", "audio/mpeg", audio],
+    ["file", "bin", "application/octet-stream", animation === undefined ? document : undefined],
+    ["video", "mp4", "video/mp4", video],
+    ["video message", "mp4", "video/mp4", video_note],
+    ["voice message", "ogg", "audio/ogg", voice],
   ];
-  return all.flatMap(([what, found]) => (found === undefined ? [] : [{ what, file: found }]));
+  return all.flatMap(([what, ending, mediaType, found]) =>
+    found === undefined ? [] : [{ what, ending, mediaType, file: found }],
+  );
 }
 
-function fileLine({ what, file }: NamedFile): string {
-  const details = [
-    file.file_name ?? file.emoji,
-    file.duration === undefined ? undefined : `${Math.round(file.duration)} s`,
-  ].filter((detail) => detail !== undefined);
-  return `[${what}${details.length === 0 ? "" : `: ${details.join(", ")}`}]`;
-}
-
-function describeFile({ what, file }: NamedFile) {
+function inboundFile({ what, ending, mediaType, file }: NamedFile): InboundFile {
+  const length = file.duration === undefined ? "" : ` (${Math.round(file.duration)} s)`;
   return {
-    kind: what,
-    id: file.file_id,
-    ...(file.file_name === undefined ? {} : { name: file.file_name }),
-    ...(file.mime_type === undefined ? {} : { media_type: file.mime_type }),
-    ...(file.file_size === undefined ? {} : { bytes: file.file_size }),
+    ref: file.file_id,
+    name: file.file_name ?? `${what}${length}.${ending}`,
+    mediaType: file.mime_type ?? mediaType,
+    bytes: file.file_size ?? null,
   };
 }
 
-function otherLines({ contact, location, venue, poll, dice }: TelegramMessage): readonly string[] {
+function otherLines({ sticker, contact, location, venue, poll, dice }: TelegramMessage): readonly string[] {
   const lines: string[] = [];
+  // What a sticker says is its sign; the picture adds nothing that could be answered.
+  if (sticker !== undefined) lines.push(`[sticker${sticker.emoji === undefined ? "" : `: ${sticker.emoji}`}]`);
   if (contact !== undefined) {
     const name = [contact.first_name, contact.last_name].filter((part) => part !== undefined).join(" ");
     lines.push(`[contact: ${name === "" ? "" : `${name}, `}${contact.phone_number}]`);

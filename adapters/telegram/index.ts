@@ -7,9 +7,10 @@ import { checkBot } from "./check.ts";
 import type { Intake } from "./intake.ts";
 import { createIntake } from "./intake.ts";
 import { poll } from "./poll.ts";
-import { renderParts, textMax } from "./render.ts";
+import { fetchTelegramFile } from "./files.ts";
+import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { withoutToken } from "./failures.ts";
-import { sendPart } from "./send.ts";
+import { editPart, removePart, sendPart } from "./send.ts";
 import { parseThread } from "./thread.ts";
 import { updateKinds } from "./updates.ts";
 import { grammySignal } from "./signal.ts";
@@ -46,6 +47,7 @@ export type TelegramConfig = Static<typeof config>;
 
 /** Telegram waits this long for the answer to a long poll; the client waits a little longer. */
 const timeoutSeconds = 30;
+const defaultRoot = "https://api.telegram.org";
 
 /** A token can be replaced; the bot stays the same. */
 const botIdOf = (token: string): string => token.split(":", 1)[0] ?? token;
@@ -64,7 +66,7 @@ const telegram: AdapterModule<TelegramConfig> = {
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
     return {
-      capabilities: { textMax, typing: true, receipts: false, idempotentSend: false },
+      capabilities: { textMax, typing: true, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         kind === "polling"
           ? { kind: "connection", run: (signal) => poll({ api, intake, token, log: host.log }, signal) }
@@ -83,6 +85,9 @@ const telegram: AdapterModule<TelegramConfig> = {
             },
       render: renderParts,
       send: (part, context) => sendPart(api, host, token, part, context),
+      edit: (part, externalId, context) => editPart(api, token, part, externalId, context),
+      remove: (externalId, context) => removePart(api, token, externalId, context),
+      fetchFile: (ref, signal) => fetchTelegramFile(api, apiRoot ?? defaultRoot, token, ref, signal),
       async typing(thread) {
         const { chatId, topicId } = parseThread(thread);
         await withoutToken(token, () =>

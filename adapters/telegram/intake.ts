@@ -1,6 +1,6 @@
 import type { Api } from "grammy";
 import { Value } from "typebox/value";
-import type { ChannelHost } from "#channel/contract.ts";
+import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
 import { readUpdate } from "./inbound.ts";
 import type { TelegramMessage } from "./updates.ts";
 import { updateSchema } from "./updates.ts";
@@ -43,7 +43,9 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
           return { method: "sendMessage", chat_id: reading.chatId, text: (await host.workspace()).greeting };
         case "event":
           if (reading.message !== undefined && !(await counts(reading.message))) {
-            host.log.debug({}, "a message in a group does not address the bot");
+            const rest = restOfAlbum(reading.event);
+            if (rest === undefined) host.log.debug({}, "a message in a group does not address the bot");
+            else await host.accept(rest);
             return null;
           }
           await host.accept(reading.event);
@@ -51,6 +53,12 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
       }
     },
   };
+
+  /** Of an album only one picture has the words that address the bot. */
+  function restOfAlbum(event: InboundEvent): InboundEvent | undefined {
+    if (groups === "off" || event.kind !== "message" || event.group === undefined) return undefined;
+    return { ...event, group: { ...event.group, joinsOnly: true } };
+  }
 
   async function counts(message: TelegramMessage): Promise<boolean> {
     if (message.chat.type === "private" || groups === "all") return true;

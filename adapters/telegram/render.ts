@@ -1,4 +1,4 @@
-import type { OutboundMessage, Part } from "#channel/contract.ts";
+import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
 import type { Run, Style } from "#channel/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
 
@@ -16,7 +16,14 @@ export interface Entity {
 export interface TelegramPart {
   readonly text: string;
   readonly entities: readonly Entity[];
+  /** The text is then its caption. */
+  readonly file?: OutboundFile;
 }
+
+/** UTF-16 units of what stands below a file. */
+const captionMax = 1_024;
+/** Of a file that is sent. */
+export const fileBytesMax = 50 * 1_048_576;
 
 const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"]>> = {
   bold: "bold",
@@ -28,13 +35,27 @@ const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"
 };
 
 /** Telegram takes a text and, apart from it, what is marked in it: nothing has to be escaped, and nothing can break. */
-export function renderParts({ role, authorName, markdown, sources }: OutboundMessage): readonly Part[] {
+export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
-  return splitRuns([...name, ...styledText(markdown, sources)], textMax).map((runs) => {
-    const payload: TelegramPart = { text: textOf(runs), entities: entitiesOf(runs) };
+  const runs = [...name, ...styledText(markdown, sources)];
+  const whole = textOf(runs).trimEnd();
+  const [first, ...rest] = files;
+  // A short text stands below the first file; a long one goes before it.
+  if (first !== undefined && whole.length <= captionMax) {
+    const caption = whole === "" ? [] : (splitRuns(runs, captionMax)[0] ?? []);
+    return [filePart(first, caption), ...rest.map((file) => filePart(file, []))];
+  }
+  const texts = splitRuns(runs, textMax).map((part): Part => {
+    const payload: TelegramPart = { text: textOf(part), entities: entitiesOf(part) };
     return { text: payload.text, payload };
   });
+  return [...texts, ...files.map((file) => filePart(file, []))];
+}
+
+function filePart(file: OutboundFile, caption: readonly Run[]): Part {
+  const payload: TelegramPart = { text: textOf(caption), entities: entitiesOf(caption), file };
+  return { text: [payload.text, `[${file.name}]`].filter((text) => text !== "").join("\n"), payload };
 }
 
 function entitiesOf(runs: readonly Run[]): readonly Entity[] {

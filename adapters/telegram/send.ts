@@ -1,4 +1,5 @@
 import type { Api } from "grammy";
+import { InputFile } from "grammy";
 import type { ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Failure } from "./failures.ts";
@@ -15,40 +16,150 @@ export async function sendPart(
   host: ChannelHost,
   token: string,
   part: Part,
-  { thread, signal }: SendContext,
+  context: SendContext,
 ): Promise<Receipt> {
-  const { text, entities } = part.payload as TelegramPart;
-  const { chatId, topicId } = parseThread(thread);
-  const post = async (withEntities: boolean, inTopic: boolean): Promise<Receipt> => {
-    const sent = await api.sendMessage(
-      chatId,
-      text,
-      {
-        link_preview_options: { is_disabled: true },
-        ...(withEntities ? { entities: [...entities] as Entities } : {}),
-        ...(inTopic && topicId !== undefined ? { message_thread_id: topicId } : {}),
-      },
-      grammySignal(signal),
-    );
-    return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
-  };
+  const { chatId } = parseThread(context.thread);
+  const post = (how: How): Promise<Receipt> => postPart(api, part.payload as TelegramPart, context, how);
+  const usual: How = { withEntities: true, inTopic: true, asPhoto: isPhoto(part.payload as TelegramPart) };
   try {
-    return await post(true, true);
+    return await post(usual);
   } catch (error) {
+    if (error instanceof DeliveryError) throw error;
     const failure = failureOf(error, token);
     // It was refused, so that sending it otherwise is no second time.
-    if (isAbout(failure, /entit/i)) return otherwise(() => post(false, true), token);
-    if (isAbout(failure, /message thread not found/i)) return otherwise(() => post(true, false), token);
+    if (isAbout(failure, /entit/i)) return otherwise(() => post({ ...usual, withEntities: false }), token);
+    if (isAbout(failure, /message thread not found/i))
+      return otherwise(() => post({ ...usual, inTopic: false }), token);
+    if (usual.asPhoto && isAbout(failure, /photo|image/i)) {
+      return otherwise(() => post({ ...usual, asPhoto: false }), token);
+    }
     if (failure.kind === "answered" && failure.movedTo !== undefined) {
       await host.accept({
         kind: "moved",
         externalId: `moved:${chatId}:${failure.movedTo}`,
-        thread,
+        thread: context.thread,
         toThread: String(failure.movedTo),
         sender: { key: String(chatId) },
         sentAt: host.clock.now(),
       });
       throw new DeliveryError("not_sent", "the group has become a supergroup", { retryAfterMs: 0 });
+    }
+    const refused = deliveryError(failure);
+    if (failure.kind === "answered" && failure.code === 403) await tellUnreachable(host, context, refused.message);
+    throw refused;
+  }
+}
+
+/** Whoever cannot be written to now cannot be written to later either: the agents see it before they write again. */
+async function tellUnreachable(host: ChannelHost, { thread, key }: SendContext, reason: string): Promise<void> {
+  await host.accept({
+    kind: "reach",
+    externalId: `unreachable:${key}`,
+    thread,
+    sender: { key: String(parseThread(thread).chatId) },
+    sentAt: host.clock.now(),
+    reachable: false,
+    reason: `Nothing that you write here arrives: ${reason}.`,
+  });
+}
+
+interface How {
+  readonly withEntities: boolean;
+  readonly inTopic: boolean;
+  readonly asPhoto: boolean;
+}
+
+/** Shown in the chat; larger ones are sent as files. */
+const photoBytesMax = 10_000_000;
+const photoTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/webp"]);
+
+const isPhoto = ({ file }: TelegramPart): boolean =>
+  file !== undefined && photoTypes.has(file.mediaType) && file.bytes <= photoBytesMax;
+
+async function postPart(
+  api: Api,
+  { text, entities, file }: TelegramPart,
+  { thread, signal, file: bytesOf }: SendContext,
+  { withEntities, inTopic, asPhoto }: How,
+): Promise<Receipt> {
+  const { chatId, topicId } = parseThread(thread);
+  const topic = inTopic && topicId !== undefined ? { message_thread_id: topicId } : {};
+  const marks = withEntities && entities.length > 0 ? ([...entities] as Entities) : undefined;
+  if (file === undefined) {
+    const sent = await api.sendMessage(
+      chatId,
+      text,
+      {
+        link_preview_options: { is_disabled: true },
+        ...(marks === undefined ? {} : { entities: marks }),
+        ...topic,
+      },
+      grammySignal(signal),
+    );
+    return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
+  }
+  if (bytesOf === undefined) throw new DeliveryError("rejected", "the file is not there to be sent");
+  // The name stands without quotation marks in what grammY sends, so a semicolon would end it.
+  const input = new InputFile(await bytesOf(file.id), file.name.replaceAll(/[;"\r\n]/g, "_"));
+  const how = {
+    ...(text === "" ? {} : { caption: text }),
+    ...(marks === undefined ? {} : { caption_entities: marks }),
+    ...topic,
+  };
+  const sent = asPhoto
+    ? await api.sendPhoto(chatId, input, how, grammySignal(signal))
+    : await api.sendDocument(chatId, input, { ...how, disable_content_type_detection: true }, grammySignal(signal));
+  return { externalId: `${sent.chat.id}:${sent.message_id}`, state: "sent" };
+}
+
+/** The chat and number of a message that was sent. */
+function parseExternalId(externalId: string): { readonly chatId: number; readonly messageId: number } {
+  const [chat, message] = externalId.split(":").map(Number);
+  if (chat === undefined || message === undefined || !Number.isSafeInteger(chat) || !Number.isSafeInteger(message)) {
+    throw new DeliveryError("rejected", "this message is not known by a number that Telegram has given");
+  }
+  return { chatId: chat, messageId: message };
+}
+
+/** Changes the words of a message that was sent. */
+export async function editPart(
+  api: Api,
+  token: string,
+  part: Part,
+  externalId: string,
+  { signal }: SendContext,
+): Promise<void> {
+  const { text, entities, file } = part.payload as TelegramPart;
+  const { chatId, messageId } = parseExternalId(externalId);
+  const marks = [...entities] as Entities;
+  try {
+    await (file === undefined
+      ? api.editMessageText(
+          chatId,
+          messageId,
+          text,
+          { entities: marks, link_preview_options: { is_disabled: true } },
+          grammySignal(signal),
+        )
+      : api.editMessageCaption(chatId, messageId, { caption: text, caption_entities: marks }, grammySignal(signal)));
+  } catch (error) {
+    const failure = failureOf(error, token);
+    // It reads so already: an edit before it has arrived, of which we have not heard.
+    if (isAbout(failure, /message is not modified/i)) return;
+    throw deliveryError(failure);
+  }
+}
+
+/** Takes back a message that was sent. */
+export async function removePart(api: Api, token: string, externalId: string, { signal }: SendContext): Promise<void> {
+  const { chatId, messageId } = parseExternalId(externalId);
+  try {
+    await api.deleteMessage(chatId, messageId, grammySignal(signal));
+  } catch (error) {
+    const failure = failureOf(error, token);
+    if (isAbout(failure, /message to delete not found/i)) return;
+    if (isAbout(failure, /message can't be deleted/i)) {
+      throw new DeliveryError("rejected", "Telegram lets a bot take back only messages of the last 48 hours");
     }
     throw deliveryError(failure);
   }
@@ -58,6 +169,7 @@ async function otherwise(post: () => Promise<Receipt>, token: string): Promise<R
   try {
     return await post();
   } catch (error) {
+    if (error instanceof DeliveryError) throw error;
     throw deliveryError(failureOf(error, token));
   }
 }

@@ -1,3 +1,4 @@
+import type { Update } from "grammy/types";
 import Type from "typebox";
 import type { Static } from "typebox";
 
@@ -5,6 +6,37 @@ import type { Static } from "typebox";
 
 /** The kinds of updates that Telegram is asked for. */
 export const updateKinds = ["message", "edited_message", "my_chat_member"] as const;
+
+/**
+ * The other kinds that the Bot API has, none of which a customer writes to a support desk with: passed over when they come,
+ * and each with the reason.
+ */
+export const ignoredKinds = {
+  channel_post: "a channel's own posts have no customer",
+  edited_channel_post: "a channel's own posts have no customer",
+  business_connection: "chats of a Telegram Business account are not answered",
+  business_message: "chats of a Telegram Business account are not answered",
+  edited_business_message: "chats of a Telegram Business account are not answered",
+  deleted_business_messages: "chats of a Telegram Business account are not answered",
+  guest_message: "a chat that the bot is not in cannot be answered for long",
+  message_reaction: "a reaction is no message",
+  message_reaction_count: "a reaction is no message",
+  inline_query: "the bot offers nothing inline",
+  chosen_inline_result: "the bot offers nothing inline",
+  callback_query: "the bot sends no buttons",
+  shipping_query: "the bot sells nothing",
+  pre_checkout_query: "the bot sells nothing",
+  purchased_paid_media: "the bot sells nothing",
+  poll: "the bot sends no polls",
+  poll_answer: "the bot sends no polls",
+  chat_member: "who else comes and goes in a group is not the bot's business",
+  chat_join_request: "the bot lets nobody in",
+  chat_boost: "boosts are not the bot's business",
+  removed_chat_boost: "boosts are not the bot's business",
+  managed_bot: "the bot manages no other bots",
+  stopped_message_generation: "the bot sends no drafts that could be stopped",
+  subscription: "the bot sells nothing",
+} as const satisfies Readonly<Record<Exclude<keyof Update, "update_id" | (typeof updateKinds)[number]>, string>>;
 
 /** Ids have up to 52 bits. */
 const id = Type.Integer();

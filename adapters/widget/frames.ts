@@ -32,7 +32,13 @@ const hello = Type.Object({
 });
 
 /** Longer text than a message may have passes here, so that its refusal can name its `clientId`. */
-const send = Type.Object({ kind: Type.Literal("send"), clientId, text: Type.String() });
+const send = Type.Object({
+  kind: Type.Literal("send"),
+  clientId,
+  text: Type.String(),
+  /** Uploaded before; the text may then be empty. */
+  files: Type.Optional(Type.Array(Type.String({ pattern: "^file_[0-9a-z]{26}$" }), { maxItems: 20 })),
+});
 const resume = Type.Object({ kind: Type.Literal("resume"), lastSeq: seq });
 const older = Type.Object({
   kind: Type.Literal("older"),
@@ -66,6 +72,27 @@ export interface Face {
   readonly greeting: string;
   readonly color: string;
   readonly leadCapture: "off" | "on_handover";
+  /** Files that a customer may send; null: none. `types` as an `accept` attribute has them, empty: all. */
+  readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
+}
+
+/** What an upload is answered with. */
+export interface UploadedFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+}
+
+export type UploadRefusal = "forbidden" | "bad_token" | "limited" | "too_large" | "type" | "unavailable";
+
+export interface FileFrame {
+  readonly name: string;
+  readonly bytes: number | null;
+  /** Relative to where the script came from; null: not there (yet). */
+  readonly url: string | null;
+  /** May be shown as a picture. */
+  readonly preview: boolean;
 }
 
 export interface Standing {
@@ -86,6 +113,7 @@ export interface MessageFrame {
   readonly createdAt: number;
   readonly content: readonly Block[];
   readonly sources: readonly Source[];
+  readonly files?: readonly FileFrame[];
   /** The answer is not taken from the sources with any certainty: they are what came nearest. */
   readonly uncertain?: true;
   /** On the customer's own messages: the id that the browser gave it. */

@@ -3,6 +3,7 @@ import type { WidgetConfig } from "./limits.ts";
 import { createLimits, widgetConfig } from "./limits.ts";
 import { siteRoutes } from "./site.ts";
 import { openSockets } from "./sockets.ts";
+import { createUploads } from "./uploads.ts";
 
 /** The chat widget on a company's own pages (`widget`), and the chat page that we host (`hosted`). */
 const widget: AdapterModule<WidgetConfig> = {
@@ -10,10 +11,22 @@ const widget: AdapterModule<WidgetConfig> = {
   config: widgetConfig,
   secrets: [],
   create(account, host) {
-    const sockets = openSockets(account, host, createLimits(account.config, host));
+    const limits = createLimits(account.config, host);
+    const sockets = openSockets(account, host, limits);
     return {
-      capabilities: { textMax: null, typing: true, receipts: true, idempotentSend: true },
-      inbound: { kind: "site", routes: siteRoutes(account, host), socket: sockets.socket },
+      capabilities: {
+        textMax: null,
+        typing: true,
+        receipts: true,
+        idempotentSend: true,
+        fileBytesMax: host.fileBytesMax,
+      },
+      inbound: {
+        kind: "site",
+        routes: siteRoutes(account, host),
+        socket: sockets.socket,
+        uploads: createUploads(account, host, limits),
+      },
       render: (message) => [{ text: message.markdown, payload: null }],
       // The message is in the thread's history already; browsers read it there, those that come later as well.
       async send(_part, context) {

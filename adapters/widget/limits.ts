@@ -22,6 +22,7 @@ export interface Limits {
   message(sessionId: string, address: string): boolean;
   typing(sessionId: string): boolean;
   resume(sessionId: string): boolean;
+  file(sessionId: string, address: string): boolean;
   older(sessionId: string): boolean;
   readonly socketsPerAddress: number;
 }
@@ -41,6 +42,8 @@ export function createLimits(config: WidgetConfig, host: Pick<ChannelHost, "allo
       host.allow(`message-from:${address}`, perAddress, minuteMs),
     // A browser asks for what it missed once in a long while; each time is a reading of the history.
     resume: (sessionId) => host.allow(`resume:${sessionId}`, 12, minuteMs),
+    file: (sessionId, address) =>
+      host.allow(`file:${sessionId}`, perSession, minuteMs) && host.allow(`file-from:${address}`, perAddress, minuteMs),
     // Whoever scrolls fast through a long history waits for it a little.
     older: (sessionId) => host.allow(`older:${sessionId}`, 60, minuteMs),
     typing: (sessionId) => host.allow(`typing:${sessionId}`, 1, 1_500),

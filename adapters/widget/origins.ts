@@ -25,3 +25,12 @@ export function originAllowed(
 function normal(allowed: string): string {
   return URL.canParse(allowed) ? new URL(allowed).origin : allowed;
 }
+
+/** Of a request's headers, those that say which address it was made to. */
+export function hostHeaders(headers: Readonly<Record<string, string>>): { host?: string; "x-forwarded-host"?: string } {
+  const { host, "x-forwarded-host": forwarded } = headers;
+  return {
+    ...(host === undefined ? {} : { host }),
+    ...(forwarded === undefined ? {} : { "x-forwarded-host": forwarded }),
+  };
+}

@@ -73,6 +73,14 @@ export async function openSession(hello: HelloFrame, host: ChannelHost): Promise
   return { kind: "open", session: { id: known.id, userId }, verified, identityRejected };
 }
 
+/** The session of a token, unless its thread is a user's by now and the token an older one. */
+export async function ownSession(token: string, host: ChannelHost): Promise<Session | null> {
+  const known = readToken(token, host);
+  if (known === null) return null;
+  const owner = (await host.thread(threadOf(known)))?.userId ?? null;
+  return owner === null || owner === known.userId ? known : null;
+}
+
 function readToken(token: string, host: ChannelHost): Session | null {
   const text = host.unseal(token);
   if (text === null) return null;

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Account, ChannelHost, SiteRoute, WebRequest, WebResponse, WorkspaceFace } from "#channel/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
 import type { Face } from "./frames.ts";
-import { originAllowed } from "./origins.ts";
+import { hostHeaders, originAllowed } from "./origins.ts";
 import { chatPage, chatPageHeaders, noChatPage } from "./page.ts";
 
 /** What `npm run build` makes of `browser/`. */
@@ -72,7 +72,7 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
 /** What a page that embeds the widget shows before the customer opens it: not for pages that may not embed it. */
 function faceFor(
   { headers, query }: WebRequest,
-  { title, botName, greeting, color, leadCapture, allowedOrigins }: WorkspaceFace,
+  { title, botName, greeting, color, leadCapture, files, allowedOrigins }: WorkspaceFace,
 ): WebResponse {
   const { origin } = headers;
   const channel = query["channel"] === "hosted" ? "hosted" : "widget";
@@ -93,16 +93,8 @@ function faceFor(
       ...(origin === undefined ? {} : { "Access-Control-Allow-Origin": origin }),
       "Cross-Origin-Resource-Policy": "cross-origin",
     },
-    body: JSON.stringify({ title, botName, greeting, color, leadCapture } satisfies Face),
+    body: JSON.stringify({ title, botName, greeting, color, leadCapture, files } satisfies Face),
   };
 }
 
 const plain = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
-
-function hostHeaders(headers: Readonly<Record<string, string>>): { host?: string; "x-forwarded-host"?: string } {
-  const { host, "x-forwarded-host": forwarded } = headers;
-  return {
-    ...(host === undefined ? {} : { host }),
-    ...(forwarded === undefined ? {} : { "x-forwarded-host": forwarded }),
-  };
-}

@@ -1,7 +1,16 @@
 import type { WebSocket } from "ws";
-import type { ChannelHost, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
+import type { ChannelHost, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
 import { codePoints, messageCodePointsMax } from "#domain/message.ts";
-import type { ClientFrame, Face, HelloFrame, MessageFrame, RefusalCode, ServerFrame, Standing } from "./frames.ts";
+import type {
+  ClientFrame,
+  Face,
+  FileFrame,
+  HelloFrame,
+  MessageFrame,
+  RefusalCode,
+  ServerFrame,
+  Standing,
+} from "./frames.ts";
 import { closeCodes, parseFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import type { Session } from "./session.ts";
@@ -84,8 +93,8 @@ export function serveVisitor(
   };
 
   const face = async (): Promise<Face> => {
-    const { title, botName, greeting, color, leadCapture } = await host.workspace();
-    return { title, botName, greeting, color, leadCapture };
+    const { title, botName, greeting, color, leadCapture, files } = await host.workspace();
+    return { title, botName, greeting, color, leadCapture, files };
   };
 
   const sendReady = async (at: Seat, state: ThreadState | null): Promise<void> => {
@@ -172,6 +181,7 @@ export function serveVisitor(
       createdAt: message.createdAt,
       content: contents.of(message),
       sources: message.sources.slice(0, 10),
+      ...(message.files.length === 0 ? {} : { files: message.files.map(fileFrameOf) }),
       ...(message.confidence === "low" ? { uncertain: true as const } : {}),
       ...(clientId === undefined ? {} : { clientId }),
     };
@@ -246,9 +256,9 @@ export function serveVisitor(
     else pull(at);
   };
 
-  const take = async (at: Seat, clientId: string, text: string): Promise<void> => {
+  const take = async (at: Seat, clientId: string, text: string, files: readonly string[]): Promise<void> => {
     const refuse = (code: RefusalCode, detail: string): void => send({ kind: "nack", clientId, code, detail });
-    if (text.trim() === "") return refuse("empty", "There is no text in this message.");
+    if (text.trim() === "" && files.length === 0) return refuse("empty", "There is no text in this message.");
     if (codePoints(text) > messageCodePointsMax) {
       return refuse("too_long", `A message has at most ${messageCodePointsMax} characters.`);
     }
@@ -263,6 +273,8 @@ export function serveVisitor(
         sender: senderOf(at),
         sentAt: host.clock.now(),
         text,
+        // What is known of them is known from their upload.
+        ...(files.length === 0 ? {} : { files: files.map((ref) => ({ ref, name: "", mediaType: "", bytes: null })) }),
         ...(at.page === undefined ? {} : { metadata: { page: at.page } }),
       });
       send({ kind: "ack", clientId, seq: accepted.seq, id: accepted.messageId });
@@ -335,7 +347,7 @@ export function serveVisitor(
     switch (frame.kind) {
       case "send":
         // In the order they came, however long each takes to store.
-        queue = queue.then(() => take(at, frame.clientId, frame.text));
+        queue = queue.then(() => take(at, frame.clientId, frame.text, frame.files ?? []));
         return run(() => queue);
       case "lead":
         return run(() => takeLead(at, frame.clientId, (frame.name ?? "").trim(), (frame.email ?? "").trim()));
@@ -383,6 +395,11 @@ export function serveVisitor(
     },
   };
   return visitor;
+}
+
+/** The address as it is seen from where the widget's script came from. */
+function fileFrameOf({ name, bytes, url, preview }: ThreadFile): FileFrame {
+  return { name, bytes, url: url === null ? null : url.slice(url.lastIndexOf("/files/") + 1), preview };
 }
 
 function senderOf(at: Seat): { key: string; name?: string; verified?: VerifiedUser } {

@@ -4,7 +4,7 @@ import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import type { Composed } from "./compose.ts";
 import { compose } from "./compose.ts";
 import type { Composer } from "./composer.ts";
-import { searched, sourceOf, sourcesMax, uncertainPreface, unknownAnswer } from "./composer.ts";
+import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
 import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
@@ -27,7 +27,8 @@ export function createAnswerer({
   return {
     async answer(question, signal) {
       signal.throwIfAborted();
-      const talk = smallTalk(question.text);
+      const { lookups = [] } = question;
+      const talk = lookups.length > 0 ? undefined : smallTalk(question.text);
       if (talk !== undefined) {
         return spoken(question, {
           text: cannedText(question.settings, talk.language, talk.kind),
@@ -39,9 +40,9 @@ export function createAnswerer({
         });
       }
       const { found, extract } = await judge(index, question, signal);
-      if (extract === undefined || extract.evidence < answerFloor[question.strictness])
-        return spoken(question, unknownAnswer(question, found));
-      return composer.compose({ question, found, extract }, signal);
+      const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
+      if (!enough && lookups.length === 0) return spoken(question, unknownAnswer(question, found));
+      return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
     },
   };
 }
@@ -62,6 +63,8 @@ export async function judge(
 /** Answers in the documents' own sentences: what it says is written in the sources it names. */
 export const extractiveComposer: Composer = {
   async compose({ question, found, extract }) {
+    const { lookups = [] } = question;
+    if (extract === undefined || lookups.length > 0) return spoken(question, toldByLookups(lookups));
     const confidence = bandOf(extract.evidence);
     return spoken(question, {
       ...searched,

@@ -1,7 +1,7 @@
 import type { CannedKey } from "#domain/spoken.ts";
 import { cannedText } from "#domain/canned.ts";
 import type { Source } from "#domain/message.ts";
-import type { Answer, Question } from "#engine/ports.ts";
+import type { Answer, Lookup, Question } from "#engine/ports.ts";
 import type { Composed } from "./compose.ts";
 import type { Found } from "./retrieve.ts";
 import type { Ranked } from "./ranking.ts";
@@ -11,8 +11,11 @@ import { spokenLanguage } from "./spoken-language.ts";
 export interface Judged {
   readonly question: Question;
   readonly found: Found;
-  /** What the documents' own sentences answer, and how sure one can be of it. */
-  readonly extract: Composed;
+  /**
+   * What the documents' own sentences answer, and how sure one can be of it; undefined where they hold too little and
+   * the answer is in what was looked up elsewhere.
+   */
+  readonly extract: Composed | undefined;
 }
 
 /** Puts the answer into words. That there is one, and from which passages, is decided before. */
@@ -44,7 +47,23 @@ export function unknownAnswer(question: Question, found: Found): Answer {
   };
 }
 
+export function lookupSource({ title, text }: Lookup): Source {
+  return { title, url: "", chunk: text, score: 1 };
+}
+
 export function sourceOf({ candidate, score }: Ranked, found: Found): Source {
   const share = Math.round(found.confidenceOfScore(score) * 10_000) / 10_000;
   return { title: candidate.title, url: candidate.url ?? "", chunk: candidate.text, score: share };
+}
+
+/** In the words of the skills' own templates. */
+export function toldByLookups(lookups: readonly Lookup[]): Answer {
+  return {
+    text: lookups.map(({ told }) => told).join("\n\n"),
+    sources: lookups.slice(0, sourcesMax).map(lookupSource),
+    confidence: "high",
+    answered: true,
+    skillsFired: [],
+    tokensUsed: 0,
+  };
 }

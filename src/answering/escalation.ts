@@ -1,13 +1,23 @@
 import { fold } from "./terms.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
-/** Words that turn the wish for a person into its opposite, when they stand shortly before it. */
-const negations = new Set(
-  `not no never dont doesnt didnt cant cannot wont wouldnt shouldnt neednt needn isnt without instead rather avoid stop
-  hate nobody nor neither`.split(/\s+/),
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
+/** Words that turn the wish for a person into its opposite, when they stand shortly before it: English, German, French, Spanish. */
+const negations = setOf(
+  `not no never dont doesnt didnt cant cannot wont wouldnt shouldnt neednt needn isnt without avoid stop
+  hate nobody nor neither
+  nicht kein keine keinen keinem keiner keinesfalls keineswegs nie niemals ohne statt anstatt weder
+  ne pas jamais sans aucun aucune ni
+  nunca jamas sin ningun ninguna tampoco`,
 );
+/** French puts two around its verb; the apostrophe of "n'ai" is gone by now. */
+const frenchNe = /^n(?:ai|as|avons|avez|ont|est|etes|aime|en|y)$/u;
+/** These deny what they follow, too: "einen Menschen brauche ich nicht". */
+const trailing = setOf("nicht nie niemals pas jamais nunca jamas");
+const trailingReach = 4;
 /** After these the negation belongs to something else: "this does not work, I want a human". */
-const clauseEnd = /[.,;:!?\n()–—]|(?:^|\s)(?:but|so|and|because|then|please|just|let|lemme|connect|get|give)(?=\s|$)/u;
+const clauseEnd =
+  /[.,;:!?¡¿\n()–—]|(?:^|\s)(?:but|so|and|because|then|please|just|let|lemme|connect|get|give|aber|sondern|sonst|und|weil|denn|also|dann|bitte|mais|donc|et|alors|car|veuillez|pero|sino|y|entonces|porque)(?=\s|$)/u;
 const negationReach = 6;
 
 interface Word {
@@ -35,33 +45,64 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
     const wanted = wordsOf(fold(phrase)).map((word) => word.text);
     if (wanted.length === 0) return false;
     for (let at = 0; at + wanted.length <= words.length; at += 1) {
-      if (wanted.every((word, offset) => words[at + offset]?.text === word) && !isDenied(folded, words, at))
+      if (
+        wanted.every((word, offset) => words[at + offset]?.text === word) &&
+        !isDenied(folded, words, at) &&
+        !isDeniedAfter(folded, words, at + wanted.length - 1)
+      )
         return true;
     }
     return false;
   });
 }
 
+const isNegation = (word: string): boolean => negations.has(word) || frenchNe.test(word);
+
 function isDenied(folded: string, words: readonly Word[], at: number): boolean {
   const phraseStart = words[at]?.start ?? 0;
   for (let before = at - 1; before >= Math.max(0, at - negationReach); before -= 1) {
     const word = words[before];
     if (word === undefined || clauseEnd.test(folded.slice(word.end, phraseStart))) return false;
-    // "why can't I talk to a human", "can I not talk to a human": asked, not denied.
-    if (negations.has(word.text)) return !isAsked(words, before);
+    // "no" is Spanish for "not", but "no puedo hablar con una persona?" asks for it.
+    const next = words[before + 1]?.text;
+    const passedOver = (word.text === "rather" && next === "than") || (word.text === "instead" && next === "of");
+    if (passedOver) return true;
+    if (isNegation(word.text)) return !isAsked(folded, words, before);
   }
   return false;
 }
 
+/** "Mit einem Menschen sprechen möchte ich nicht": denied at the end of its clause. */
+function isDeniedAfter(folded: string, words: readonly Word[], last: number): boolean {
+  const phraseEnd = words[last]?.end ?? 0;
+  for (let after = last + 1; after <= Math.min(words.length - 1, last + trailingReach); after += 1) {
+    const word = words[after];
+    if (word === undefined || clauseEnd.test(folded.slice(phraseEnd, word.start))) return false;
+    if (trailing.has(word.text)) {
+      // "… geht das nicht?" asks for it.
+      return !/^\s*\?/u.test(folded.slice(word.end));
+    }
+  }
+  return false;
+}
+
+const whys = setOf("why if warum wieso weshalb wenn falls pourquoi si porque");
+const cans = setOf(
+  "can could may why kann konnte darf konnen puis peux pourrais peut puedo podria puede podemos podrian",
+);
+const pronouns = setOf("i you we there someone ich man wir je on nous tu vous");
+const turned = setOf("cant dont wont isnt doesnt cannot");
+
 /** "can't I", "why don't you let me": a negation in a question asks for the thing. */
-function isAsked(words: readonly Word[], negation: number): boolean {
-  const [previous, word, next] = [words[negation - 1]?.text, words[negation]?.text, words[negation + 1]?.text];
-  if (previous === "why" || previous === "if") return true;
-  const turned =
-    ["cant", "dont", "wont", "isnt", "doesnt", "cannot"].includes(word ?? "") &&
-    ["i", "you", "we", "there", "someone"].includes(next ?? "");
-  // "do not you" is nobody's English, "can I not" is.
-  const asking =
-    word === "not" && previous === "i" && ["can", "could", "may", "why"].includes(words[negation - 2]?.text ?? "");
-  return turned || asking;
+function isAsked(folded: string, words: readonly Word[], negation: number): boolean {
+  const word = (offset: number): string => words[negation + offset]?.text ?? "";
+  // "por que no", "est-ce que je ne": the question begins some words before.
+  if ([-1, -2, -3, -4, -5].some((offset) => whys.has(word(offset)))) return true;
+  if (word(-1) === "que" && word(-2) === "por") return true;
+  if (turned.has(word(0)) && pronouns.has(word(1))) return true;
+  // "do not you" is nobody's English, "can I not", "kann ich nicht", "ne puis je pas" and "no puedo … ?" are.
+  if (pronouns.has(word(-1)) && cans.has(word(-2))) return true;
+  const rest = folded.slice(words[negation]?.end ?? 0);
+  const asks = /^[^.!\n]*\?/u.test(rest);
+  return asks && (cans.has(word(1)) || (word(0) === "pas" && [-1, -2].some((offset) => cans.has(word(offset)))));
 }

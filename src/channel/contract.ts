@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
+import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
 
 /**
@@ -80,6 +81,8 @@ export interface ChannelAdapter {
    * without a credential.
    */
   check?(signal: AbortSignal): Promise<string>;
+  /** The agents' desk on this account; present when {@link ChannelHost.desk} is. */
+  readonly desk?: Desk;
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
 }
@@ -119,7 +122,12 @@ export type Inbound =
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
   /** Customers' browsers come to us: pages and scripts, and a WebSocket. */
-  | { readonly kind: "site"; readonly routes: readonly SiteRoute[]; readonly socket?: SiteSocket };
+  | {
+      readonly kind: "site";
+      readonly routes: readonly SiteRoute[];
+      readonly socket?: SiteSocket;
+      readonly uploads?: SiteUploads;
+    };
 
 export interface WebRequest {
   readonly method: string;
@@ -141,6 +149,13 @@ export interface WebResponse {
 export interface SiteRoute {
   readonly path: string;
   handle(request: WebRequest): Promise<WebResponse> | WebResponse;
+}
+
+/** Files that a customer's browser sends: a POST whose body is the file, and the OPTIONS that ask for leave before. */
+export interface SiteUploads {
+  readonly path: string;
+  /** `signal` aborts when the browser is gone. What is not read of the body is thrown away. */
+  handle(request: Omit<WebRequest, "body">, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WebResponse>;
 }
 
 export interface SiteSocket {
@@ -191,6 +206,12 @@ export type InboundEvent =
       readonly metadata?: Readonly<Record<string, unknown>>;
       /** What came with it, at most 20; the host fetches them once the message is stored. The text may then be empty. */
       readonly files?: readonly InboundFile[];
+      /**
+       * Events with the same key in a thread are one message, such as the pictures of an album: the files are joined, and
+       * the bot waits a little for the rest. At most 190 characters. `joinsOnly`: taken only where the message is there
+       * already.
+       */
+      readonly group?: { readonly key: string; readonly joinsOnly?: boolean };
       /** What later messages may refer to it by, such as a Message-ID; for {@link ChannelHost.threadOf}. At most 190 characters each. */
       readonly marks?: readonly string[];
       /**
@@ -343,6 +364,19 @@ export interface ThreadMessage {
   readonly confidence: Confidence | null;
   readonly externalId: string | null;
   readonly createdAt: number;
+  readonly files: readonly ThreadFile[];
+}
+
+/** A file of a message as its customer may see it. */
+export interface ThreadFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number | null;
+  /** Opens it for a day; null where it is not stored. */
+  readonly url: string | null;
+  /** A browser may show it as a picture. */
+  readonly preview: boolean;
 }
 
 export interface RecentThread {
@@ -377,14 +411,32 @@ export interface WorkspaceFace {
   readonly color: string;
   readonly allowedOrigins: readonly string[];
   readonly leadCapture: "off" | "on_handover";
+  /** Files that customers may send from a page of ours; null: none. `types`: media types, or `image/*`; empty: all. */
+  readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
 }
 
 /** All that an adapter may ask of the program around it. */
 export interface ChannelHost {
+  /** Present when the agents of the workspace work on this account. What is written at the desk is no customer's. */
+  readonly desk?: DeskHost;
   /** Where the platform delivers to; as reachable as PUBLIC_URL is. */
   readonly webhookUrl: string;
   /** Resolves when the event is durable; acknowledge only after. Rejects when it is not: do not acknowledge. */
   accept(event: InboundEvent): Promise<Accepted>;
+  /** Of one file that a customer sends, or an agent. */
+  readonly fileBytesMax: number;
+  /**
+   * Stores a file for a message to come in this thread. The message names it by its id as {@link InboundFile.ref}, and
+   * need not be fetched. Throws a Problem for what is too large or too many.
+   */
+  upload(
+    thread: string,
+    file: { readonly name: string; readonly mediaType: string },
+    bytes: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<OutboundFile>;
+  /** Takes back what was uploaded and not sent. */
+  dropUpload(thread: string, id: string): Promise<void>;
   /** The customer is writing: shown to agents, not stored. */
   customerTyping(thread: string): void;
   /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread that has no conversation yet. */

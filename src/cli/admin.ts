@@ -1,7 +1,7 @@
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import { plans, settingsOf } from "#domain/workspace.ts";
 import { systemClock as clock } from "../clock.ts";
-import { createAgent, createLoginToken, listAgents, removeAgent } from "../operator/agents.ts";
+import { createAgent, createLoginToken, listAgents, removeAgent, setAgentAway } from "../operator/agents.ts";
 import { createKey, listKeys, requireWorkspace, revokeKey } from "../operator/keys.ts";
 import { createWorkspace, listWorkspaces, rotateIdentitySecret } from "../operator/workspaces.ts";
 import { setWorkspace } from "../operator/workspace-settings.ts";
@@ -150,8 +150,8 @@ export const agentList: Command = ({ argv, output, config }) => {
     output.result(
       rows,
       table(
-        ["e-mail", "name", "role", "workspace"],
-        rows.map((row) => [row.email, row.name, row.role, row.workspace_id]),
+        ["e-mail", "name", "role", "away", "workspace"],
+        rows.map((row) => [row.email, row.name, row.role, row.away ? "yes" : null, row.workspace_id]),
       ),
     );
     return 0;
@@ -170,6 +170,26 @@ export const agentLogin: Command = ({ argv, output, config }) => {
     return 0;
   });
 };
+
+const setAway =
+  (away: boolean): Command =>
+  ({ argv, output, config }) => {
+    const given = readArguments(argv, ["workspace", "email"]);
+    const email = given.required("email");
+    const workspaceId = given.required("workspace");
+    return withCore(config, async ({ store }) => {
+      const agent = await setAgentAway(store, workspaceId, email, away);
+      output.result(agent, [
+        away
+          ? `${agent.email} is away: rules assign nothing to them.`
+          : `${agent.email} is back: rules assign to them in their turn.`,
+      ]);
+      return 0;
+    });
+  };
+
+export const agentAway = setAway(true);
+export const agentBack = setAway(false);
 
 export const agentRemove: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "email"]);

@@ -4,6 +4,8 @@ import {
   agentList,
   agentLogin,
   agentRemove,
+  agentAway,
+  agentBack,
   keyCreate,
   keyList,
   keyRevoke,
@@ -18,6 +20,7 @@ import { doctor } from "./doctor.ts";
 import { documentsAdd, documentsRecrawl } from "./documents-add.ts";
 import { documentsList, documentsRemove } from "./documents.ts";
 import { audit, contactMerge, contactShow, contactUnmerge, forget, workspaceDelete } from "./people.ts";
+import { rulesTest } from "./rules.ts";
 import { searchRebuild } from "./search.ts";
 import { migrate, start } from "./start.ts";
 import type { Output } from "./output.ts";
@@ -59,6 +62,8 @@ export const commands: Readonly<Record<string, Command>> = {
   "agent list": agentList,
   "agent login": agentLogin,
   "agent remove": agentRemove,
+  "agent away": agentAway,
+  "agent back": agentBack,
   "contact show": contactShow,
   "contact merge": contactMerge,
   "contact unmerge": contactUnmerge,
@@ -79,6 +84,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "webhook replay": webhookReplay,
   "webhook rotate": webhookRotate,
   "search rebuild": searchRebuild,
+  "rules test": rulesTest,
 };
 
 export const usage = `parley — a support assistant that answers from your documents and hands over to people
@@ -102,6 +108,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley agent list [--workspace W]
   parley agent login --workspace W --email E   a link that signs in once
   parley agent remove --workspace W --email E
+  parley agent away|back --workspace W --email E   whether rules assign conversations to them
 
   parley contact show --workspace W ID|--email E
   parley contact merge --workspace W FROM INTO
@@ -123,6 +130,9 @@ export const usage = `parley — a support assistant that answers from your docu
   parley webhook replay EVENT_ID [ID]          or: replay ID --failed, replay ID --since ISO [--until ISO]
 
   parley search rebuild [--workspace W]  build the collections in Typesense anew
+
+  parley rules test --workspace W [--rule NAME] [--conversation C] [--limit n]
+                                     which rules would have fired, and why; changes nothing
 
   parley ask --workspace W "question"
 

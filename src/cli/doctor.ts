@@ -2,7 +2,7 @@ import { access, constants, mkdir, statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { openStore } from "#store/open.ts";
-import { checkChannels } from "../core.ts";
+import { checkChannels, checkFiles } from "../core.ts";
 import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
@@ -38,6 +38,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
       return `${major}.${minor}`;
     }),
     await check("data folder", () => checkFolder(config)),
+    await check("files", () => checkFiles(config, { clock: systemClock })),
     database,
     ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
     ...(config.typesense === undefined || !database.ok

@@ -16,6 +16,7 @@ export const eventTypes = [
   "conversation.deescalated",
   "conversation.unsnoozed",
   "conversation.assigned",
+  "conversation.notice",
   "message.created",
   "message.delivery_failed",
   "document.indexed",

@@ -18,7 +18,8 @@ export type IdPrefix =
   | "key"
   | "chk"
   | "bod"
-  | "ses";
+  | "ses"
+  | "file";
 
 let lastMs = 0;
 let counter = 0;

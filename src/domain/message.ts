@@ -46,6 +46,8 @@ export const auditActions = [
   "note_added",
   "deleted",
   "exported",
+  "skill_called",
+  "rule_fired",
 ] as const;
 /** The others tell of contacts and of the workspace, and so are in no conversation's log. */
 export type AuditAction = (typeof auditActions)[number] | "contact_merged" | "contact_unmerged" | "secret_rotated";

@@ -1,5 +1,8 @@
 import type { Audiences } from "./audience.ts";
 import type { Translations } from "./spoken.ts";
+import type { Rule } from "./automation.ts";
+import type { BusinessHours } from "./business-hours.ts";
+import type { Skill } from "./skill.ts";
 import type { SlaTargets } from "./sla.ts";
 import { defaultSlaTargets } from "./sla.ts";
 
@@ -35,6 +38,23 @@ export const retentionMs: Readonly<Record<Plan, number>> = {
 export const strictnesses = ["strict", "helpful"] as const;
 export type Strictness = (typeof strictnesses)[number];
 
+export const deskReplyModes = ["implicit", "explicit"] as const;
+/** Whether what an agent writes at the desk goes to the customer by itself, or by a Send button. */
+export type DeskReplyMode = (typeof deskReplyModes)[number];
+
+export const deskMirrors = ["escalated", "every"] as const;
+
+/** Where the workspace's agents work besides the inbox. */
+export interface DeskSettings {
+  /** Name of the account whose platform it is on. */
+  readonly account: string;
+  /** Where there, in the platform's own words: a Slack channel's id. */
+  readonly channel: string;
+  /** Which conversations are shown there: those that were handed to people, or every one. */
+  readonly mirror: (typeof deskMirrors)[number];
+  readonly replyMode: DeskReplyMode;
+}
+
 /** What a workspace can set. Stored as JSON; what is absent there has the value of `defaultSettings`. */
 export interface WorkspaceSettings {
   readonly strictness: Strictness;
@@ -44,11 +64,23 @@ export interface WorkspaceSettings {
   readonly escalationPhrases: readonly string[];
   /** How many answers of confidence `low` in a row escalate. */
   readonly lowAnswersToEscalate: number;
+  /** Anger or frustration, 0 to 1, from which a message escalates; null: none does. */
+  readonly angerToEscalate: number | null;
+  /** Who judges that: our list of words, or the language model where there is one. */
+  readonly angerJudgedBy: "words" | "model";
   readonly handoverMessage: string;
+  /** What the bot says when a look-up could not be made. */
+  readonly lookupFailedMessage: string;
+  /** What the bot says when it is not known whether a call that changes something was carried out. */
+  readonly lookupUnsureMessage: string;
+  /** What the bot says when a look-up is for verified customers only, and this one is not. */
+  readonly lookupUnverifiedMessage: string;
   /** What the bot says when the documents hold no answer. */
   readonly unknownMessage: string;
   /** These and other sentences by language. */
   readonly translations: Translations;
+  /** What the bot says to a message of files without a word. */
+  readonly filesOnlyMessage: string;
   /** What an API client is told while a person has the conversation. */
   readonly waitingMessage: string;
   readonly botName: string;
@@ -67,11 +99,24 @@ export interface WorkspaceSettings {
   readonly widgetColor: string;
   /** Asks an anonymous visitor for name and e-mail address: never, or when the conversation is handed over. */
   readonly leadCapture: "off" | "on_handover";
+  /** Whether customers may send files in the chat, of which media types (`image/*`; empty: any), and how large. */
+  readonly widgetFiles: boolean;
+  readonly widgetFileTypes: readonly string[];
+  /** Megabytes; null: what the installation takes. */
+  readonly widgetFileMb: number | null;
   /** Who sees the documents that carry an audience tag. */
   readonly audiences: Audiences;
+  /** When somebody is there; null: not told. */
+  readonly businessHours: BusinessHours | null;
+  /** What the bot can do besides searching the documents. */
+  readonly skills: readonly Skill[];
+  /** What happens by itself. */
+  readonly rules: readonly Rule[];
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
   readonly userLimitMinute: number | null;
   readonly userLimitDay: number | null;
+  /** null: agents work in the inbox alone. */
+  readonly desk: DeskSettings | null;
 }
 
 export const defaultSettings: WorkspaceSettings = {
@@ -114,9 +159,19 @@ export const defaultSettings: WorkspaceSettings = {
     "chat with a person",
   ],
   lowAnswersToEscalate: 2,
+  angerToEscalate: 0.8,
+  angerJudgedBy: "words",
   handoverMessage: "I'm passing this conversation to my colleagues. A person will reply to you here.",
+  lookupFailedMessage:
+    "I could not look that up just now. You can try again in a few minutes, or ask to talk to a human.",
+  lookupUnsureMessage:
+    "I could not confirm whether that went through. Please do not try it again yet: ask to talk to a human, who can check.",
+  lookupUnverifiedMessage:
+    "I can look that up only for customers who are signed in. Please sign in and ask again, or ask to talk to a human.",
   unknownMessage:
     "I don't know: I could not find the answer in our documentation. You can put the question another way, or ask to talk to a human.",
+  filesOnlyMessage:
+    "I cannot look into files. Yours is kept with this conversation. Tell me in words what you need, or ask to talk to a human, who can open it.",
   waitingMessage: "Your message has reached our team. A person will reply to you here.",
   translations: {},
   botName: "Assistant",
@@ -129,9 +184,16 @@ export const defaultSettings: WorkspaceSettings = {
   widgetGreeting: "Hello! Ask a question, and I will look it up in our documentation.",
   widgetColor: "#1f6feb",
   leadCapture: "on_handover",
+  widgetFiles: true,
+  widgetFileTypes: [],
+  widgetFileMb: null,
   audiences: {},
+  businessHours: null,
+  skills: [],
+  rules: [],
   userLimitMinute: null,
   userLimitDay: null,
+  desk: null,
 };
 
 export function settingsOf(stored: Partial<WorkspaceSettings>): WorkspaceSettings {

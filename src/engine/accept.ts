@@ -9,6 +9,8 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts, lockLinked } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
+import type { MessageFiles } from "./attachments.ts";
+import { filesOfArrival, groupKey, groupsOf, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges, thinkLane } from "./changes.ts";
 import type { Contacts, Person } from "./contacts.ts";
@@ -16,9 +18,10 @@ import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
-import type { TextChange } from "./inbound-changes.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
-import type { ConversationSearch, Tx } from "./ports.ts";
+import type { Applied } from "./parked.ts";
+import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
+import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -62,6 +65,7 @@ const nothing: Arrived = { duplicate: false, conversationId: null, messageId: nu
 export async function acceptAll(
   tx: Tx,
   search: ConversationSearch,
+  seal: Files["seal"],
   arrivals: readonly Arrival[],
   now: number,
 ): Promise<Stored> {
@@ -84,6 +88,18 @@ export async function acceptAll(
     now,
   );
   const parked = await parkedChanges(tx, fresh);
+  const uploads = await uploadsOf(
+    tx,
+    fresh.flatMap(({ event }) => (event.kind === "message" ? (event.files ?? []).map(({ ref }) => ref) : [])),
+  );
+  const groups = await groupsOf(
+    tx,
+    fresh.flatMap(({ account, event }) =>
+      event.kind === "message" && event.group !== undefined
+        ? [{ accountId: account.id, group: groupKey(event.thread, event.group.key) }]
+        : [],
+    ),
+  );
   const applied: Applied[] = [];
   // Messages of this very group: the table does not have them yet.
   const arrived = new Map<string, MessagesTable>();
@@ -122,6 +138,13 @@ export async function acceptAll(
     const row = conversations.get(context);
     switch (event.kind) {
       case "message": {
+        const together = groups.get(groupOf(account.id, event) ?? "");
+        if (together !== undefined && row !== undefined && together.conversationId === row.id) {
+          const draft = changes.track(row, workspace.settings, false);
+          draft.joinMessage(together, event.text, filesOf(arrival, event));
+          return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
+        }
+        if (event.group?.joinsOnly === true) return nothing;
         const contact = contacts.of(personOf(arrival, event));
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
@@ -159,7 +182,14 @@ export async function acceptAll(
       }
       case "reach": {
         if (row === undefined) return nothing;
-        await noteProblem(tx, changes.track(row, workspace.settings, false), event.reason, now);
+        const draft = changes.track(row, workspace.settings, false);
+        const unreachable = event.reachable ? null : event.reason;
+        // A platform can tell it more than once, and each message that is refused tells it too.
+        if ((draft.row.unreachable === null) !== event.reachable) await noteProblem(tx, draft, event.reason, now);
+        if (draft.row.unreachable !== unreachable) {
+          draft.row.unreachable = unreachable;
+          draft.touch();
+        }
         return { ...nothing, conversationId: row.id };
       }
       case "edit":
@@ -168,6 +198,7 @@ export async function acceptAll(
         const together = arrived.get(target);
         if (row !== undefined && together !== undefined) {
           changeText(together, event, now);
+          if (event.kind === "delete") changes.withdrawFiles(together);
           return { ...nothing, conversationId: row.id, messageId: together.id };
         }
         const messageId =
@@ -223,6 +254,10 @@ export async function acceptAll(
       previous_conversation_id: null,
       event_seq: 0,
       own_contact_id: null,
+      status_at: now,
+      rules_until: now,
+      activity: 0,
+      unreachable: null,
       via_account_id: null,
       version: 0,
     };
@@ -252,8 +287,12 @@ export async function acceptAll(
     if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
     if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
+    // Whoever writes can be written to.
+    row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     const externalId = event.messageExternalId ?? event.externalId;
+    const target = targetOf(arrival.account.id, event.thread, externalId);
+    const change = parked.get(target);
     const message = draft.addMessage({
       role: "user",
       content: event.text,
@@ -263,14 +302,19 @@ export async function acceptAll(
       ...(event.metadata === undefined && !guest
         ? {}
         : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
+      // What was taken back before it came is not fetched.
+      ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
-    const target = targetOf(arrival.account.id, event.thread, externalId);
-    const change = parked.get(target);
     if (change !== undefined) {
       changeText(message, change, now);
       applied.push({ accountId: arrival.account.id, externalId, message });
     }
     arrived.set(target, message);
+    const group = groupOf(arrival.account.id, event);
+    if (group !== undefined && message.deleted_at === null) {
+      const { id: messageId, seq, content, files } = message;
+      groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0 });
+    }
     row.last_customer_seq = message.seq;
     if (notes.length > 0 && botMayAnswer(row.status)) {
       const system = systemActor("escalation");
@@ -287,12 +331,25 @@ export async function acceptAll(
           seq: message.seq,
           ...(arrival.options === undefined ? {} : { options: arrival.options }),
         },
-        dueAt: now,
+        // Stored, so that the rest of an album is waited for once and no longer, whoever does the work.
+        dueAt: event.group === undefined ? now : now + groupWaitMs,
         ...(arrival.lease === undefined ? {} : { lease: arrival.lease }),
       });
     }
     return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
   }
+
+  function filesOf({ account, workspace }: Arrival, event: Extract<InboundEvent, { kind: "message" }>): MessageFiles {
+    if (event.files === undefined || event.files.length === 0) return noFiles;
+    const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
+    const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
+    return filesOfArrival(event.files, of, uploads, seal, now);
+  }
+}
+
+function withoutRefs(event: InboundEvent): InboundEvent {
+  if (event.kind !== "message" || event.files === undefined) return event;
+  return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
 }
 
 function personOf(
@@ -305,6 +362,13 @@ function personOf(
     sender,
     ...(attributes === undefined ? {} : { attributes }),
   };
+}
+
+/** Platforms tell of the parts of an album within a second or so. */
+const groupWaitMs = 1_500;
+
+function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
+  return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;
 }
 
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
@@ -351,69 +415,13 @@ async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<st
   return known;
 }
 
-/** A change that waited for its message, and found it. */
-interface Applied {
-  readonly accountId: string;
-  readonly externalId: string;
-  readonly message: MessagesTable;
-}
-
-const targetOf = (accountId: string, thread: string, messageExternalId: string): string =>
-  `${accountId}\n${thread}\n${messageExternalId}`;
-
-/** What was deleted stays deleted, whatever comes after it. */
-function park(parked: Map<string, TextChange>, target: string, event: TextChange): void {
-  if (parked.get(target)?.kind !== "delete") parked.set(target, event);
-}
-
-/** Edits and deletions that came before the message that they change. */
-async function parkedChanges(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, TextChange>> {
-  const parked = new Map<string, TextChange>();
-  const messages = arrivals.filter(({ event }) => event.kind === "message");
-  for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
-    const rows = await tx
-      .selectFrom("inbound_events")
-      .select("payload")
-      .where("account_id", "=", accountId)
-      .where(
-        "target_external_id",
-        "in",
-        group.map(({ event }) =>
-          event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
-        ),
-      )
-      .orderBy("id")
-      .execute();
-    for (const row of rows) {
-      const event = JSON.parse(row.payload) as Partial<TextChange>;
-      // The text of a deleted conversation's events is gone.
-      if (event.kind === undefined) continue;
-      const change = event as TextChange;
-      park(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
-    }
-  }
-  return parked;
-}
-
-/** So that what waited is deleted with the conversation that it was for. */
-async function linkApplied(tx: Tx, applied: readonly Applied[]): Promise<void> {
-  for (const { accountId, externalId, message } of applied) {
-    await tx
-      .updateTable("inbound_events")
-      .set({ conversation_id: message.conversation_id, message_id: message.id })
-      .where("account_id", "=", accountId)
-      .where("target_external_id", "=", externalId)
-      .where("message_id", "is", null)
-      .execute();
-  }
-}
-
 function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
   return {
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
-    payload: JSON.stringify(event),
+    // What opens a file stands sealed beside it, and nowhere else.
+    payload: JSON.stringify(withoutRefs(event)),
     target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,

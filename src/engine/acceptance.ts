@@ -3,7 +3,7 @@ import type { Arrival, Arrived } from "./accept.ts";
 import { acceptAll } from "./accept.ts";
 import type { Effects } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import type { Clock, ConversationSearch, Log, Store } from "./ports.ts";
+import type { Clock, ConversationSearch, Files, Log, Store } from "./ports.ts";
 
 interface Waiting {
   readonly arrival: Arrival;
@@ -14,6 +14,7 @@ interface Waiting {
 export interface AcceptanceDependencies {
   readonly store: Store;
   readonly search: ConversationSearch;
+  readonly files: Pick<Files, "seal">;
   readonly clock: Clock;
   readonly log: Log;
   readonly checkpoint: Checkpoint;
@@ -29,7 +30,7 @@ const attemptsMax = 4;
  * the statements of a group. Resolves for each when it is durable.
  */
 export function createAcceptance(dependencies: AcceptanceDependencies): (arrival: Arrival) => Promise<Arrived> {
-  const { store, search, clock, log, checkpoint, announce } = dependencies;
+  const { store, search, files, clock, log, checkpoint, announce } = dependencies;
   const waiting: Waiting[] = [];
   let storing = false;
 
@@ -63,6 +64,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies): (arrival
       acceptAll(
         tx,
         search,
+        files.seal,
         take().map(({ arrival }) => arrival),
         clock.now(),
       ),

@@ -81,7 +81,7 @@ export function createAsk(
     const { waitingMessage } = dependencies.inLanguageOf(workspace.settings, [request.text]);
     const asked = { workspace, accountId: account.id, conversationId, seq, options, waitingMessage };
     if (arrived.duplicate) return goOn(asked, request, signal);
-    return work === null ? waiting(asked) : answer(asked, work, request, signal);
+    return work === null ? saidOrWaiting(asked) : answer(asked, work, request, signal);
   };
 
   async function threadOf(request: Query, accountId: string): Promise<string> {
@@ -111,7 +111,22 @@ export function createAsk(
       ...(temperature === undefined ? {} : { temperature }),
       ...(documentIds === undefined ? {} : { documentIds }),
       ...(audience.length === 0 ? {} : { audience }),
+      ...(request.user?.verified === true && request.user.userId !== undefined ? { userId: request.user.userId } : {}),
     };
+  }
+
+  /** It is not the bot's turn; a rule may have said something to it all the same. */
+  async function saidOrWaiting(asked: Asked): Promise<QueryResult> {
+    const said = await store.read
+      .selectFrom("messages")
+      .selectAll()
+      .where("conversation_id", "=", asked.conversationId)
+      .where("role", "=", "assistant")
+      .where("answers_seq", "=", asked.seq)
+      .orderBy("seq", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    return said === undefined ? waiting(asked) : resultOf(asked, said);
   }
 
   /** The tags that this asker has. What the request names can only take some of them away. */
@@ -128,7 +143,7 @@ export function createAsk(
       const thought = await think(dependencies, asked.workspace, [work], liveOf(request), signal);
       checkpoint("answer.stored");
       announce(thought.effects);
-      if (thought.reply === null) return waiting(asked);
+      if (thought.reply === null) return await saidOrWaiting(asked);
       const { reply, answer: made } = thought;
       return {
         ...resultOf(asked, reply),

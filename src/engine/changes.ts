@@ -1,25 +1,35 @@
 import type { Insertable } from "kysely";
+import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { transitionEvent } from "#domain/lifecycle.ts";
-import type { Actor, AuditAction, Role } from "#domain/message.ts";
+import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
-import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import type { MirrorItem } from "./desk/mirror-work.ts";
+import { mirrorWork } from "./desk/mirror-work.ts";
+import { runRules } from "./automation.ts";
+import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
+import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
-import { createEvents } from "./events.ts";
+import { authorOf, createEvents } from "./events.ts";
+import type { NewMessage } from "./new-message.ts";
+import { messageRow } from "./new-message.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
+import { writeTags } from "./write-tags.ts";
+import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
 export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
 export const sendLane = (conversationId: string): string => `send:${conversationId}`;
+export const speakLane = (conversationId: string): string => `speak:${conversationId}`;
 /** Of parts that go by another account than the conversation's own: they wait, and nothing waits for them. */
 export const followLane = (conversationId: string): string => `follow:${conversationId}`;
 export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
@@ -35,6 +45,8 @@ export interface Changes {
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
+  /** The customer took back a message that is not written yet: its files are not fetched, and not shown. */
+  withdrawFiles(message: MessagesTable): void;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -46,35 +58,10 @@ export interface Effects {
   readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
 }
 
-export interface NewMessage {
-  readonly role: Role;
-  readonly content: string;
-  readonly authorId?: string | null;
-  readonly authorName?: string | null;
-  readonly externalId?: string | null;
-  readonly answersSeq?: number;
-  readonly confidence?: MessagesTable["confidence"];
-  readonly sources?: string;
-  readonly skills?: string;
-  readonly tokensUsed?: number;
-  readonly metadata?: string;
-  readonly audience?: string | null;
-  /** The parts that bring it to the customer; none where the customer fetches it. */
-  readonly parts?: readonly NewPart[];
-}
-
-export interface NewPart {
-  readonly payload: string;
-  /** Another account than the conversation's own, by which it goes as well. */
-  readonly elsewhere?: {
-    readonly accountId: string;
-    /** Not before so long; and not any more once the customer has seen the message where the conversation is. */
-    readonly afterMs: number;
-  };
-}
-
 export interface Draft {
   readonly row: ConversationRow;
+  /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
+  joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;
   /**
@@ -82,16 +69,23 @@ export interface Draft {
    * not have.
    */
   setStatus(to: Status, actor: Actor, how?: { readonly snoozedUntil?: number | null; readonly reason?: string }): void;
+  /** Writes an entry of the audit log; its id. */
   audit(
     action: AuditAction,
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
-  ): void;
+  ): string;
   setTags(add: readonly string[], remove: readonly string[], actor: Actor): void;
   /** Tells the endpoints that want it. What {@link setStatus} and {@link addMessage} do is told by themselves. */
   tell(type: ConversationEventType, actor: Actor, details?: EventDetails): void;
+  /** Shows it at the agents' desk. What {@link addMessage} and {@link setStatus} do is shown by itself. */
+  mirror(item: MirrorItem): void;
+  /** The conversation gets a thread at the desk, whatever the settings say. */
+  bringToDesk(): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
+  /** What is done here is a rule's doing, and triggers no rule. */
+  asRule<T>(work: () => T): T;
 }
 
 interface Tracked extends Draft {
@@ -106,12 +100,27 @@ interface Tracked extends Draft {
   spoken: boolean;
   /** What lists and searches are narrowed by has changed. */
   refiltered: boolean;
+  readonly items: MirrorItem[];
+  wanted: boolean;
+  readonly happenings: Happening[];
+  /** A person has done some of it. */
+  byPerson: boolean;
+  readonly tagsAdded: Set<string>;
+  readonly tagsRemoved: Set<string>;
+  /** A rule is at work. */
+  ruled: boolean;
+  /** A rule has answered what the customer wrote. */
+  answeredByRule: boolean;
+  speak(text: string, rule: string, answers: boolean): void;
 }
 
 export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
   const drafts = new Map<string, Tracked>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
+  const joined = new Set<Grouped>();
+  const fresh: AttachmentRow[] = [];
+  const uploaded: AttachmentRow[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
   const events = createEvents(now);
@@ -132,19 +141,51 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       visible: false,
       spoken: false,
       refiltered: false,
+      items: [],
+      wanted: false,
+      mirror(item) {
+        draft.items.push(item);
+        draft.changed = true;
+      },
+      bringToDesk() {
+        draft.wanted = true;
+        draft.changed = true;
+      },
+      happenings: [],
+      byPerson: false,
+      tagsAdded: new Set(),
+      tagsRemoved: new Set(),
+      ruled: false,
+      answeredByRule: false,
       touch() {
         draft.changed = true;
       },
+      asRule(work) {
+        draft.ruled = true;
+        try {
+          return work();
+        } finally {
+          draft.ruled = false;
+        }
+      },
+      speak: (text, rule, answers) => speak(draft, text, rule, answers),
+      joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
       setTags(add, remove, actor) {
         for (const tag of add) {
           tagsAdded.push({ draft, tag });
+          draft.tagsAdded.add(tag);
+          draft.tagsRemoved.delete(tag);
+          happen(draft, { kind: "tagged", tag });
           audit(draft, "tagged", actor, { to: tag });
         }
         for (const tag of remove) {
           tagsRemoved.push({ draft, tag });
+          draft.tagsRemoved.add(tag);
+          draft.tagsAdded.delete(tag);
+          happen(draft, { kind: "untagged", tag });
           audit(draft, "untagged", actor, { from: tag });
         }
         draft.changed = true;
@@ -156,31 +197,44 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     return draft;
   }
 
+  function happen(draft: Tracked, happening: Happening): void {
+    if (!draft.ruled) draft.happenings.push(happening);
+  }
+
+  /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
+  function speak(draft: Tracked, text: string, rule: string, answers: boolean): void {
+    const { row, settings } = draft;
+    const answersSeq = answers ? row.last_customer_seq : null;
+    draft.answeredByRule ||= answers;
+    if (row.channel === "api") {
+      const authorName = settings.botName;
+      const given = { authorName, sources: "[]", skills: "[]", tokensUsed: 0 };
+      addMessage(draft, {
+        role: "assistant",
+        content: text,
+        ...given,
+        ...(answersSeq === null ? {} : { answersSeq }),
+      });
+      return;
+    }
+    const payload: Speech = {
+      conversationId: row.id,
+      rule,
+      text,
+      status: row.status,
+      seq: row.last_seq,
+      answersSeq,
+    };
+    works.push({ lane: speakLane(row.id), kind: "speak", payload, dueAt: now });
+  }
+
   function addMessage(draft: Tracked, message: NewMessage): MessagesTable {
     const { row } = draft;
     row.last_seq += 1;
     row.message_count += 1;
     row.last_message_at = Math.max(row.last_message_at, now);
-    const stored: MessagesTable = {
-      id: newId("msg", now),
-      conversation_id: row.id,
-      seq: row.last_seq,
-      role: message.role,
-      content: message.content,
-      author_id: message.authorId ?? null,
-      author_name: message.authorName ?? null,
-      external_id: message.externalId ?? null,
-      answers_seq: message.answersSeq ?? null,
-      confidence: message.confidence ?? null,
-      sources: message.sources ?? null,
-      skills: message.skills ?? null,
-      tokens_used: message.tokensUsed ?? null,
-      metadata: message.metadata ?? null,
-      audience: message.audience ?? null,
-      created_at: now,
-      edited_at: null,
-      deleted_at: null,
-    };
+    const { files = noFiles } = message;
+    const stored = messageRow(row, message, now);
     messages.push(stored);
     for (const [part, { payload, elsewhere }] of (message.parts ?? []).entries()) {
       const id = `${stored.id}.${part}`;
@@ -211,11 +265,60 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         dueAt: now + (elsewhere?.afterMs ?? 0),
       });
     }
+    const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
+    const added = files.fresh.map(ofMessage);
+    const known = files.uploaded.map(ofMessage);
+    fresh.push(...added);
+    uploaded.push(...known);
+    for (const { id } of added) {
+      works.push({ lane: fileLane(id), kind: "file", payload: { fileId: id, conversationId: row.id }, dueAt: now });
+    }
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
-    draft.tell("message.created", authorOf(stored), { message: stored });
+    draft.mirror({ kind: "message", seq: stored.seq });
+    if (message.role !== "assistant") draft.byPerson = true;
+    happen(draft, {
+      kind: "message",
+      by: message.role,
+      // It may be edited yet.
+      get text() {
+        return stored.content;
+      },
+      confidence: stored.confidence,
+    });
+    const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
+    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
+  }
+
+  function joinMessage(draft: Tracked, message: Grouped, content: string, files: MessageFiles): void {
+    const ofMessage = (file: AttachmentRow) => ({
+      ...file,
+      conversation_id: draft.row.id,
+      message_id: message.messageId,
+      position: message.files + file.position,
+    });
+    const added = files.fresh.map(ofMessage);
+    const known = files.uploaded.map(ofMessage);
+    fresh.push(...added);
+    uploaded.push(...known);
+    for (const { id } of added) {
+      works.push({
+        lane: fileLane(id),
+        kind: "file",
+        payload: { fileId: id, conversationId: draft.row.id },
+        dueAt: now,
+      });
+    }
+    message.files += added.length + known.length;
+    if (message.content === "") message.content = content;
+    const here = messages.find(({ id }) => id === message.messageId);
+    if (here === undefined) joined.add(message);
+    else Object.assign(here, { content: message.content, files: message.files });
+    draft.spoken = true;
+    draft.changed = true;
+    draft.visible = true;
   }
 
   function setStatus(
@@ -244,6 +347,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.snoozed_from = to === "snoozed" ? from : null;
     row.snoozed_until = to === "snoozed" ? snoozedUntil : null;
     row.status = to;
+    row.status_at = now;
+    happen(draft, { kind: "status", from, to });
     if (to === "resolved") row.resolved_at = now;
     if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {
@@ -255,7 +360,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     }
     draft.changed = true;
     draft.visible = true;
-    audit(draft, "status_changed", actor, { from, to, detail: reason ?? null });
+    draft.mirror({ kind: "event", id: audit(draft, "status_changed", actor, { from, to, detail: reason ?? null }) });
     draft.tell(event, actor, { previousStatus: from });
   }
 
@@ -264,9 +369,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     action: AuditAction,
     actor: Actor,
     change: { from?: string | null; to?: string | null; detail?: string | null },
-  ): void {
+  ): string {
+    if (personal.has(actor.type)) draft.byPerson = true;
+    const id = newId("aud", now);
     audits.push({
-      id: newId("aud", now),
+      id,
       workspace_id: draft.row.workspace_id,
       conversation_id: draft.row.id,
       action,
@@ -278,11 +385,13 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       detail: change.detail ?? null,
       created_at: now,
     });
+    return id;
   }
 
   async function flush(tx: Tx): Promise<Effects> {
-    await events.number(tx);
     const changed = [...drafts.values()].filter((draft) => draft.changed);
+    await automate(tx, changed);
+    await events.number(tx);
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
@@ -316,13 +425,18 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       changed.filter((draft) => !draft.isNew),
     );
     if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    for (const { messageId, content, files } of joined) {
+      await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
+    }
+    await storeAttachments(tx, fresh, uploaded);
     if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
     await linkConversations(tx, links);
     if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
-    await writeTags(tx, changed);
+    await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
     works.push(...(await events.store(tx)));
+    works.push(...(await mirrorWork(tx, changed, now)));
     await insertWork(tx, works, now);
     const signalled = [...drafts.values()].filter((draft) => draft.changed);
     return {
@@ -334,50 +448,31 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     };
   }
 
-  async function writeTags(tx: Tx, changed: readonly Tracked[]): Promise<void> {
-    for (const { draft, tag } of tagsRemoved) {
-      await tx
-        .deleteFrom("conversation_tags")
-        .where("conversation_id", "=", draft.row.id)
-        .where("tag", "=", tag)
-        .execute();
+  async function automate(tx: Tx, changed: readonly Tracked[]): Promise<void> {
+    for (const draft of changed) {
+      if (draft.byPerson) draft.row.activity += 1;
+      draft.ruled = true;
     }
-    for (const { row, before, isNew } of changed) {
-      // The tag rows carry what lists filter by.
-      if (isNew || (row.status === before.status && row.sla_state === before.sla_state)) continue;
-      await tx
-        .updateTable("conversation_tags")
-        .set({ status: row.status, sla_state: row.sla_state })
-        .where("conversation_id", "=", row.id)
-        .execute();
-    }
-    for (const { draft, tag } of tagsAdded) {
-      const { row } = draft;
-      const insert = tx.insertInto("conversation_tags").values({
-        workspace_id: row.workspace_id,
-        tag,
-        conversation_id: row.id,
-        started_at: row.started_at,
-        channel: row.channel,
-        status: row.status,
-        sla_state: row.sla_state,
-      });
-      // A tag that is there already stays.
-      await (
-        dialectOf(tx) === "mysql" ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())
-      ).execute();
-    }
+    await runRules(tx, changed, now);
+    const settled = changed.filter(({ answeredByRule, row }) => answeredByRule || row.status !== "open");
+    const lanes = new Set(settled.map(({ row }) => thinkLane(row.id)));
+    // A rule has answered, or given it to people: the bot does not answer as well.
+    for (let at = works.length - 1; at >= 0; at -= 1) if (lanes.has(works[at]?.lane ?? "")) works.splice(at, 1);
   }
 
   return {
     now,
     track,
     addWork: (work) => works.push(work),
+    withdrawFiles(message) {
+      const isOf = ({ message_id: id }: AttachmentRow): boolean => id === message.id;
+      const lanes = new Set(fresh.filter(isOf).map(({ id }) => fileLane(id)));
+      for (const rows of [fresh, uploaded]) rows.splice(0, rows.length, ...rows.filter((row) => !isOf(row)));
+      works.splice(0, works.length, ...works.filter(({ lane }) => !lanes.has(lane)));
+      message.files = null;
+    },
     flush,
   };
 }
 
-function authorOf(message: MessagesTable): Actor {
-  const type = message.role === "user" ? "customer" : message.role;
-  return { type, id: message.author_id, name: message.author_name };
-}
+const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);

@@ -9,5 +9,8 @@ export const checkpoints = [
   "send.marked",
 ] as const;
 
+/** The bytes of a customer's file are stored, and its row does not say so yet: passed only where a platform gives files. */
+export type FileCheckpoint = "file.stored";
+
 /** Called when a point is passed; does nothing in production. */
-export type Checkpoint = (point: (typeof checkpoints)[number]) => void;
+export type Checkpoint = (point: (typeof checkpoints)[number] | FileCheckpoint) => void;

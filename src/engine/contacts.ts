@@ -247,7 +247,7 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
 }
 
 /** The fields that a platform has vouched for. */
-function provenOf(contact: Pick<ContactsTable, "attributes">): readonly string[] {
+export function provenOf(contact: Pick<ContactsTable, "attributes">): readonly string[] {
   return (JSON.parse(contact.attributes) as { readonly proven?: readonly string[] }).proven ?? [];
 }
 

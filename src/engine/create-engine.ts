@@ -5,18 +5,38 @@ import { Problem } from "#domain/problem.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { act } from "./act.ts";
 import { createAcceptance } from "./acceptance.ts";
+import { abandonAmendment, amend } from "./amend.ts";
 import { createAsk } from "./ask.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
+import { eraseShown } from "./desk/erase.ts";
+import { deskEvent, deskNotice } from "./desk/events.ts";
+import { mirror } from "./desk/mirror.ts";
+import { createOffice } from "./desk/office.ts";
 import type { Engine } from "./engine.ts";
-import type { Answerer, Channels, Clock, ConversationSearch, Fanout, FollowUp, Log, Store, Tx, Wake } from "./ports.ts";
-import { isVisit, replyAsAgent } from "./reply.ts";
-import { handOver, readyIfThere } from "./say.ts";
+import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./file-work.ts";
+import type {
+  Answerer,
+  Channels,
+  Clock,
+  ConversationSearch,
+  Fanout,
+  Files,
+  JudgeAnger,
+  Log,
+  Store,
+  Tx,
+  Wake,
+} from "./ports.ts";
+import { readyToReply, replyAsAgent } from "./reply.ts";
+import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
+import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -33,10 +53,14 @@ export interface EngineDependencies {
   readonly answerer: Answerer;
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
   readonly inLanguageOf: ThinkDependencies["inLanguageOf"];
+  readonly judgeAnger: JudgeAnger;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly fanout: Fanout;
   readonly wake: Wake;
   readonly processId: string;
+  /** As people reach us; without a slash at the end. */
+  readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
 }
 
@@ -55,10 +79,26 @@ export interface EngineWork {
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[]): Promise<void>;
-  /** What these two return is to be called when what they stored is durable. */
+  /** An agent's change of a reply. */
+  amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Shows at the agents' desk what has happened. */
+  desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Does what was done at the agents' desk. */
+  deskEvent(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  deskNotice(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Takes back what the desk shows of a conversation that was deleted. */
+  deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Says what rules have to say to customers. */
+  speak(rows: readonly OutboxRow[]): Promise<void>;
+  file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** What these return is to be called when what they stored is durable. */
+  abandonAmend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSend(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -71,7 +111,7 @@ export interface CreatedEngine extends Engine {
 }
 
 export function createEngine(dependencies: EngineDependencies): CreatedEngine {
-  const { store, clock, log, workspaces, accounts, channels, search, fanout, wake, checkpoint } = dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -96,7 +136,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     }
   }
 
-  const enqueue = createAcceptance({ store, search, clock, log, checkpoint, announce });
+  const enqueue = createAcceptance({ store, search, files, clock, log, checkpoint, announce });
 
   async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
@@ -152,6 +192,38 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
         });
       }
     },
+    async amend(rows, signal) {
+      for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
+    },
+    desk: (rows, signal) => mirror(dependencies, rows, signal),
+    async deskEvent(rows, signal) {
+      for (const row of rows) await deskEvent({ ...dependencies, announce }, row, signal);
+    },
+    async deskNotice(rows, signal) {
+      for (const row of rows) await deskNotice({ ...dependencies, announce }, row, signal);
+    },
+    async deskErase(rows, signal) {
+      for (const row of rows) await eraseShown(dependencies, row, signal);
+    },
+    async abandonAmend(tx, row, reason, now) {
+      const effects = await abandonAmendment(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async speak(rows) {
+      for (const row of rows) announce(await speak(dependencies, row));
+    },
+    async abandonSpeech(tx, row, reason, now) {
+      const effects = await abandonSpeech(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async file(rows, signal) {
+      for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
+    },
+    unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
+    async abandonFile(tx, row, reason) {
+      const effects = await abandonFile(tx, row, reason);
+      return () => announce(effects);
+    },
     async abandonSend(tx, row, reason, now) {
       const effects = await abandonDelivery(tx, search, row, reason, now);
       return () => announce(effects);
@@ -186,19 +258,6 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     return workspace;
   }
 
-  /** Loads the adapter of a conversation's account: rendering happens in a transaction, where nothing can be awaited. */
-  async function adapterOf(conversationId: string): Promise<FollowUp | undefined> {
-    const row = await store.read
-      .selectFrom("conversations")
-      .select(["workspace_id", "account_id", "via_account_id", "channel", "customer_email"])
-      .where("id", "=", conversationId)
-      .executeTakeFirst();
-    if (row === undefined) return undefined;
-    await channels.ready({ id: row.account_id });
-    if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
-    return isVisit(row) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
-  }
-
   async function isPerQuestion(rows: readonly OutboxRow[]): Promise<boolean> {
     const [first] = rows;
     if (first === undefined || rows.length === 1) return false;
@@ -217,16 +276,18 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
-      const followUp = await adapterOf(reply.conversationId);
+      const followUp = await readyToReply(dependencies, reply.conversationId);
       const { effects, messageId, seq } = await store.write((tx) =>
-        replyAsAgent(tx, channels, search, workspace, reply, clock.now(), followUp),
+        replyAsAgent(tx, channels, search, files, workspace, reply, clock.now(), followUp),
       );
       announce(effects);
       return { messageId, seq };
     },
+    upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
+    dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);
-      if (change.status === "escalated") await adapterOf(conversationId);
+      if (change.status === "escalated") await readyToReply(dependencies, conversationId);
       announce(
         await store.write((tx) =>
           updateConversation(tx, channels, search, workspace, conversationId, change, actor, clock.now()),
@@ -250,6 +311,15 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
         await store.write((tx) => removeConversation(tx, search, workspace, conversationId, actor, clock.now())),
       );
     },
+    async act(workspaceId, conversationId, action, agent, seen) {
+      const workspace = await workspaceOf(workspaceId);
+      const { acted, effects } = await store.write((tx) =>
+        act(tx, { channels, search }, workspace, conversationId, action, agent, seen, clock.now()),
+      );
+      announce(effects);
+      return acted;
+    },
+    desk: createOffice(dependencies),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.

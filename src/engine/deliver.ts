@@ -1,15 +1,17 @@
 import type { Attempt, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { Role } from "#domain/message.ts";
 import { linkConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
+import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges, followLane, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import { statesBefore } from "./inbound-changes.ts";
-import type { Channels, Clock, ConversationSearch, Reader, Store, Tx } from "./ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -27,6 +29,7 @@ export interface DeliverDependencies {
   readonly clock: Clock;
   readonly channels: Channels;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly checkpoint: Checkpoint;
   /** Gives the signals of what is durable now. */
   readonly announce: (effects: Effects | null) => void;
@@ -43,8 +46,9 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   const delivery = await store.read
     .selectFrom("deliveries")
     .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
+    .innerJoin("messages", "messages.id", "deliveries.message_id")
     .selectAll("deliveries")
-    .select("conversations.context_key")
+    .select(["conversations.context_key", "messages.role"])
     .where("deliveries.id", "=", deliveryId)
     .executeTakeFirst();
   // The conversation was deleted, or the part is settled: nothing is left to send.
@@ -78,6 +82,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     key: delivery.id,
     messageId: delivery.message_id,
     signal,
+    file: (id) => bytesOf(dependencies, delivery.message_id, id),
   };
   const harmless = channels.idempotentSend(account);
 
@@ -166,8 +171,11 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
           conversation_id: delivery?.conversation_id ?? "",
         })),
       );
-      if (note === null || delivery === undefined || numUpdatedRows === 0n) return null;
-      return giveUp(tx, search, delivery, state, note, clock.now());
+      const given =
+        note === null || delivery === undefined || numUpdatedRows === 0n
+          ? null
+          : await giveUp(tx, search, delivery, state, note, clock.now());
+      return withFate(tx, delivery, given, clock.now());
     });
     announce(effects);
   }
@@ -190,6 +198,42 @@ async function otherParts(
     .limit(otherPartsMax)
     .execute();
   return rows.flatMap(({ external_id: externalId }) => externalId ?? []);
+}
+
+/** Shows at the agents' desk, where there is one, what became of an agent's reply. */
+async function withFate(
+  tx: Tx,
+  delivery: { readonly role: Role; readonly message_id: string; readonly conversation_id: string } | undefined,
+  effects: Effects | null,
+  now: number,
+): Promise<Effects | null> {
+  if (delivery?.role !== "agent") return effects;
+  const work = await mirrorAlso(tx, delivery.conversation_id, [{ kind: "fate", id: delivery.message_id }], now);
+  if (work === null) return effects;
+  await insertWork(tx, [work], now);
+  return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
+}
+
+/** Only of the files of this very message. */
+async function bytesOf(
+  { store, files }: DeliverDependencies,
+  messageId: string,
+  id: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const row = await store.read
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("id", "=", id)
+    .where("message_id", "=", messageId)
+    .where("state", "=", "stored")
+    .executeTakeFirst();
+  if (row === undefined) throw new DeliveryError("rejected", "the file of this message is not stored any more");
+  try {
+    return await files.open({ workspaceId: row.workspace_id, id: row.id });
+  } catch (error) {
+    // Nothing has been sent yet, and a storage that is away comes back.
+    throw new DeliveryError("not_sent", "the file of this message cannot be read at the moment", { cause: error });
+  }
 }
 
 /** The customer has looked at the message where the conversation is. */
@@ -245,5 +289,11 @@ export async function abandonDelivery(
     .set({ state, error: note, settled_at: now })
     .where("id", "=", deliveryId)
     .execute();
-  return giveUp(tx, search, delivery, state, note, now);
+  const given = await giveUp(tx, search, delivery, state, note, now);
+  const message = await tx
+    .selectFrom("messages")
+    .select("role")
+    .where("id", "=", delivery.message_id)
+    .executeTakeFirst();
+  return withFate(tx, message === undefined ? undefined : { ...delivery, role: message.role }, given, now);
 }

@@ -1,9 +1,12 @@
 import type { Attributes } from "#domain/audience.ts";
 import type { Accepted, InboundEvent, TypingParty } from "#channel/contract.ts";
+import type { Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Actor, Confidence, Source } from "#domain/message.ts";
 import type { Priority } from "#domain/sla.ts";
 import type { Strictness } from "#domain/workspace.ts";
+import type { Acted, ActingAgent, Action } from "./act.ts";
+import type { Office } from "./desk/office.ts";
 
 /**
  * What can be done with conversations: the only place where their state changes. Each call is one transaction and
@@ -18,12 +21,39 @@ export interface Engine {
   reply(reply: AgentReply): Promise<{ readonly messageId: string; readonly seq: number }>;
   /** Changes a conversation: all of it, or nothing. */
   update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
+  /** Does what an agent at a desk asks for; `seen`: only if the conversation still stands so. */
+  act(workspaceId: string, conversationId: string, action: Action, agent: ActingAgent, seen?: Seen): Promise<Acted>;
+  /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
+  upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
+  /** Takes back an upload that was not sent. */
+  dropUpload(upload: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string }): Promise<void>;
   addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;
   remove(workspaceId: string, conversationId: string, actor: Actor): Promise<void>;
   /** Moves SLA states that are due now, so that a filter on them is exact. */
   settleClocks(workspaceId: string): Promise<void>;
   /** Shows the customer that somebody writes. Not stored. */
   typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
+  /** For agents' desks on platforms. */
+  readonly desk: Office;
+}
+
+export interface Upload {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  /** Null: the customer's first message is still to come. */
+  readonly conversationId: string | null;
+  /** An agent, or a customer's thread: nobody else can send it. */
+  readonly uploadedBy: string;
+  readonly name: string;
+  readonly mediaType: string;
+}
+
+export interface Uploaded {
+  readonly id: string;
+  readonly name: string;
+  /** What the bytes say. */
+  readonly mediaType: string;
+  readonly bytes: number;
 }
 
 export interface Query {
@@ -69,10 +99,16 @@ export interface AgentReply {
   readonly content: string;
   /** The agent's address; created as an agent of the workspace is not needed. */
   readonly authorEmail: string;
+  /** The name that customers see where the address is no agent's of the workspace. */
+  readonly authorName?: string;
   /** The sender's own id of this reply: the same id again is the same reply. */
   readonly clientId?: string;
   /** The newest message that the agent had seen; refused when the customer or a colleague has written since. */
   readonly basedOnSeq?: number;
+  /** Uploads of {@link Engine.upload} that go with it; the content may then be empty. */
+  readonly files?: readonly string[];
+  /** Who has uploaded them. */
+  readonly uploadedBy?: string;
   readonly actor: Actor;
 }
 
@@ -84,11 +120,15 @@ export type Snooze =
 export interface ConversationChange {
   readonly status?: Status;
   readonly assignedTo?: string;
+  /** Claims it also from the colleague who has put it to sleep. */
+  readonly takeOver?: boolean;
   readonly snooze?: Snooze;
   /** Replaces the set; already trimmed, lower-cased, without duplicates. */
   readonly tags?: readonly string[];
   /** Adds to the set. */
   readonly addTags?: readonly string[];
+  /** Takes from the set. */
+  readonly removeTags?: readonly string[];
   readonly priority?: Priority;
   readonly notes?: readonly NewNote[];
   /** The sender's own id of this change: its notes are not added again. */

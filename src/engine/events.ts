@@ -10,6 +10,7 @@ import { insertWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { EndpointWish, NewEvent } from "#store/webhooks.ts";
 import { endpointWishes, insertEvents } from "#store/webhooks.ts";
+import type { AttachmentRow } from "./attachments.ts";
 import type { Tx } from "./ports.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "./representation.ts";
 
@@ -17,8 +18,12 @@ export interface EventDetails {
   /** Where the event is a change of status. */
   readonly previousStatus?: Status;
   readonly message?: MessagesTable;
+  /** What came with the message. */
+  readonly attachments?: readonly AttachmentRow[];
   /** Why something failed, in words for people. */
   readonly error?: string;
+  /** What a rule wants the agents to know. */
+  readonly notice?: { readonly rule: string; readonly text: string };
 }
 
 interface Subject {
@@ -95,8 +100,9 @@ export function createEvents(now: number): Events {
             previous_status: details.previousStatus ?? null,
             actor: { type: actor.type, id: actor.id, name: actor.name },
             sequence,
-            ...(details.message === undefined ? {} : { message: messageItem(details.message) }),
+            ...(details.message === undefined ? {} : { message: messageItem(details.message, details.attachments) }),
             ...(details.error === undefined ? {} : { error: details.error }),
+            ...(details.notice === undefined ? {} : { notice: details.notice }),
           },
         });
       });
@@ -182,4 +188,10 @@ async function tagsOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<strin
     .execute();
   const byConversation = Map.groupBy(rows, (row) => row.conversation_id);
   return new Map([...byConversation].map(([id, of]) => [id, of.map(({ tag }) => tag)]));
+}
+
+/** Who a message is told to be of. */
+export function authorOf(message: MessagesTable): Actor {
+  const type = message.role === "user" ? "customer" : message.role;
+  return { type, id: message.author_id, name: message.author_name };
 }

@@ -1,6 +1,7 @@
 import { systemActor } from "#domain/message.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { DeliveriesTable } from "#store/schema.ts";
+import { attachmentsOf } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
 import type { Tx } from "./ports.ts";
 import { insertNote } from "./update.ts";
@@ -28,7 +29,8 @@ export async function noteFailure(
     .selectAll()
     .where("id", "=", delivery.message_id)
     .executeTakeFirstOrThrow();
-  draft.tell("message.delivery_failed", systemActor("delivery"), { message, error: reason });
+  const attachments = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
+  draft.tell("message.delivery_failed", systemActor("delivery"), { message, attachments, error: reason });
 }
 
 /** Notes in the conversation, for its agents, what stands between them and the customer. */

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { Effects } from "./changes.ts";
-import type { Clock, ConversationSearch, Log, Store } from "./ports.ts";
+import { sweepFiles } from "./file-work.ts";
+import type { Clock, ConversationSearch, Files, Log, Store } from "./ports.ts";
 import { expireContacts, expireConversations, workspacesWithRetention } from "./retention.ts";
 import { sweep } from "./sweep.ts";
 
@@ -34,6 +35,7 @@ export interface HousekeepingDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly announce: (effects: Effects) => void;
 }
 
@@ -92,6 +94,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
         ),
       "monthly counters": () => old("counters", "window_start", kept.monthlyCounterMs),
       "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
+      files: () => sweepFiles(dependencies, signal),
       processes: () => old("processes", "heartbeat_at", kept.processMs),
       connections: () => old("connection_leases", "lease_until", kept.processMs),
     };

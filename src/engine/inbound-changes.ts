@@ -1,7 +1,9 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import { dropAttachments } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
 import { indexLane } from "./changes.ts";
+import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Tx } from "./ports.ts";
 
@@ -34,8 +36,17 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
     )
     .where("id", "=", message.id)
     .execute();
+  if (event.kind === "delete") {
+    const files = await tx
+      .selectFrom("attachments")
+      .select(["id", "workspace_id"])
+      .where("message_id", "=", message.id)
+      .execute();
+    for (const work of await dropAttachments(tx, files, changes.now)) changes.addWork(work);
+    if (files.length > 0) await tx.updateTable("messages").set({ files: null }).where("id", "=", message.id).execute();
+  }
   changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
-  draft.touch();
+  draft.mirror({ kind: "changed", id: message.id });
   return message.id;
 }
 
@@ -98,6 +109,13 @@ export async function applyDelivery(
       })
       .where("id", "=", delivery.id)
       .execute();
+    const shown = await mirrorAlso(
+      tx,
+      delivery.conversation_id,
+      [{ kind: "fate", id: delivery.message_id }],
+      changes.now,
+    );
+    if (shown !== null) changes.addWork(shown);
     if (event.state === "failed") {
       await noteFailure(tx, changes, delivery, event.error ?? "the platform reported a failure");
     }

@@ -5,7 +5,8 @@ import { claimLanes, dueLanes } from "#store/outbox.ts";
 import { mergeContacts, unmergeContact } from "./contact-merge.ts";
 import type { Forgotten } from "./forget.ts";
 import { forgetCustomer, purgeIndex } from "./forget.ts";
-import type { Clock, ConversationSearch, Store } from "./ports.ts";
+import { removeFiles } from "./file-work.ts";
+import type { Clock, ConversationSearch, Files, Store } from "./ports.ts";
 import { relink } from "./relink.ts";
 import { closeWorkspace, emptyWorkspace } from "./remove-workspace.ts";
 
@@ -35,8 +36,9 @@ export function createPeople(dependencies: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
+  readonly files: Files;
 }): People {
-  const { store, clock, search } = dependencies;
+  const { store, clock, search, files } = dependencies;
 
   /** Brings the conversations along at once, so that what is shown next is right also while no server runs. */
   async function relinkNow(): Promise<void> {
@@ -52,6 +54,28 @@ export function createPeople(dependencies: {
       for (const group of Map.groupBy(rows, ({ lane }) => lane).values()) {
         await store.write((tx) => relink(tx, search, group, clock.now()));
       }
+    }
+  }
+
+  /** What was erased is erased when the command ends, also while no server runs. */
+  async function removeFilesNow(): Promise<void> {
+    const id = newId("ses", clock.now());
+    const { signal } = new AbortController();
+    for (let round = 0; round < roundsMax; round += 1) {
+      const now = clock.now();
+      const due = await store.read
+        .selectFrom("outbox")
+        .select("lane")
+        .where("kind", "=", "unfile")
+        .where("due_at", "<=", now)
+        .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
+        .limit(100)
+        .execute();
+      if (due.length === 0) return;
+      const lanes = [...new Set(due.map(({ lane }) => lane))];
+      const rows = await store.write((tx) => claimLanes(tx, lanes, { id, until: now + leaseMs }, now));
+      if (rows.length === 0) return;
+      await removeFiles({ store, files }, rows, signal);
     }
   }
 
@@ -73,12 +97,15 @@ export function createPeople(dependencies: {
         .where("id", "=", workspaceId)
         .executeTakeFirstOrThrow();
       const workspace = { ...row, settings: storedSettings(settings) };
-      return forgetCustomer({ store, clock, search, progress }, workspace, email);
+      const forgotten = await forgetCustomer({ store, clock, search, progress }, workspace, email);
+      await removeFilesNow();
+      return forgotten;
     },
     async removeWorkspace(workspaceId, progress) {
       await store.write((tx) => closeWorkspace(tx, workspaceId, clock.now()));
       await emptyWorkspace({ store, clock, search }, workspaceId, new AbortController().signal, progress);
       await purgeIndex({ store, search });
+      await removeFilesNow();
     },
   };
 }

@@ -10,8 +10,11 @@ import type {
   SendContext,
   TypingParty,
 } from "#channel/contract.ts";
+import type { Desk } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Channel, Confidence, Source } from "#domain/message.ts";
+import type { SkillCall } from "#domain/skill.ts";
+import { sizeText } from "#domain/files.ts";
 import type { SlaState } from "#domain/sla.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Database } from "#store/schema.ts";
@@ -55,6 +58,10 @@ export interface Question {
   /** Tags of gated documents that this asker may see; documents without tags are for everyone. */
   readonly audience: readonly string[];
   readonly settings: WorkspaceSettings;
+  /** The question in its conversation; absent where there is none, and nothing may be changed anywhere. */
+  readonly turn?: Turn;
+  /** What was looked up for it elsewhere: sources of their own, beside the documents. */
+  readonly lookups?: readonly Lookup[];
   /** For a language model, 0 to 1; absent: 0. */
   readonly temperature?: number;
   /**
@@ -64,6 +71,31 @@ export interface Question {
   readonly whenModelFails?: "tell" | "extract";
   /** Called with each piece of the answer's text as it is made. */
   readonly onToken?: (delta: string) => void;
+}
+
+export interface Turn {
+  readonly conversationId: string;
+  /** The first of the customer's messages that are answered: the same, however often the answer is tried. */
+  readonly firstSeq: number;
+  /** Who asks, where that is proven. */
+  readonly user: VerifiedUser | null;
+}
+
+export interface VerifiedUser {
+  readonly id: string;
+  readonly email: string | null;
+  readonly plan: string | null;
+}
+
+/** What a skill has found. */
+export interface Lookup {
+  /** Its name. */
+  readonly skill: string;
+  readonly title: string;
+  /** A line for each field. */
+  readonly text: string;
+  /** As the skill's own template tells it. */
+  readonly told: string;
 }
 
 export interface Answer {
@@ -76,8 +108,16 @@ export interface Answer {
   readonly answered: boolean;
   readonly skillsFired: readonly string[];
   readonly tokensUsed: number;
+  /** For the audit log. */
+  readonly calls?: readonly SkillCall[];
+  /** What the customer has told of themselves, to be kept. */
+  readonly lead?: { readonly name?: string; readonly email?: string; readonly phone?: string };
+  /** People are to take over, and why. */
+  readonly escalate?: string;
 }
 
+/** Judges how angry or frustrated a customer's message is. */
+export type JudgeAnger = (text: string, by: WorkspaceSettings["angerJudgedBy"], signal: AbortSignal) => Promise<number>;
 /** By which account, and after how long, a reply goes to a visitor who has not looked at it. */
 export interface FollowUp {
   readonly accountId: string;
@@ -97,11 +137,71 @@ export interface Channels {
     attempt: Attempt,
   ): Promise<Receipt | null | "cannot_tell">;
   idempotentSend(account: Pick<Account, "id">): boolean;
+  /** The largest file that the account's channel carries; 0 where it carries none. */
+  fileBytesMax(account: Pick<Account, "id">): number;
+  /** Undefined where the channel's adapter cannot fetch files. */
+  fetchFile(
+    account: Pick<Account, "id">,
+    ref: string,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> | undefined;
   /** Whether the account's adapter is loaded in this process. */
   loaded(account: Pick<Account, "id">): boolean;
   /** The workspace's account that takes replies to visitors who have left, loaded; undefined where there is none. */
   followUp(workspaceId: string): Promise<FollowUp | undefined>;
   typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
+  /** Whether a part that was sent can be changed, or taken back. */
+  can(account: Pick<Account, "id">, what: "edit" | "remove"): boolean;
+  edit(account: Pick<Account, "id">, part: Part, externalId: string, context: SendContext): Promise<void>;
+  remove(account: Pick<Account, "id">, externalId: string, context: SendContext): Promise<void>;
+  /** The agents' desk on this account; undefined where there is none. */
+  desk(account: Pick<Account, "id">): Desk | undefined;
+  /** The account of this name; undefined where there is none, or it is disabled. */
+  named(workspaceId: string, name: string): Promise<{ readonly id: string } | undefined>;
+}
+
+export interface FileName {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/** More bytes than are taken. */
+export class FileTooLarge extends Error {
+  constructor(bytesMax: number) {
+    super(`it is larger than ${sizeText(bytesMax)}, which is the most that is taken`);
+    this.name = "FileTooLarge";
+  }
+}
+
+/** The bytes of files. What is known of them stands in the database. */
+export interface Files {
+  /** Of one file, and of all files of a message together. */
+  readonly bytesMax: number;
+  readonly messageBytesMax: number;
+  /**
+   * Stores what comes, whole or not at all; the same name again replaces it. `max` can only lower {@link bytesMax}. Rejects
+   * with {@link FileTooLarge}. `mediaType` is what the bytes say, whatever was declared.
+   */
+  store(
+    name: FileName,
+    source: AsyncIterable<Uint8Array>,
+    declaredType: string,
+    max: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly bytes: number; readonly sha256: string; readonly mediaType: string }>;
+  /** Rejects where it is not stored (any more). */
+  open(name: FileName): Promise<AsyncIterable<Uint8Array>>;
+  /** Removing what is not there is no failure. */
+  remove(name: FileName): Promise<void>;
+  /** All that is stored, for finding what belongs to nothing. */
+  stored(): AsyncIterable<FileName & { readonly storedAt: number }>;
+  /** An address by which anybody who has it gets the file, for so long. */
+  link(id: string, lifetimeMs: number): string;
+  /** Null: the token is not ours, or was changed. */
+  ofLink(token: string): { readonly id: string; readonly expired: boolean } | null;
+  /** Platforms' names for files are stored encrypted: some of them open the file. */
+  seal(ref: string): string;
+  unseal(sealed: string): string;
 }
 
 /** Signals between parts of the program, in one process or several. Hints only: the truth is in the database. */

@@ -4,6 +4,7 @@ import { defaultSettings } from "#domain/workspace.ts";
 import { chunks } from "#store/customers.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
+import { dropAttachments } from "./attachments.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
 import { deleteEndpoint, deleteEventsOfWorkspace } from "#store/webhooks.ts";
@@ -99,6 +100,20 @@ export async function emptyWorkspace(
     if (document === undefined) break;
     await removeDocument(store, document.id);
   }
+  // Uploads of customers who never wrote.
+  for (;;) {
+    signal.throwIfAborted();
+    const rows = await store.read
+      .selectFrom("attachments")
+      .select(["id", "workspace_id"])
+      .where("workspace_id", "=", workspaceId)
+      .limit(rowsAtOnce)
+      .execute();
+    if (rows.length === 0) break;
+    await store.write(async (tx) => {
+      await insertWork(tx, await dropAttachments(tx, rows, clock.now()), clock.now());
+    });
+  }
   for (const { id } of await of("accounts", 10_000)) {
     for (;;) {
       signal.throwIfAborted();
@@ -171,6 +186,7 @@ export async function emptyWorkspace(
   // Of documents and tests; those of conversations went with them.
   while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
   await removeCrawling(store, signal);
+  await store.write((tx) => tx.deleteFrom("rule_turns").where("workspace_id", "=", workspaceId).execute());
   await store.write(async (tx) => {
     await tx.deleteFrom("counters").where("name", "=", `queries:${workspaceId}`).execute();
     await removeWork(tx, [retimeWork(workspaceId, 0).lane]);

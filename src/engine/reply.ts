@@ -1,11 +1,13 @@
 import { Problem } from "#domain/problem.ts";
 import { agentName } from "#store/agents.ts";
+import { uploadsForReply } from "./attachments.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import type { Channels, ConversationSearch, FollowUp, Tx } from "./ports.ts";
-import { renderParts } from "./say.ts";
+import { withFiles } from "./outbound-files.ts";
+import type { Channels, ConversationSearch, Files, FollowUp, Store, Tx } from "./ports.ts";
+import { readyIfThere, renderParts } from "./say.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -20,6 +22,7 @@ export async function replyAsAgent(
   tx: Tx,
   channels: Channels,
   search: ConversationSearch,
+  files: Pick<Files, "link" | "messageBytesMax">,
   workspace: Workspace,
   reply: AgentReply,
   now: number,
@@ -31,20 +34,28 @@ export async function replyAsAgent(
   if (reply.basedOnSeq !== undefined) await refuseStale(tx, reply, reply.basedOnSeq);
   if (row.status === "archived")
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  const attached = await uploadsForReply(tx, row.id, reply.files ?? [], reply.uploadedBy ?? "", files.messageBytesMax);
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   if (row.status === "open" || row.status === "escalated") claim(draft, reply.authorEmail, reply.actor);
-  const authorName = await agentName(tx, workspace.id, reply.authorEmail);
+  const authorName = await agentName(tx, workspace.id, reply.authorEmail, reply.authorName);
   const message = draft.addMessage({
     role: "agent",
     content: reply.content,
     authorId: reply.authorEmail,
     authorName,
     externalId: reply.clientId ?? null,
+    files: { fresh: [], uploaded: attached },
     parts: renderParts(
       channels,
       draft.row,
-      { role: "agent", authorName, markdown: reply.content, sources: [] },
+      withFiles(
+        channels,
+        files,
+        draft.row,
+        { role: "agent", authorName, markdown: reply.content, sources: [] },
+        attached,
+      ),
       // Only a visitor of a website can have left it, and only an address that they gave can be written to.
       isVisit(draft.row) && draft.row.customer_email !== null ? followUp : undefined,
     ),
@@ -54,7 +65,26 @@ export async function replyAsAgent(
   return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
 }
 
-export const isVisit = ({ channel }: Pick<ConversationRow, "channel">): boolean =>
+/**
+ * Loads the adapters that a reply in this conversation goes by: rendering happens in a transaction, where nothing can be
+ * awaited. Resolves to the way by which it follows a visitor who has left.
+ */
+export async function readyToReply(
+  { store, channels }: { readonly store: Store; readonly channels: Channels },
+  conversationId: string,
+): Promise<FollowUp | undefined> {
+  const row = await store.read
+    .selectFrom("conversations")
+    .select(["workspace_id", "account_id", "via_account_id", "channel", "customer_email"])
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  await channels.ready({ id: row.account_id });
+  if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
+  return isVisit(row) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
+}
+
+const isVisit = ({ channel }: Pick<ConversationRow, "channel">): boolean =>
   channel === "widget" || channel === "hosted";
 
 /** A reply that was written without having seen the newest messages may be wrong by now. */

@@ -5,6 +5,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { DocumentsTable } from "#store/schema-knowledge.ts";
+import type { AttachmentRow } from "./attachments.ts";
 
 // Rows as the API shows them, and as events tell of them: a client reads both with the same code.
 
@@ -44,13 +45,33 @@ function currentSlaState(row: ConversationRow, settings: WorkspaceSettings, now:
   return slaState(clock, settings.slaTargets[row.priority], now);
 }
 
-export function messageItem(row: Selectable<MessagesTable>): object {
+/**
+ * A file of a message. `url` is an address that ends to work after a while; events have none, since they are read late.
+ */
+function attachmentItem(row: AttachmentRow, link?: (id: string) => string): object {
+  return {
+    id: row.id,
+    name: row.name,
+    media_type: row.media_type,
+    bytes: row.bytes,
+    state: row.state,
+    error: row.reason,
+    url: row.state === "stored" && link !== undefined ? link(row.id) : null,
+  };
+}
+
+export function messageItem(
+  row: Selectable<MessagesTable>,
+  attachments: readonly AttachmentRow[] = [],
+  link?: (id: string) => string,
+): object {
   return {
     id: row.id,
     role: row.role,
     // What the customer took back on their platform is not shown again here.
     content: row.deleted_at === null ? row.content : "",
     created_at: timestamp(row.created_at),
+    ...(attachments.length === 0 ? {} : { attachments: attachments.map((file) => attachmentItem(file, link)) }),
     ...(row.metadata === null || row.role !== "user"
       ? {}
       : { metadata: JSON.parse(row.metadata) as Readonly<Record<string, unknown>> }),

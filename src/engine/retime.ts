@@ -10,8 +10,9 @@ import type { Clock, ConversationSearch, Reader, Store } from "./ports.ts";
 import { nextTimer } from "./timers.ts";
 import { readWorkspace } from "./workspaces.ts";
 
-/** The states whose timers depend on settings. */
-const timed = ["open", "escalated", "resolved"] as const satisfies readonly Status[];
+/** The states whose timers depend on settings; in the last three those of rules do. */
+const timed = ["open", "escalated", "resolved", "claimed", "snoozed", "archived"] as const satisfies readonly Status[];
+const ruled: ReadonlySet<Status> = new Set(["claimed", "snoozed", "archived"]);
 
 const pageSize = 500;
 const settledAtOnce = 20;
@@ -72,7 +73,7 @@ export async function retime(
     });
     for (const each of effects) announce(each);
   }
-  const next = following(work, status, page);
+  const next = following(work, status, page, workspace.settings);
   await store.write(async (tx) => {
     await finishWork(tx, rows);
     if (next === undefined) return;
@@ -85,13 +86,16 @@ function following(
   { workspaceId }: Retime,
   status: (typeof timed)[number],
   page: readonly ConversationRow[],
+  settings: WorkspaceSettings,
 ): Retime | undefined {
   const last = page.at(-1);
   if (last !== undefined && page.length === pageSize) {
     return { workspaceId, status, after: { startedAt: last.started_at, id: last.id } };
   }
   const nextStatus = timed[timed.indexOf(status) + 1];
-  return nextStatus === undefined ? undefined : { workspaceId, status: nextStatus };
+  const goesOn =
+    nextStatus !== undefined && (!ruled.has(nextStatus) || settings.rules.some((rule) => rule.when.kind === "time"));
+  return goesOn ? { workspaceId, status: nextStatus } : undefined;
 }
 
 function pageOf(db: Reader, workspaceId: string, status: Status, after: Retime["after"]): Promise<ConversationRow[]> {

@@ -4,7 +4,8 @@ import type { Actor, Source } from "#domain/message.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
-import type { Draft, NewMessage, NewPart } from "./changes.ts";
+import type { Draft } from "./changes.ts";
+import type { NewMessage, NewPart } from "./new-message.ts";
 import type { Channels, FollowUp } from "./ports.ts";
 
 /**
@@ -65,12 +66,20 @@ export function handOver(
   channels: Channels,
   settings: WorkspaceSettings,
   actor: Actor,
-  how: { readonly reason?: string; readonly answersSeq?: number },
+  how: {
+    readonly reason?: string;
+    readonly answersSeq?: number;
+    /** What has led to it. */
+    readonly skills?: readonly string[];
+    readonly tokensUsed?: number;
+  },
 ): MessagesTable {
   const { row } = draft;
   const message = say(draft, channels, settings, [], {
     content: settings.handoverMessage,
     ...(how.answersSeq === undefined ? {} : { answersSeq: how.answersSeq }),
+    ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
+    ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
   });
   draft.setStatus("escalated", actor, how.reason === undefined ? {} : { reason: how.reason });
   draft.setTags(["escalated"], [], actor);

@@ -1,6 +1,8 @@
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
+import type { Confidence } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -8,7 +10,18 @@ import { finishWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
-import type { Answer, Answerer, Channels, Clock, Question, Reader, Store, ConversationSearch } from "./ports.ts";
+import { claimDetails, verifiedUser } from "./customer.ts";
+import type {
+  Answer,
+  Answerer,
+  Channels,
+  Clock,
+  ConversationSearch,
+  JudgeAnger,
+  Question,
+  Reader,
+  Store,
+} from "./ports.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
 import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -22,12 +35,16 @@ export interface ThinkDependencies {
   readonly asksForHuman: (text: string, phrases: readonly string[]) => boolean;
   /** The settings, with what is said by itself in the language of these texts, the newest first. */
   readonly inLanguageOf: (settings: WorkspaceSettings, newestFirst: readonly string[]) => WorkspaceSettings;
+  readonly judgeAnger: JudgeAnger;
 }
 
 /** How one question over the API is to be answered; stored with its work. `audience`: what this asker may see. */
 export type QuestionOptions = Partial<
   Pick<Question, "strictness" | "topK" | "documentIds" | "audience" | "temperature">
->;
+> & {
+  /** The user whom this very request has proven. */
+  readonly userId?: string;
+};
 
 /** What holds only while the client of the API waits. */
 export type Live = Pick<Question, "onToken" | "whenModelFails">;
@@ -44,9 +61,11 @@ const sourcesMax = 5;
 
 const silent: Thought = { effects: null, reply: null, answer: null };
 
-type Turn =
+type Decision =
   | { readonly kind: "answer"; readonly answer: Answer; readonly escalate: boolean }
-  | { readonly kind: "escalate"; readonly reason: string };
+  | { readonly kind: "escalate"; readonly reason: string; readonly answer?: Answer }
+  /** There are files, and not a word: the bot reads words. Counts as an answer that it does not know. */
+  | { readonly kind: "files_only"; readonly escalate: boolean; readonly answer?: undefined };
 
 /**
  * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
@@ -54,7 +73,7 @@ type Turn =
  * API) nothing newer has come.
  */
 export async function think(
-  { store, clock, answerer, channels, search, asksForHuman, inLanguageOf }: ThinkDependencies,
+  { store, clock, answerer, channels, search, asksForHuman, inLanguageOf, judgeAnger }: ThinkDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
   live: Live,
@@ -81,7 +100,7 @@ export async function think(
   const asked = messages.filter(
     (message) =>
       message.role === "user" &&
-      message.content !== "" &&
+      (message.content !== "" || (message.files ?? 0) > 0) &&
       (perQuestion ? message.seq === seq : message.seq > conversation.settled_seq),
   );
   const last = asked.at(-1);
@@ -90,7 +109,10 @@ export async function think(
   const known = Math.max(...messages.filter(({ role }) => role === "user").map((message) => message.seq));
   const written = messages.filter(({ role }) => role === "user").map(({ content }) => content);
   const settings = inLanguageOf(workspace.settings, written.toReversed());
-  const text = asked.map(({ content }) => content).join("\n");
+  const text = asked
+    .map(({ content }) => content)
+    .filter((content) => content !== "")
+    .join("\n");
 
   if (!perQuestion) {
     channels.typing({ id: conversation.account_id }, conversation.context_key, {
@@ -98,13 +120,22 @@ export async function think(
       name: settings.botName,
     });
   }
-  const turn = await decide();
+  const turn = await decide(conversation);
   return finish(turn);
 
-  async function decide(): Promise<Turn> {
+  async function decide(current: ConversationRow): Promise<Decision> {
     if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
       return { kind: "escalate", reason: "the customer asked for a person" };
     }
+    const streakWith = (confidence: Confidence): number => (confidence === "low" ? current.low_streak + 1 : 0);
+    if (text === "") {
+      return { kind: "files_only", escalate: streakWith("low") >= settings.lowAnswersToEscalate };
+    }
+    const { angerToEscalate, angerJudgedBy } = settings;
+    if (angerToEscalate !== null && (await judgeAnger(text, angerJudgedBy, signal)) >= angerToEscalate) {
+      return { kind: "escalate", reason: "the customer seems to be angry or frustrated" };
+    }
+    const { userId, ...choices } = options ?? {};
     const question: Question = {
       workspaceId: workspace.id,
       text,
@@ -116,7 +147,16 @@ export async function think(
       strictness: settings.strictness,
       topK: sourcesMax,
       settings,
-      ...options,
+      turn: {
+        conversationId,
+        firstSeq: asked[0]?.seq ?? 0,
+        // Only skills ask for it.
+        user:
+          settings.skills.length === 0
+            ? null
+            : await verifiedUser(store.read, current, messages, perQuestion ? { userId } : undefined),
+      },
+      ...choices,
       audience,
       // Unless a client waits that can be told: silence would help no customer.
       whenModelFails: "extract",
@@ -124,11 +164,11 @@ export async function think(
     };
     const answer = await untilAborted(answerer.answer(question, signal), signal);
     signal.throwIfAborted();
-    const streak = answer.confidence === "low" ? (conversation?.low_streak ?? 0) + 1 : 0;
-    return { kind: "answer", answer, escalate: streak >= settings.lowAnswersToEscalate };
+    if (answer.escalate !== undefined) return { kind: "escalate", reason: answer.escalate, answer };
+    return { kind: "answer", answer, escalate: streakWith(answer.confidence) >= settings.lowAnswersToEscalate };
   }
 
-  function finish(found: Turn | null): Promise<Thought> {
+  function finish(found: Decision | null): Promise<Thought> {
     return store.write(async (tx) => {
       // What comes too late is not said.
       signal.throwIfAborted();
@@ -142,16 +182,29 @@ export async function think(
       const changes = createChanges(clock.now(), search);
       const draft = changes.track(row, settings, false);
       const reply = settle(draft, found, perQuestion ? last.seq : known);
-      return { effects: await changes.flush(tx), reply, answer: found.kind === "answer" ? found.answer : null };
+      for (const { skill, outcome, arguments: names } of found.answer?.calls ?? []) {
+        const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
+        draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
+      }
+      if (found.answer?.lead !== undefined) await claimDetails(tx, draft, found.answer.lead, changes.now);
+      return { effects: await changes.flush(tx), reply, answer: found.answer ?? null };
     });
   }
 
-  function settle(draft: Draft, found: Turn, answersSeq: number): MessagesTable {
+  function settle(draft: Draft, found: Decision, answersSeq: number): MessagesTable {
     const { row } = draft;
     row.settled_seq = Math.max(row.settled_seq, answersSeq);
     const answer = found.kind === "answer" ? found.answer : null;
     const escalate = found.kind === "escalate" || found.escalate;
     let reply: MessagesTable | undefined;
+    if (found.kind === "files_only" && !escalate) {
+      row.low_streak += 1;
+      reply = say(draft, channels, settings, [], {
+        content: settings.filesOnlyMessage,
+        answersSeq,
+        confidence: "low",
+      });
+    }
     if (answer !== null && (answer.answered || !escalate)) {
       row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
       reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), {
@@ -169,11 +222,18 @@ export async function think(
     }
     const reason =
       found.kind === "escalate" ? found.reason : `${settings.lowAnswersToEscalate} answers in a row of low confidence`;
-    return handOver(draft, channels, settings, systemActor("escalation"), { reason, answersSeq });
+    const spent = found.kind === "escalate" ? found.answer : undefined;
+    return handOver(draft, channels, settings, systemActor("escalation"), {
+      reason,
+      answersSeq,
+      ...(spent === undefined ? {} : { skills: spent.skillsFired, tokensUsed: spent.tokensUsed }),
+    });
   }
 }
 
-type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience">;
+const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });
+
+type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files">;
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
@@ -184,7 +244,7 @@ async function recentMessages(
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
   let query = db
     .selectFrom("messages")
-    .select(["seq", "role", "content", "audience"])
+    .select(["seq", "role", "content", "audience", "author_id", "files"])
     .where("conversation_id", "=", conversation.id)
     .where("seq", ">", from);
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);

@@ -1,6 +1,7 @@
 import { nextSlaChange } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import { ruleDueAt } from "./automation.ts";
 
 const dayMs = 86_400_000;
 
@@ -15,6 +16,10 @@ export function autoArchiveAt(row: ConversationRow, settings: WorkspaceSettings)
   return row.resolved_at + settings.autoArchiveDays * dayMs;
 }
 
+/** What was due before has been looked at. */
+const dueRule = (row: ConversationRow, at: number | null): number | null =>
+  at !== null && at > row.rules_until ? at : null;
+
 /**
  * When something next happens to this conversation by itself, in epoch milliseconds; null when nothing will. One timer
  * row a conversation is due at this time or earlier; when it fires, what is due is done and the next time is set.
@@ -26,6 +31,7 @@ export function nextTimer(row: ConversationRow, settings: WorkspaceSettings, now
     autoResolveAt(row, settings),
     autoArchiveAt(row, settings),
     nextSlaChange(clock, settings.slaTargets[row.priority], now),
+    ...settings.rules.map((rule) => dueRule(row, ruleDueAt(row, rule))),
   ].filter((at) => at !== null);
   return times.length === 0 ? null : Math.min(...times);
 }

@@ -6,8 +6,11 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import { deleteEventsOf } from "#store/webhooks.ts";
+import { dropAttachments } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
-import { createChanges, followLane, sendLane, thinkLane, timerLane } from "./changes.ts";
+import { createChanges, followLane, sendLane, speakLane, thinkLane, timerLane } from "./changes.ts";
+import { eraseWork } from "./desk/erase-work.ts";
+import { deskLane } from "./desk/mirror-work.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
 import { handOver } from "./say.ts";
@@ -63,7 +66,7 @@ function changeStatus(
   const { status, assignedTo } = change;
   if (status === "claimed") {
     if (assignedTo === undefined) throw new Problem("missing_field", "assigned_to is required to claim a conversation");
-    claim(draft, assignedTo, actor);
+    claim(draft, assignedTo, actor, change.takeOver);
     return;
   }
   if (status !== undefined) {
@@ -94,14 +97,14 @@ function isNewEscalation({ status, snoozed_from }: ConversationRow): boolean {
 }
 
 /** One winner: who comes second is told who was first. The winner again changes nothing. */
-export function claim(draft: Draft, email: string, actor: Actor): void {
+export function claim(draft: Draft, email: string, actor: Actor, takeOver = false): void {
   const { row } = draft;
   if (row.status === "claimed") {
     if (row.assigned_to === email) return;
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
   // Snoozed by the agent who has it: it is still theirs.
-  if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email) {
+  if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email && !takeOver) {
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
   draft.setStatus("claimed", actor);
@@ -111,18 +114,21 @@ export function claim(draft: Draft, email: string, actor: Actor): void {
 function assign(draft: Draft, email: string, actor: Actor): void {
   const { row } = draft;
   if (row.assigned_to === email) return;
-  draft.audit("assigned", actor, { from: row.assigned_to, to: email });
+  const entry = draft.audit("assigned", actor, { from: row.assigned_to, to: email });
+  // The first to have it has claimed it, which is shown already.
+  if (row.assigned_to !== null) draft.mirror({ kind: "event", id: entry });
   row.assigned_to = email;
   draft.tell("conversation.assigned", actor);
   draft.touch();
 }
 
 async function changeTags(tx: Tx, draft: Draft, change: ConversationChange, actor: Actor): Promise<void> {
-  if (change.tags === undefined && change.addTags === undefined) return;
+  if (change.tags === undefined && change.addTags === undefined && change.removeTags === undefined) return;
   const before = (
     await tx.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", draft.row.id).execute()
   ).map(({ tag }) => tag);
   const after = new Set([...(change.tags ?? before), ...(change.addTags ?? [])]);
+  for (const tag of change.removeTags ?? []) after.delete(tag);
   if (after.size > tagsMax) throw new Problem("invalid_parameter", `tags: a conversation has at most ${tagsMax}`);
   draft.setTags(
     [...after].filter((tag) => !before.includes(tag)),
@@ -142,7 +148,7 @@ export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Act
     .values({ id, conversation_id: draft.row.id, content: note.content, author, created_at: now })
     .execute();
   draft.audit("note_added", actor, { detail: id });
-  draft.touch();
+  draft.mirror({ kind: "note", id });
   return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
 }
 
@@ -186,13 +192,29 @@ export async function removeConversation(
     )
     .execute();
   await tx.deleteFrom("deliveries").where("conversation_id", "=", row.id).execute();
+  for (const work of await eraseWork(tx, row.id, now)) changes.addWork(work);
+  const files = await tx
+    .selectFrom("attachments")
+    .select(["id", "workspace_id"])
+    .where("conversation_id", "=", row.id)
+    .execute();
+  for (const work of await dropAttachments(tx, files, now)) changes.addWork(work);
   await tx.deleteFrom("messages").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("notes").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("rule_firings").where("conversation_id", "=", row.id).execute();
+  await tx.deleteFrom("skill_calls").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("conversation_tags").where("conversation_id", "=", row.id).execute();
   await tx.deleteFrom("conversation_links").where("conversation_id", "=", row.id).execute();
   await tx
     .deleteFrom("outbox")
-    .where("lane", "in", [thinkLane(row.id), sendLane(row.id), followLane(row.id), timerLane(row.id)])
+    .where("lane", "in", [
+      thinkLane(row.id),
+      sendLane(row.id),
+      followLane(row.id),
+      timerLane(row.id),
+      speakLane(row.id),
+      deskLane(row.id),
+    ])
     .execute();
   // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.
   await tx.updateTable("inbound_events").set({ payload: "{}" }).where("conversation_id", "=", row.id).execute();

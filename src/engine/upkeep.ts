@@ -2,7 +2,7 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { Effects } from "./changes.ts";
 import { createHousekeeping } from "./housekeeping.ts";
-import type { Clock, ConversationSearch, Fanout, Log, Store } from "./ports.ts";
+import type { Clock, ConversationSearch, Fanout, Files, Log, Store } from "./ports.ts";
 import { relink } from "./relink.ts";
 import { purge } from "./remove-workspace.ts";
 import { retime } from "./retime.ts";
@@ -26,6 +26,7 @@ export function createUpkeep(dependencies: {
   readonly clock: Clock;
   readonly log: Log;
   readonly search: ConversationSearch;
+  readonly files: Files;
   readonly fanout: Pick<Fanout, "publish">;
   readonly announce: (effects: Effects) => void;
 }): Upkeep {

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, SiteRoute, SiteSocket, WebRequest, WebResponse } from "#channel/contract.ts";
+import type { Clock, SiteRoute, SiteSocket, SiteUploads, WebRequest, WebResponse } from "#channel/contract.ts";
 import type { Channel } from "#domain/message.ts";
 import type { Plan, PlanLimits } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
-import type { ConversationFilter, Fanout, ListPosition, Store } from "#engine/ports.ts";
+import type { ConversationFilter, Fanout, Files, ListPosition, Store } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 
 /** All that the HTTP side needs of the rest of the program. */
@@ -15,6 +15,7 @@ export interface HttpDependencies {
   readonly engine: Engine;
   readonly fanout: Fanout;
   readonly documents: DocumentShelf;
+  readonly files: Pick<Files, "bytesMax" | "open" | "link" | "ofLink">;
   /** Conversations after `before` in the list's order; full text is among the filters. */
   listConversations(
     filter: ConversationFilter & { readonly text?: string },
@@ -79,6 +80,11 @@ export interface Sites {
   /** A page of one workspace's account: `/chat/<workspace_id>`. */
   workspacePage(workspaceId: string, path: string): Promise<SiteRoute | undefined> | SiteRoute | undefined;
   socket(workspaceId: string, channel: Channel, path: string): Promise<SiteSocket | undefined> | SiteSocket | undefined;
+  uploads(
+    workspaceId: string,
+    channel: Channel,
+    path: string,
+  ): Promise<SiteUploads | undefined> | SiteUploads | undefined;
   webhook(channel: string, account: string): Promise<WebhookReceiver | undefined> | WebhookReceiver | undefined;
 }
 

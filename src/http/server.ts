@@ -11,6 +11,7 @@ import { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { health } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
+import { fileLinks } from "./files.ts";
 import { registerInbox } from "./inbox/routes.ts";
 import { observe } from "./observe.ts";
 import { describeApi } from "./openapi.ts";
@@ -137,6 +138,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   });
   health(app, dependencies, () => closing);
   await registerInbox(app, dependencies);
+  fileLinks(app, dependencies);
   await site(app, dependencies, clientAddress);
   await app.ready();
 

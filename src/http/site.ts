@@ -10,6 +10,7 @@ import { Problem } from "#domain/problem.ts";
 import type { createClientAddress } from "./client-address.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { rawProblem } from "./problem.ts";
+import { bodyOf, linger } from "./linger.ts";
 import type { App } from "./server.ts";
 
 const webhookBytesMax = 4 * 1_048_576;
@@ -56,6 +57,39 @@ export async function site(
         const receive = await sites.webhook(request.params.channel, request.params.account);
         if (receive === undefined) throw new Problem("not_found", "There is no such account.");
         return answer(reply, await receive(webRequestOf(request)));
+      },
+    });
+  });
+
+  await app.register(async (scope: App) => {
+    // A file is read as it comes, by whoever checks first whether it is welcome.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _body, done) => done(null));
+    scope.route({
+      method: ["POST", "OPTIONS"],
+      url: "/widget/*",
+      ...hidden,
+      handler: async (request, reply) => {
+        const { body: _, ...asked } = webRequestOf(request);
+        const workspaceId = parseWorkspaceId(asked.query["workspace"] ?? "");
+        const channel = channels.find((name) => name === (asked.query["channel"] ?? "widget"));
+        const uploads =
+          workspaceId === undefined || channel === undefined
+            ? undefined
+            : await sites.uploads(workspaceId, channel, asked.path);
+        if (uploads === undefined) {
+          linger(request);
+          throw new Problem("not_found", "There is nothing at this path.");
+        }
+        const gone = new AbortController();
+        request.raw.once("close", () => {
+          if (!request.raw.complete) gone.abort(new Error("the browser went away"));
+        });
+        try {
+          return answer(reply, await uploads.handle(asked, bodyOf(request), gone.signal));
+        } finally {
+          linger(request);
+        }
       },
     });
   });

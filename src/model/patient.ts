@@ -153,6 +153,9 @@ export function createPatientModel(provider: Provider, clock: Clock): PatientMod
           characters += part.text.trim().length;
           if (characters > charactersMax) return { finish: "length", tokensUsed: 0 };
           sink.text(part.text);
+        } else if (part.kind === "call") {
+          characters += 1;
+          sink.call?.(part.name, part.input);
         }
       }
     } finally {

@@ -1,8 +1,9 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { LanguageModel } from "ai";
-import { extractReasoningMiddleware, streamText, wrapLanguageModel } from "ai";
+import type { LanguageModel, ToolSet } from "ai";
+import { extractReasoningMiddleware, jsonSchema, streamText, tool, wrapLanguageModel } from "ai";
+import type { ModelTool } from "#answering/model/language-model.ts";
 import { ModelFailure } from "#answering/model/language-model.ts";
 import type { ModelConfig } from "../config.ts";
 import { failureOf } from "./failures.ts";
@@ -13,10 +14,12 @@ export interface ProviderRequest {
   readonly user: string;
   readonly temperature: number;
   readonly tokensMax: number;
+  readonly tools?: readonly ModelTool[];
 }
 
 export type ProviderPart =
   | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "call"; readonly name: string; readonly input: unknown }
   /** Something came that is not text, such as what a model thinks. */
   | { readonly kind: "sign" }
   | {
@@ -84,7 +87,7 @@ export function createProvider(config: ModelConfig): Provider {
       ? wrapLanguageModel({ model: bare, middleware: extractReasoningMiddleware({ tagName: "think" }) })
       : bare;
 
-  return async function* stream({ system, user, temperature, tokensMax }, signal) {
+  return async function* stream({ system, user, temperature, tokensMax, tools = [] }, signal) {
     try {
       const { fullStream } = streamText({
         model,
@@ -93,6 +96,7 @@ export function createProvider(config: ModelConfig): Provider {
         temperature,
         maxOutputTokens: tokensMax,
         maxRetries: 0,
+        ...(tools.length === 0 ? {} : { tools: toolSet(tools), toolChoice: "auto" }),
         abortSignal: signal,
         // By default it prints the error, with the request in it.
         onError: () => undefined,
@@ -101,6 +105,10 @@ export function createProvider(config: ModelConfig): Provider {
         switch (part.type) {
           case "text-delta":
             yield { kind: "text", text: part.text };
+            break;
+          case "tool-call":
+            // What it calls wrongly, or by a name that was not given, is no call.
+            yield part.invalid === true ? { kind: "sign" } : { kind: "call", name: part.toolName, input: part.input };
             break;
           case "error":
             throw part.error;
@@ -132,6 +140,13 @@ export function createProvider(config: ModelConfig): Provider {
       throw failureOf(error, config);
     }
   };
+}
+
+/** Without anything to execute: calls are only told of. */
+function toolSet(tools: readonly ModelTool[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, schema }) => [name, tool({ description, inputSchema: jsonSchema(schema) })]),
+  );
 }
 
 function tokensOf(usage: {

@@ -60,10 +60,32 @@ export async function createAgent(store: Store, clock: Clock, given: NewAgent) {
 export async function listAgents(store: Store, workspaceId: string | undefined) {
   const query = store.read
     .selectFrom("agents")
-    .select(["id", "workspace_id", "email", "name", "role"])
+    .select(["id", "workspace_id", "email", "name", "role", "away"])
     .orderBy("email");
-  if (workspaceId === undefined) return query.execute();
-  return query.where("workspace_id", "=", (await requireWorkspace(store, workspaceId)).id).execute();
+  const of =
+    workspaceId === undefined
+      ? query
+      : query.where("workspace_id", "=", (await requireWorkspace(store, workspaceId)).id);
+  return (await of.execute()).map(({ away, ...agent }) => ({ ...agent, away: away === 1 }));
+}
+
+/** Whether rules assign conversations to an agent in turn. */
+export async function setAgentAway(store: Store, givenWorkspace: string, givenEmail: string, away: boolean) {
+  const workspace = await requireWorkspace(store, givenWorkspace);
+  const email = givenEmail.trim().toLowerCase();
+  const result = await store.write((tx) =>
+    tx
+      .updateTable("agents")
+      .set({ away: away ? 1 : 0 })
+      .where("workspace_id", "=", workspace.id)
+      .where("email", "=", email)
+      .executeTakeFirst(),
+  );
+  const known = await listAgents(store, workspace.id);
+  if (result.numUpdatedRows === 0n && !known.some((agent) => agent.email === email)) {
+    throw new Problem("not_found", `there is no agent ${email} in ${workspace.id}; see: parley agent list`);
+  }
+  return { email, away };
 }
 
 /** Ends every session of an agent at once. What they wrote stays theirs, and what they claimed stays assigned. */

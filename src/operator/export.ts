@@ -1,4 +1,5 @@
 import type { Selectable, SelectQueryBuilder } from "kysely";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { storedSettings } from "#domain/workspace.ts";
 import type { Clock, Reader, Store } from "#engine/ports.ts";
 import type { Traces } from "#engine/traces.ts";
@@ -81,7 +82,7 @@ async function* ofWorkspace(db: Reader, workspaceId: string): AsyncGenerator<Exp
     .executeTakeFirstOrThrow();
   yield line("workspace", {
     ...workspace,
-    settings: storedSettings(settings),
+    settings: withoutRequests(storedSettings(settings)),
   });
   for (const { window_start, value } of await db
     .selectFrom("counters")
@@ -241,6 +242,11 @@ async function* conversationLines(db: Reader, conversations: readonly Conversati
     }
     const messages = db.selectFrom("messages").selectAll().where("conversation_id", "in", ids);
     yield* rowLines("message", messages, "id", messagesAtOnce);
+    const attached = db.selectFrom("attachments").selectAll().where("conversation_id", "in", ids);
+    for await (const files of rowPages(attached, "id", messagesAtOnce)) {
+      // What the platform calls it opens it, and is nobody's data.
+      for (const { ref: _, ...file } of files) yield line("attachment", file);
+    }
     yield* rowLines("note", db.selectFrom("notes").selectAll().where("conversation_id", "in", ids));
     const sent = db.selectFrom("deliveries").selectAll().where("conversation_id", "in", ids);
     for await (const deliveries of rowPages(sent, "id", messagesAtOnce)) {
@@ -343,4 +349,10 @@ async function* documentLines(db: Reader, workspaceId: string): AsyncGenerator<E
       }
     }
   }
+}
+
+/** What a look-up asks has keys in it: sealed, and of no use to anybody else. */
+function withoutRequests(settings: WorkspaceSettings): object {
+  const skills = settings.skills.map((skill) => (skill.kind === "lookup" ? { ...skill, request: null } : skill));
+  return { ...settings, skills };
 }

@@ -26,12 +26,19 @@ export async function setWorkspace(
     if (at < 1) throw new Problem("invalid_parameter", `"${assignment}" is not of the form key=value`);
     put(tree, assignment.slice(0, at).split("."), assignment.slice(at + 1));
   }
+  if (Object.hasOwn(tree, "desk")) {
+    throw new Problem("invalid_parameter", "the desk is declared in the configuration file, and set up at the start");
+  }
   // In the file a workspace has to have a name.
   const yaml = toYaml({ name: "unchanged", ...tree }, 4);
   const [parsed] = readConfigFile("the settings", `workspaces:\n  - ${yaml}`, {}).workspaces;
   if (parsed === undefined) throw new Error("the settings were lost while they were read");
   if (parsed.channels.length > 0) {
     throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
+  }
+  for (const key of ["skills", "rules"]) {
+    if (!Object.hasOwn(tree, key)) continue;
+    throw new Problem("invalid_parameter", `${key} are declared in the configuration file, and read at the start`);
   }
   if (Object.hasOwn(tree, "webhooks")) {
     throw new Problem("invalid_parameter", "webhooks are added with: parley webhook add, or in the configuration file");
@@ -99,7 +106,7 @@ function toYaml(tree: Record<string, unknown>, indent: number, below = ""): stri
       const text = String(value).replaceAll(/[\r\n]+/g, " ");
       // Elsewhere braces are text.
       const isRule = [key, below].includes("audiences") && /^\{.*\}$/.test(text);
-      const literal = isRule || /^(\[.*\]|-?\d+|true|false)$/.test(text) ? text : JSON.stringify(text);
+      const literal = isRule || /^(\[.*\]|-?\d+(?:\.\d+)?|true|false)$/.test(text) ? text : JSON.stringify(text);
       return `${key}: ${literal}`;
     })
     .join(`\n${" ".repeat(indent)}`);

@@ -14,6 +14,7 @@ import type { Secrets } from "../secrets.ts";
 import { noteAction } from "./audit.ts";
 import { requireWorkspace } from "./keys.ts";
 import { requirePlanFor } from "./plan.ts";
+import { sealedSkills } from "./skill-provisioning.ts";
 
 /** The plan of a workspace that was not given one. */
 const newPlan: Plan = "business";
@@ -137,7 +138,7 @@ async function againIfDuplicate<T>(work: () => Promise<T>): Promise<T> {
 
 async function provisionWorkspace(
   dependencies: AccountDependencies,
-  { name, plan, settings }: FileWorkspace,
+  { name, plan, settings: given, skills = [], rules = [], desk = null }: FileWorkspace,
 ): Promise<string> {
   const known = await dependencies.store.read
     .selectFrom("workspaces")
@@ -145,13 +146,21 @@ async function provisionWorkspace(
     .where("name", "=", name)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
+  const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
+  // Skills and rules that have left the file are gone, and a desk that is not in it any more is none.
+  const held = before.skills !== undefined || skills.length > 0 || before.rules !== undefined || rules.length > 0;
+  const settings = {
+    ...given,
+    ...(desk === null && (before.desk ?? null) === null ? {} : { desk }),
+    ...(held ? { skills: sealedSkills(dependencies.secrets, skills, before.skills ?? []), rules } : {}),
+  };
   // The file's plan is taken as it stands, also a lower one; but it has to have what the file sets.
   requirePlanFor(plan ?? known?.plan ?? newPlan, settings);
   if (known === undefined) {
     const declaredAs = hash("sha256", name.trim());
     return (await createWorkspace(dependencies, { name, plan, settings, declaredAs })).id;
   }
-  const next = JSON.stringify({ ...(JSON.parse(known.settings) as object), ...settings });
+  const next = JSON.stringify({ ...before, ...settings });
   if (next === known.settings && (plan ?? known.plan) === known.plan) return known.id;
   await dependencies.store.write(async (tx) => {
     await tx

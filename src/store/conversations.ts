@@ -14,6 +14,7 @@ export function emailKey(email: string): string {
 const changing = [
   "contact_id",
   "own_contact_id",
+  "unreachable",
   "via_account_id",
   "status",
   "snoozed_from",
@@ -38,6 +39,9 @@ const changing = [
   "customer_verified",
   "event_seq",
   "previous_conversation_id",
+  "status_at",
+  "rules_until",
+  "activity",
   "version",
 ] as const satisfies readonly (keyof ConversationsTable)[];
 

@@ -17,8 +17,11 @@ import { documents } from "./migrations/0004-documents.ts";
 import { people } from "./migrations/0005-people.ts";
 import { limits } from "./migrations/0006-limits.ts";
 import { search } from "./migrations/0007-search.ts";
+import { files } from "./migrations/0009-files.ts";
 import { declaredWorkspaces } from "./migrations/0008-declared-workspaces.ts";
+import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
+import { automation } from "./migrations/0012-automation.ts";
 import { mail } from "./migrations/0015-mail.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
@@ -31,8 +34,11 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0005-people": people,
   "0006-limits": limits,
   "0007-search": search,
+  "0009-files": files,
   "0008-declared-workspaces": declaredWorkspaces,
+  "0011-desk": desk,
   "0014-knowledge-collections": knowledgeCollections,
+  "0012-automation": automation,
   "0015-mail": mail,
 };
 

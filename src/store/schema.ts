@@ -15,6 +15,8 @@ import type {
   VectorModelsTable,
   ChunkVectorsTable,
 } from "./schema-knowledge.ts";
+import type { DeskPostsTable, DeskThreadsTable } from "./schema-desk.ts";
+import type { RuleFiringsTable, RuleTurnsTable, SkillCallsTable } from "./schema-automation.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
 
 // Times are epoch milliseconds, booleans 0 or 1, JSON is text: what both databases store alike.
@@ -61,6 +63,8 @@ export interface AgentsTable {
   role: "agent" | "admin";
   /** scrypt, `salt:hash` in base64; null: signs in by link only. */
   password: string | null;
+  /** Rules assign nothing to them. */
+  away: Generated<Flag>;
   created_at: number;
 }
 
@@ -174,6 +178,14 @@ export interface ConversationsTable {
   event_seq: Generated<number>;
   /** Whose it was before merges; null where it is `contact_id`. */
   own_contact_id: string | null;
+  /** When the status last changed. */
+  status_at: Generated<number>;
+  /** Rules of time that were due up to then have been looked at. */
+  rules_until: Generated<number>;
+  /** How many changes people have made; what rules and clocks do does not count. */
+  activity: Generated<number>;
+  /** Why nothing that is sent reaches the customer, in words for agents; null: it does. */
+  unreachable: string | null;
   /** The account that the customer wrote by last, when that is not the conversation's own: answers go by it too. */
   via_account_id: string | null;
   /** Raised by every change of this row: compare and set. */
@@ -201,9 +213,41 @@ export interface MessagesTable {
   metadata: string | null;
   /** Assistant messages: JSON array of the audience tags that they were made with; null: none. */
   audience: string | null;
+  /** How many attachments it has; null: none. */
+  files: number | null;
   created_at: number;
   edited_at: number | null;
   deleted_at: number | null;
+}
+
+export type AttachmentState = "pending" | "stored" | "failed";
+
+/** A file of a message, or one that was uploaded for a message to come. Its bytes are stored under workspace and id. */
+export interface AttachmentsTable {
+  id: string;
+  workspace_id: string;
+  account_id: string;
+  /** Null: uploaded by a customer whose message is still to come. */
+  conversation_id: string | null;
+  /** Null: uploaded, and not sent yet. */
+  message_id: string | null;
+  position: number;
+  name: string;
+  /** As the sender says until it is stored; then what the bytes say of themselves. */
+  media_type: string;
+  bytes: number | null;
+  state: AttachmentState;
+  /** Why it failed, in words for agents. */
+  reason: string | null;
+  /** The platform's name for it, sealed; null once nobody has to ask for it any more. */
+  ref: string | null;
+  sha256: string | null;
+  /** Who uploaded it: an agent's address, or the thread of a customer. Null for what a platform delivered. */
+  uploaded_by: string | null;
+  /** Hash of the platform's name for several events that are one message. */
+  group_key: string | null;
+  created_at: number;
+  stored_at: number | null;
 }
 
 export interface ConversationTagsTable {
@@ -399,6 +443,7 @@ export interface Database {
   accounts: AccountsTable;
   conversations: ConversationsTable;
   messages: MessagesTable;
+  attachments: AttachmentsTable;
   conversation_tags: ConversationTagsTable;
   notes: NotesTable;
   audit: AuditTable;
@@ -426,6 +471,11 @@ export interface Database {
   knowledge_written: KnowledgeWrittenTable;
   vector_models: VectorModelsTable;
   chunk_vectors: ChunkVectorsTable;
+  rule_firings: RuleFiringsTable;
+  rule_turns: RuleTurnsTable;
+  skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
+  desk_threads: DeskThreadsTable;
+  desk_posts: DeskPostsTable;
 }

@@ -43,6 +43,24 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await accounts()).toMatchObject([{ id: made?.id, config: '{"groups":"off"}' }]);
   });
 
+  it("make a desk of the workspace, and none any more when the file has none", async () => {
+    const desk = "\n    desk: {kind: slack, account: work, channel: C0123456789}";
+    const slack = `\n      - {name: work, channel: slack, bot_token: "xoxb-0123456789ab", signing_secret: "0123456789abcdef"}`;
+    const settings = async () => {
+      const { settings: stored } = await store.read
+        .selectFrom("workspaces")
+        .select("settings")
+        .executeTakeFirstOrThrow();
+      return (JSON.parse(stored) as { readonly desk?: unknown }).desk;
+    };
+    await provision(slack);
+    expect(await settings()).toBeUndefined();
+    await provision(slack + desk);
+    expect(await settings()).toMatchObject({ account: "work", channel: "C0123456789", mirror: "escalated" });
+    await provision(slack);
+    expect(await settings()).toBeNull();
+  });
+
   it("are disabled when the file names them no more, and work again when it does", async () => {
     const channels = `\n      - {name: tg, channel: telegram, token: "${token}"}`;
     await provision(channels);

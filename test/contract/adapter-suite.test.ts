@@ -38,6 +38,9 @@ const faults: Readonly<Record<Fault, RuleName>> = {
   ignores_retry_after: "limited-send",
   sends_unknown_again: "unknown-send",
   drops_when_unreachable: "resumes",
+  cuts_files: "files-in",
+  drops_files: "files-out",
+  sends_files_as_nothing: "files-out",
   token_in_errors: "no-secrets",
   token_in_log: "no-secrets",
 };

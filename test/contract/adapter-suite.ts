@@ -1,3 +1,5 @@
+import { hash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { expect } from "vitest";
 import { codePoints } from "#domain/message.ts";
@@ -39,9 +41,9 @@ export async function openSubject(
     workspaceId,
     accountId,
     webhookUrl,
+    now: () => bench.clock.now(),
     tick: () => bench.advance(6_000),
     stored,
-    now: () => bench.clock.now(),
   });
   if (platform.connected !== undefined) {
     // The program looks for accounts to connect every few seconds.
@@ -291,6 +293,64 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    name: "files-in",
+    sentence: "fetches what a customer sends along, byte for byte, and once",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const bytes = randomBytes(200_000);
+      const file = { name: "Prüfbericht 1.dat", mediaType: "application/octet-stream", bytes };
+      const message = { ...newMessage(newCustomer(), "Here is the report"), files: [file] };
+      expect(await platform.deliver(message)).toBe(true);
+      await bench.settle();
+      expect(await platform.deliver(message)).toBe(true);
+      await bench.settle();
+      const conversationId = await conversationOf(bench, message.text);
+      const rows = await bench.store.read
+        .selectFrom("attachments")
+        .select(["name", "state", "reason", "sha256", "bytes"])
+        .where("conversation_id", "=", conversationId)
+        .execute();
+      expect(rows).toEqual([
+        { name: file.name, state: "stored", reason: null, sha256: hash("sha256", bytes), bytes: bytes.length },
+      ]);
+      await shows(bench, platform, message.customer, [answerTo(message)]);
+    },
+  },
+  {
+    name: "files-out",
+    sentence:
+      "brings what an agent sends along to the customer, whole and once, or a link where the channel carries none",
+    async check({ bench, platform, newCustomer, newMessage }) {
+      const customer = newCustomer();
+      const conversationId = await begin(bench, platform, newMessage(customer, "May I have the bill?"));
+      const { workspaceId, accountId } = bench;
+      const of = { workspaceId, accountId, conversationId, uploadedBy: "anna@test.example" };
+      const bytes = Buffer.concat([Buffer.from("%PDF-1.7\n"), randomBytes(150_000)]);
+      const file = await bench.engine.upload(
+        { ...of, name: "Rechnung Nr. 1.pdf", mediaType: "application/pdf" },
+        Readable.from([bytes.subarray(0, 70_000), bytes.subarray(70_000)]),
+        new AbortController().signal,
+      );
+      await reply(bench, conversationId, "Here it is", [file.id]);
+      await bench.settle();
+      if (platform.received === undefined) {
+        const text = (await platform.shown(customer)).join("\n");
+        const link = /https?:\/\/parley\.test\/files\/[\w.-]+/.exec(text)?.[0];
+        expect(
+          link,
+          `no link in: ${text}; a fake platform of a channel that carries files has received()`,
+        ).toBeDefined();
+        return;
+      }
+      await bench
+        .until("the file is there", async () => ((await platform.received?.(customer)) ?? []).length > 0, 3_000)
+        .catch(() => undefined);
+      const received = await platform.received(customer);
+      expect(received.map(({ name }) => name)).toEqual(["Rechnung Nr. 1.pdf"]);
+      expect(received[0]?.bytes.equals(bytes), "the bytes are others").toBe(true);
+      expect((await platform.shown(customer)).join("\n")).toContain("Here it is");
+    },
+  },
+  {
     name: "no-secrets",
     sentence: "puts no secret into a log line, an error, a note or anything else that people read",
     async check({ bench, platform, load, target, newCustomer, newMessage }) {
@@ -375,13 +435,20 @@ async function count(bench: EngineBench) {
   };
 }
 
-async function reply(bench: EngineBench, conversationId: string, content: string): Promise<string> {
+async function reply(
+  bench: EngineBench,
+  conversationId: string,
+  content: string,
+  files: readonly string[] = [],
+): Promise<string> {
   const { workspaceId } = bench;
   const sent = await bench.engine.reply({
     workspaceId,
     conversationId,
     content,
     authorEmail: "anna@test.example",
+    files,
+    uploadedBy: "anna@test.example",
     actor: anna,
   });
   return sent.messageId;

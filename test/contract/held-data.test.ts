@@ -6,9 +6,11 @@ import { exportLines } from "#src/operator/export.ts";
 import { createKey } from "#src/operator/keys.ts";
 import { addWebhook } from "#src/operator/webhooks.ts";
 import type { Database } from "#store/schema.ts";
+import { insertThreads, savePost } from "#store/desk.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, openBench } from "../support/engine-bench.ts";
+import { bytesOf } from "../support/file-channel.ts";
 import { heldTables } from "../support/held-tables.ts";
 import { ownTables, tablesWith, textsOf } from "../support/table-texts.ts";
 
@@ -89,6 +91,8 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
   });
 
   it("is gone from every table when the workspace is deleted, but for what is said to stay", async () => {
+    const { id } = await bench.store.read.selectFrom("conversations").select("id").executeTakeFirstOrThrow();
+    await seedDesk([id]);
     const before = await rowsOf();
     await bench.app.core.people.removeWorkspace(bench.workspaceId, () => undefined);
     const after = await rowsOf();
@@ -137,6 +141,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
     const said = await bench.say("thread", `My ${theirs} is broken at ${house}`, { sender });
     conversationId = said.conversationId ?? "";
     const otherId = await bench.begin("other", `I am another customer of ${house}`);
+    await seedDesk([conversationId]);
     await bench.accept({
       kind: "edit",
       externalId: "edit-1",
@@ -147,9 +152,20 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       text: `The ${theirs} before a conversation`,
     });
     await bench.settle();
+    const uploadedBy = `anna@${house}.example`;
+    const upload = (of: string, name: string) =>
+      bench.engine.upload(
+        { workspaceId, accountId: bench.accountId, conversationId: of, uploadedBy, name, mediaType: "text/plain" },
+        bytesOf("the bill"),
+        new AbortController().signal,
+      );
+    const bill = await upload(conversationId, `${theirs} at ${house}.txt`);
+    await upload(otherId, `${house}.txt`);
     await bench.engine.reply({
       workspaceId,
       conversationId,
+      files: [bill.id],
+      uploadedBy,
       content: `About your ${theirs} at ${house}`,
       authorEmail: `anna@${house}.example`,
       actor: anna,
@@ -224,6 +240,18 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       await tx
         .insertInto("connection_leases")
         .values({ account_id: bench.accountId, holder: "nobody", lease_until: now })
+        .execute();
+      await tx
+        .insertInto("rule_turns")
+        .values({ workspace_id: workspaceId, rule: "r", email: "a@b.example" })
+        .execute();
+      await tx
+        .insertInto("rule_firings")
+        .values({ conversation_id: otherId, rule: "r", activity: 1, day: 1, count: 1 })
+        .execute();
+      await tx
+        .insertInto("skill_calls")
+        .values({ id: "call", conversation_id: otherId, skill: "s", result: null, created_at: now })
         .execute();
       await tx
         .insertInto("account_state")
@@ -317,6 +345,33 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
           next_at: now,
         })
         .execute();
+    });
+  }
+
+  async function seedDesk(ids: readonly string[]): Promise<void> {
+    const { store, clock, workspaceId, accountId } = bench;
+    await store.write(async (tx) => {
+      await insertThreads(
+        tx,
+        ids.map((id) => ({ id, workspace_id: workspaceId })),
+        clock.now(),
+      );
+      for (const id of ids) {
+        await savePost(tx, {
+          id: `in.${id}`,
+          conversation_id: id,
+          account_id: accountId,
+          direction: "in",
+          kind: "parked",
+          ref_id: null,
+          part: 0,
+          state: "posted",
+          external_id: `message of ${id}`,
+          parked: JSON.stringify({ kind: "edited", text: `About the ${theirs} at ${house}` }),
+          mark: null,
+          created_at: clock.now(),
+        });
+      }
     });
   }
 

@@ -66,7 +66,7 @@ eachDatabase("what webhooks cost", (open) => {
         text: `Hello ${i}`,
       },
     }));
-    await store.write((tx) => acceptAll(tx, createConversationSearch(bench.store), arrivals, now));
+    await store.write((tx) => acceptAll(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, now));
     return taken().map(({ sql }) => sql);
   }
 

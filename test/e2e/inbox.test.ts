@@ -5,6 +5,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
+import { png } from "../support/file-channel.ts";
 import { addAgent, customerWrites, password, settled } from "../support/inbox.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -138,6 +139,34 @@ function inTheBrowser(): void {
     expect(await note.inputValue()).toBe("remember this");
     await page.getByRole("button", { name: "Reply", exact: true }).click();
     expect(await reply.inputValue()).toBe("Half a sent");
+  });
+
+  it("sends files with a reply, shows pictures, and lets anything else be saved only", async () => {
+    const { conversationId } = await customerWrites(app, "files-1", "Where is my bill?");
+    await settled(app);
+    const page = await open("anna", {}, `#/unassigned/${conversationId}`);
+    await thread(page).getByText("Where is my bill?").waitFor();
+    await page.locator("input[type=file]").setInputFiles([
+      { name: "photo.png", mimeType: "image/png", buffer: png },
+      { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<script>document.title='hacked'</script>") },
+    ]);
+    const tray = page.getByRole("list", { name: "Files to send" });
+    await tray.getByText("photo.png").waitFor();
+    await tray.getByRole("button", { name: "Remove page.html" }).waitFor();
+    await expect.poll(() => tray.locator("progress").count()).toBe(0);
+    // Unsent files are still there after a reload.
+    await page.reload();
+    await tray.getByText("photo.png").waitFor();
+    await page.getByRole("button", { name: "Send reply" }).click();
+    const picture = thread(page).getByRole("img", { name: "photo.png" });
+    await picture.waitFor();
+    await expect.poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBe(1);
+    const download = page.waitForEvent("download");
+    await thread(page).getByRole("link", { name: "page.html" }).click();
+    expect((await download).suggestedFilename()).toBe("page.html");
+    expect(await page.title()).not.toContain("hacked");
+    expect(await tray.isVisible()).toBe(false);
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
   });
 
   it("asks before it sends a reply over a message that was not seen", async () => {

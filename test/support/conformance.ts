@@ -14,6 +14,8 @@ export const ruleNames = [
   "limited-send",
   "unknown-send",
   "resumes",
+  "files-in",
+  "files-out",
   "no-secrets",
 ] as const;
 export type RuleName = (typeof ruleNames)[number];
@@ -34,6 +36,14 @@ export interface CustomerMessage {
   /** The platform's id of the message, as the platform would make it of this. */
   readonly id: string;
   readonly text: string;
+  /** What the customer sends along. */
+  readonly files?: readonly SentFile[];
+}
+
+export interface SentFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
 }
 
 /** What comes of the next platform calls. */
@@ -67,6 +77,8 @@ export interface FakePlatform {
   echo(customer: string): Promise<void>;
   /** What the program has shown this customer, oldest first, as plain text; a text shown twice is there twice. */
   shown(customer: string): Promise<readonly string[]>;
+  /** The files that the program has brought to this customer, oldest first. Not where a channel carries none. */
+  received?(customer: string): Promise<readonly SentFile[]>;
   misbehave(how: Misbehaviour): void;
   /** Breaks what connects this customer, or the platform, with the program. */
   away(customer: string): Promise<void>;

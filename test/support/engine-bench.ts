@@ -23,7 +23,7 @@ import type { App } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config-file.ts";
 import type { LoadAdapter } from "#src/channels.ts";
-import type { ModelConfig } from "#src/config.ts";
+import type { FilesConfig, ModelConfig } from "#src/config.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -69,6 +69,7 @@ export interface BenchOptions {
   readonly model?: ModelConfig;
   /** Another account than one on the scripted platform. */
   readonly account?: BenchAccount;
+  readonly files?: FilesConfig;
 }
 
 export interface BenchAccount {
@@ -85,6 +86,7 @@ export interface EngineBench {
   readonly engine: App["engine"];
   readonly clock: HandMovedClock;
   readonly url: string;
+  readonly dataDir: string;
   readonly workspaceId: string;
   readonly accountId: string;
   readonly script: Script;
@@ -177,6 +179,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       metricsToken,
       file: options.file ?? { workspaces: [] },
       ...(options.model === undefined ? {} : { model: options.model }),
+      ...(options.files === undefined ? {} : { files: options.files }),
       killAt: undefined,
     },
     {
@@ -214,6 +217,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
     engine,
     clock,
     url: database.url,
+    dataDir: folder,
     workspaceId,
     accountId,
     script,

@@ -26,6 +26,7 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
   accounts: { workspace: ["account"], customer: notOfCustomers, deleted: null },
   conversations: { workspace: ["conversation"], customer: ["conversation"], deleted: null },
   messages: { workspace: ["message"], customer: ["message"], deleted: null },
+  attachments: { workspace: ["attachment"], customer: ["attachment"], deleted: null },
   conversation_tags: { workspace: ["conversation"], customer: ["conversation"], deleted: null },
   notes: { workspace: ["note"], customer: ["note"], deleted: null },
   audit: { workspace: ["audit"], customer: ["audit"], deleted: "one entry, that it was deleted" },
@@ -66,6 +67,27 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
     workspace: "the names of collections in a search engine outside",
     customer: notOfCustomers,
     deleted: "the name of what a server with the search engine then drops",
+  },
+  desk_threads: {
+    workspace: "where on a platform an exported conversation is shown to agents",
+    customer: "where on a platform an exported conversation is shown to agents",
+    deleted: null,
+  },
+  desk_posts: {
+    workspace: "where on a platform an exported message or note is shown to agents",
+    customer: "where on a platform an exported message or note is shown to agents",
+    deleted: null,
+  },
+  rule_firings: {
+    workspace: "counts how often rules have fired; the exported audit log tells of each time",
+    customer: "counts how often rules have fired; the exported audit log tells of each time",
+    deleted: null,
+  },
+  rule_turns: { workspace: "whose turn it is next", customer: notOfCustomers, deleted: null },
+  skill_calls: {
+    workspace: "sealed, so that no call is made twice; the exported answers and audit log tell of it",
+    customer: "sealed, so that no call is made twice; the exported answers and audit log tell of it",
+    deleted: null,
   },
   account_state: {
     workspace: "up to where a mailbox has been read, which means nothing elsewhere",

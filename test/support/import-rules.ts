@@ -32,6 +32,7 @@ const ports = "src/engine/ports.ts";
 
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  discord: ["discord.js", "@discordjs/ws", "ws", "typebox"],
   email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
   slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
@@ -61,16 +62,22 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
       ...packages,
     ],
   },
-  { files: `adapters/${name}/`, own: `adapters/${name}/`, may: ["src/channel/", "src/domain/", "node:", ...packages] },
+  {
+    files: `adapters/${name}/`,
+    own: `adapters/${name}/`,
+    may: ["src/channel/", "src/desk/", "src/domain/", "node:", ...packages],
+  },
 ]);
 
 export const importRules: readonly ImportRule[] = [
   { files: "src/domain/", own: "src/domain/", may: ["node:crypto"] },
+  { files: "src/desk/", own: "src/desk/", may: ["src/domain/"] },
   {
     files: "src/channel/",
     own: "src/channel/",
     may: [
       "src/domain/",
+      "src/desk/contract.ts",
       "node:crypto",
       "node:http",
       "node:stream",
@@ -87,7 +94,7 @@ export const importRules: readonly ImportRule[] = [
   {
     files: "src/engine/",
     own: "src/engine/",
-    may: ["src/domain/", "src/channel/", "src/store/", "kysely"],
+    may: ["src/domain/", "src/channel/", "src/desk/", "src/store/", "kysely", "node:crypto"],
     never: drivers,
   },
   {
@@ -154,6 +161,19 @@ export const importRules: readonly ImportRule[] = [
       "node:crypto",
     ],
   },
+  {
+    files: "src/skills/",
+    own: "src/skills/",
+    may: [
+      "src/domain/",
+      ports,
+      "src/answering/model/language-model.ts",
+      "src/answering/model/personal-data.ts",
+      "src/outbound/guarded-fetch.ts",
+      "src/store/duplicate.ts",
+      "node:crypto",
+    ],
+  },
   // The only files that know a language model's provider.
   {
     files: "src/model/",
@@ -171,6 +191,11 @@ export const importRules: readonly ImportRule[] = [
       "@ai-sdk/openai-compatible",
       "prom-client",
     ],
+  },
+  {
+    files: "src/files/",
+    own: "src/files/",
+    may: ["src/domain/", ports, "src/config.ts", "src/secrets.ts", "node:", "aws4fetch", "file-type"],
   },
   { files: "src/outbound/", own: "src/outbound/", may: ["node:", "undici", "ipaddr.js"] },
   {
@@ -192,6 +217,8 @@ export const importRules: readonly ImportRule[] = [
       "src/request-context.ts",
       "src/domain/",
       "src/channel/",
+      "src/engine/act.ts",
+      "src/engine/attachments.ts",
       "src/engine/engine.ts",
       "src/engine/representation.ts",
       "src/engine/topics.ts",
@@ -297,6 +324,7 @@ export const importRules: readonly ImportRule[] = [
     may: [
       "src/measures.ts",
       "src/domain/",
+      "src/desk/",
       "src/channel/",
       "src/engine/",
       "src/store/",
@@ -313,7 +341,25 @@ export const importRules: readonly ImportRule[] = [
     files: "src/sites.ts",
     may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts", "src/measures.ts"],
   },
-  { files: "src/config-file.ts", may: ["src/domain/", "src/outbound/addresses.ts", "typebox", "yaml"] },
+  {
+    files: "src/config-file.ts",
+    may: [
+      "src/domain/",
+      "src/outbound/addresses.ts",
+      "src/config-desk.ts",
+      "src/config-parts.ts",
+      "src/config-rules.ts",
+      "src/config-skills.ts",
+      "src/config-webhooks.ts",
+      "typebox",
+      "yaml",
+    ],
+  },
+  { files: "src/config-parts.ts", may: ["typebox"] },
+  { files: "src/config-desk.ts", may: ["src/domain/", "src/config-parts.ts", "typebox"] },
+  { files: "src/config-rules.ts", may: ["src/domain/", "src/config-parts.ts", "typebox"] },
+  { files: "src/config-webhooks.ts", may: ["src/domain/", "src/config-parts.ts", "typebox"] },
+  { files: "src/config-skills.ts", may: ["src/domain/", "src/config-parts.ts", "typebox"] },
   { files: "src/config.ts", may: ["src/config-file.ts", "node:"] },
   { files: "src/secrets.ts", may: ["node:"] },
   { files: "src/windows.ts", may: [ports] },
@@ -331,6 +377,7 @@ export const implementations: Readonly<Record<string, readonly string[]>> = {
   "src/store/conversation-search.ts": ["src/app.ts", "src/core.ts"],
   "src/knowledge/embedded-index.ts": ["src/app.ts", "src/core.ts"],
   "src/knowledge/typesense/typesense-index.ts": ["src/app.ts", "src/core.ts", "src/operator/search.ts"],
+  "src/files/open-files.ts": ["src/core.ts"],
   "src/answering/answerer.ts": ["src/app.ts", "src/core.ts"],
   "src/answering/model/model-composer.ts": ["src/app.ts", "src/core.ts", "src/model/counts.ts"],
   "src/model/open-model.ts": ["src/app.ts", "src/core.ts", "src/cli/doctor.ts"],

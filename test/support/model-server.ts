@@ -14,6 +14,12 @@ export type Behaviour =
       /** Comes to its end only then. */
       readonly hold?: Promise<void>;
     }
+  /** Calls tools; arguments that are a text are sent as they are, JSON or not. */
+  | {
+      readonly kind: "calls";
+      readonly calls: readonly { readonly name: string; readonly arguments: object | string }[];
+      readonly tokens?: { readonly input: number; readonly output: number };
+    }
   | {
       readonly kind: "status";
       readonly status: number;
@@ -39,6 +45,8 @@ export interface ModelRequest {
   } & Readonly<Record<string, unknown>>;
   readonly system: string;
   readonly user: string;
+  /** The names of the tools that it may call. */
+  readonly tools: readonly string[];
   /** The number of the passage that holds this text, for citing it. */
   passage(text: string): number;
 }
@@ -54,6 +62,11 @@ export interface ModelServer {
   abandoned(count: number): Promise<void>;
   close(): Promise<void>;
 }
+
+export const calls = (name: string, given: object | string): Behaviour => ({
+  kind: "calls",
+  calls: [{ name, arguments: given }],
+});
 
 export const says = (...pieces: string[]): Behaviour => ({ kind: "text", pieces });
 
@@ -113,6 +126,7 @@ function read(incoming: IncomingMessage, text: string): ModelRequest {
   const body = JSON.parse(text) as ModelRequest["body"] & {
     readonly system?: Content;
     readonly messages: readonly { readonly role: string; readonly content: Content }[];
+    readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name: string } }[];
   };
   const said = (role: string): string =>
     body.messages
@@ -126,6 +140,7 @@ function read(incoming: IncomingMessage, text: string): ModelRequest {
     body,
     system: body.system === undefined ? said("system") : textOf(body.system),
     user,
+    tools: (body.tools ?? []).map((each) => each.function?.name ?? each.name ?? ""),
     passage(wanted) {
       const blocks = user.split(/--- passage (?=\d+ \w+ ---)/u).slice(1);
       const found = blocks.findIndex((block) => block.includes(wanted));
@@ -139,9 +154,10 @@ function read(incoming: IncomingMessage, text: string): ModelRequest {
 interface Dialect {
   begin(send: (event: string, data: unknown) => void): void;
   text(send: (event: string, data: unknown) => void, piece: string): void;
+  call(send: (event: string, data: unknown) => void, at: number, name: string, given: string): void;
   end(
     send: (event: string, data: unknown) => void,
-    finish: "stop" | "length" | "refused",
+    finish: "stop" | "length" | "refused" | "calls",
     tokens: { readonly input: number; readonly output: number },
   ): void;
 }
@@ -157,9 +173,17 @@ const chunk = (delta: object, finish: string | null = null) => ({
 const openai: Dialect = {
   begin: (send) => send("", chunk({ role: "assistant", content: "" })),
   text: (send, piece) => send("", chunk({ content: piece })),
+  call(send, at, name, given) {
+    const begun = { index: at, id: `call_${at}`, type: "function", function: { name, arguments: "" } };
+    send("", chunk({ tool_calls: [begun] }));
+    // In pieces, as they come from a model.
+    for (const piece of given.match(/[^]{1,7}/gu) ?? []) {
+      send("", chunk({ tool_calls: [{ index: at, function: { arguments: piece } }] }));
+    }
+  },
   end(send, finish, { input, output }) {
     if (finish === "refused") send("", chunk({ content: "" }, "content_filter"));
-    else send("", chunk({}, finish));
+    else send("", chunk({}, finish === "calls" ? "tool_calls" : finish));
     send("", {
       ...chunk({}),
       choices: [],
@@ -188,9 +212,19 @@ const anthropic: Dialect = {
   },
   text: (send, piece) =>
     send("content_block_delta", { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: piece } }),
+  call(send, at, name, given) {
+    const index = at + 1;
+    const block = { type: "tool_use", id: `toolu_${at}`, name, input: {} };
+    send("content_block_start", { type: "content_block_start", index, content_block: block });
+    for (const piece of given.match(/[^]{1,7}/gu) ?? []) {
+      const delta = { type: "input_json_delta", partial_json: piece };
+      send("content_block_delta", { type: "content_block_delta", index, delta });
+    }
+    send("content_block_stop", { type: "content_block_stop", index });
+  },
   end(send, finish, { output }) {
-    send("content_block_stop", { type: "content_block_stop", index: 0 });
-    const reasons = { stop: "end_turn", length: "max_tokens", refused: "refusal" };
+    if (finish !== "calls") send("content_block_stop", { type: "content_block_stop", index: 0 });
+    const reasons = { stop: "end_turn", length: "max_tokens", refused: "refusal", calls: "tool_use" };
     send("message_delta", {
       type: "message_delta",
       delta: { stop_reason: reasons[finish], stop_sequence: null },
@@ -222,6 +256,15 @@ async function play(behaviour: Behaviour, dialect: Dialect, response: ServerResp
       response.end();
       return;
     }
+    case "calls":
+      open();
+      if (dialect === anthropic) send("content_block_stop", { type: "content_block_stop", index: 0 });
+      for (const [at, { name, arguments: given }] of behaviour.calls.entries()) {
+        dialect.call(send, at, name, typeof given === "string" ? given : JSON.stringify(given));
+      }
+      dialect.end(send, "calls", behaviour.tokens ?? { input: 40, output: 10 });
+      response.end();
+      return;
     case "status":
       response.writeHead(behaviour.status, { "content-type": "application/json", ...behaviour.headers });
       response.end(behaviour.body ?? "{}");

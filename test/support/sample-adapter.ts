@@ -1,8 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { Readable } from "node:stream";
 import Type from "typebox";
 import type {
   AdapterModule,
   ChannelHost,
+  OutboundFile,
   Part,
   Receipt,
   SendContext,
@@ -26,6 +28,9 @@ export type Fault =
   | "ignores_retry_after"
   | "sends_unknown_again"
   | "drops_when_unreachable"
+  | "cuts_files"
+  | "drops_files"
+  | "sends_files_as_nothing"
   | "token_in_errors"
   | "token_in_log";
 
@@ -35,12 +40,14 @@ export interface SampleDelivery {
   readonly from: string;
   readonly fromBot: boolean;
   readonly text: string;
+  readonly files: readonly { readonly id: string; readonly name: string }[];
 }
 
 export interface SamplePost {
   readonly chat: string;
   readonly text: string;
   readonly key: string;
+  readonly file?: { readonly name: string; readonly base64: string };
 }
 
 export const sampleTextMax = 200;
@@ -70,9 +77,19 @@ export function sampleAdapter(fault?: Fault): AdapterModule<SampleConfig> {
           typing: false,
           receipts: false,
           idempotentSend: fault === "sends_unknown_again",
+          fileBytesMax: 1_000_000,
         },
         inbound: { kind: "webhook", receive: (request) => receive(request, host, secret, fault) },
-        render: ({ markdown }) => split(markdown, fault).map((text) => ({ text, payload: { text } })),
+        render: ({ markdown, files = [] }) => [
+          ...(markdown === "" ? [] : split(markdown, fault).map((text) => ({ text, payload: { text } }))),
+          ...(fault === "drops_files" ? [] : files.map((file) => ({ text: file.name, payload: { text: "", file } }))),
+        ],
+        async fetchFile(ref, signal) {
+          const response = await fetch(`${url}/bot-${token}/files/${ref}`, { signal });
+          if (!response.ok || response.body === null) throw new DeliveryError("rejected", "there is no such file");
+          const bytes = Buffer.from(await response.arrayBuffer());
+          return Readable.from([fault === "cuts_files" ? bytes.subarray(0, 100_000) : bytes]);
+        },
         send: (part, context) => send(messages, token, part, context, host, fault),
         async reconcile(key) {
           const response = await fetch(`${messages}?key=${encodeURIComponent(key)}`);
@@ -103,6 +120,16 @@ async function receive(
     thread: fault === "one_thread_for_all" ? "everybody" : delivery.chat,
     sender: { key: delivery.from },
     sentAt: host.clock.now(),
+    ...(delivery.files.length === 0
+      ? {}
+      : {
+          files: delivery.files.map(({ id, name }) => ({
+            ref: id,
+            name,
+            mediaType: "application/octet-stream",
+            bytes: null,
+          })),
+        }),
     text: fault === "changes_text" ? delivery.text.normalize("NFC").replaceAll(/[<>]/g, "") : delivery.text,
   });
   if (fault === "acknowledges_first") {
@@ -136,15 +163,26 @@ async function send(
   messages: string,
   token: string,
   part: Part,
-  { thread, key, signal }: SendContext,
+  { thread, key, signal, file: bytesOf }: SendContext,
   host: ChannelHost,
   fault: Fault | undefined,
 ): Promise<Receipt> {
-  const { text } = part.payload as { readonly text: string };
+  const { text, file: named } = part.payload as { readonly text: string; readonly file?: OutboundFile };
+  let file: SamplePost["file"];
+  if (named !== undefined) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of (await bytesOf?.(named.id)) ?? []) chunks.push(chunk);
+    const bytes = fault === "sends_files_as_nothing" ? Buffer.alloc(0) : Buffer.concat(chunks);
+    file = { name: named.name, base64: bytes.toString("base64") };
+  }
   if (fault === "token_in_log") host.log.info({ url: messages }, "sending");
   let response: Response;
   try {
-    response = await fetch(messages, { method: "POST", body: JSON.stringify({ chat: thread, text, key }), signal });
+    response = await fetch(messages, {
+      method: "POST",
+      body: JSON.stringify({ chat: thread, text, key, file }),
+      signal,
+    });
   } catch (error) {
     if (fault === "drops_when_unreachable") return { externalId: null, state: "sent" };
     const where = fault === "token_in_errors" ? ` at ${messages}` : "";

@@ -13,6 +13,7 @@ async function startSamplePlatform(): Promise<FakePlatform> {
   const signingSecret = `signing-${randomBytes(12).toString("hex")}`;
   const shown: SamplePost[] = [];
   const misbehaviours: Misbehaviour[] = [];
+  const files = new Map<string, Buffer>();
   let webhookUrl = "";
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -20,6 +21,13 @@ async function startSamplePlatform(): Promise<FakePlatform> {
       response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
     };
     const url = new URL(request.url ?? "/", "http://platform");
+    const asked = url.pathname.startsWith(`/bot-${token}/files/`)
+      ? files.get(url.pathname.split("/")[3] ?? "")
+      : undefined;
+    if (asked !== undefined) {
+      response.writeHead(200).end(asked);
+      return;
+    }
     if (url.pathname !== `/bot-${token}/messages`) return answer(401, { error: "this token is not known" });
     if (request.method === "GET") {
       const found = shown.find(({ key }) => key === url.searchParams.get("key"));
@@ -61,12 +69,16 @@ async function startSamplePlatform(): Promise<FakePlatform> {
     await response.text();
     return response.ok;
   }
-  const delivery = ({ customer, id, text }: CustomerMessage): SampleDelivery => ({
+  const delivery = ({ customer, id, text, files: sent = [] }: CustomerMessage): SampleDelivery => ({
     id,
     chat: customer,
     from: customer,
     fromBot: false,
     text,
+    files: sent.map(({ name, bytes }, i) => {
+      files.set(`${id}-${i}`, bytes);
+      return { id: `${id}-${i}`, name };
+    }),
   });
 
   return {
@@ -81,12 +93,19 @@ async function startSamplePlatform(): Promise<FakePlatform> {
     async echo(customer) {
       for (const own of shown.filter(({ chat }) => chat === customer)) {
         await notify(
-          { id: `echo-${idOf(own)}`, chat: customer, from: "bot", fromBot: true, text: own.text },
+          { id: `echo-${idOf(own)}`, chat: customer, from: "bot", fromBot: true, text: own.text, files: [] },
           signingSecret,
         );
       }
     },
-    shown: async (customer) => shown.filter(({ chat }) => chat === customer).map(({ text }) => text),
+    shown: async (customer) =>
+      shown.filter(({ chat, file }) => chat === customer && file === undefined).map(({ text }) => text),
+    received: async (customer) =>
+      shown.flatMap(({ chat, file }) =>
+        chat !== customer || file === undefined
+          ? []
+          : [{ name: file.name, mediaType: "", bytes: Buffer.from(file.base64, "base64") }],
+      ),
     misbehave: (how) => void misbehaviours.push(how),
     async away() {
       misbehaviours.push("unreachable");

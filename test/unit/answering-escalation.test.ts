@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { asksForHuman } from "#answering/escalation.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 
@@ -17,6 +17,8 @@ it.each([
   "can I not speak to someone about this",
   "don't you have a live agent?",
   "No! I need a human",
+  "I'd rather talk to a human",
+  "could I speak to a person instead",
 ])("hears that a person is asked for: %s", (text) => {
   expect(asks(text)).toBe(true);
 });
@@ -29,6 +31,7 @@ it.each([
   "I never want to talk to someone again",
   "you can answer without a human agent",
   "How do humans talk?",
+  "I'd like to solve it here rather than talk to a human",
   "superhuman agents",
   "talk to a humanoid",
   "",
@@ -51,4 +54,52 @@ it("stays quick on long text", () => {
   const start = performance.now();
   asks("not a human talk to ".repeat(4_000));
   expect(performance.now() - start).toBeLessThan(1_500);
+});
+
+describe("wishes in other languages", () => {
+  const phrases = [
+    "mit einem Menschen sprechen",
+    "echte Person",
+    "einen Mitarbeiter",
+    "parler à un humain",
+    "un conseiller",
+    "hablar con una persona",
+    "un agente humano",
+    "talk to a human",
+  ];
+
+  it.each([
+    "Ich möchte mit einem Menschen sprechen.",
+    "Kann ich nicht mit einem Menschen sprechen?",
+    "Warum kann ich hier nicht mit einem Menschen sprechen",
+    "Das hilft mir nicht, ich will mit einem Menschen sprechen!",
+    "Nicht mit einem Bot, sondern mit einem Menschen sprechen will ich",
+    "Je veux parler à un humain",
+    "Je ne comprends pas, je veux parler à un humain",
+    "Pourquoi je ne peux pas parler à un humain ?",
+    "Puis-je parler à un humain ?",
+    "Quiero hablar con una persona",
+    "¿No puedo hablar con una persona?",
+    "Esto no funciona, quiero hablar con una persona",
+    "¿Por qué no puedo hablar con una persona?",
+  ])("%s", (text) => {
+    expect(asksForHuman(text, phrases)).toBe(true);
+  });
+
+  it.each([
+    "Ich möchte nicht mit einem Menschen sprechen.",
+    "Bitte keine echte Person",
+    "Mit einem Menschen sprechen möchte ich nicht.",
+    "Ich brauche einen Mitarbeiter gerade nicht",
+    "Je ne veux pas parler à un humain",
+    "Je n'ai pas besoin de parler à un humain",
+    "Sans parler à un humain, s'il vous plaît",
+    "No quiero hablar con una persona",
+    "Prefiero resolverlo sin hablar con una persona",
+    "Nunca quise hablar con una persona",
+    "I don't want to talk to a human",
+    "Zwischenmenschen sprechen",
+  ])("not: %s", (text) => {
+    expect(asksForHuman(text, phrases)).toBe(false);
+  });
 });

@@ -88,7 +88,7 @@ describe("docker-compose.yml", () => {
       for (const [variable, value] of Object.entries(environment)) {
         if (!secret.test(variable)) continue;
         expect(value, `${name}.${variable}`).toMatch(
-          /^(\$\{[A-Z_]+:\?[^}]+\}|\$\{(?:TYPESENSE|MODEL|EMBEDDING)_API_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
+          /^(\$\{[A-Z0-9_]+:\?[^}]+\}|\$\{(?:(?:TYPESENSE|MODEL|EMBEDDING)_API|FILES_S3_(?:ACCESS|SECRET))_KEY:-\}|\/run\/secrets\/[a-z_]+)$/,
         );
       }
     }
@@ -108,8 +108,8 @@ describe("docker-compose.yml", () => {
   });
 
   it("finds every variable in .env.example, and every variable there is asked for", () => {
-    const offered = [...read(".env.example").matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
-    const asked = [...source.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name]) => name);
+    const offered = [...read(".env.example").matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name);
+    const asked = [...source.matchAll(/(?<!\$)\$\{([A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(new Set(offered)).toEqual(new Set(asked));
     expect(read(".gitignore").split("\n")).toEqual(expect.arrayContaining([".env", "secrets/"]));
   });
@@ -131,7 +131,9 @@ describe("docker-compose.yml", () => {
     const given = Object.fromEntries(
       Object.entries(compose.services["gateway"]?.environment ?? {}).map(([name, value]) => [
         name,
-        value.replaceAll(/\$\{[A-Z_]+:-([^}]*)\}/g, "$1").replaceAll(/\$\{[A-Z_]+:\?[^}]+\}/g, "0123456789abcdef"),
+        value
+          .replaceAll(/\$\{[A-Z0-9_]+:-([^}]*)\}/g, "$1")
+          .replaceAll(/\$\{[A-Z0-9_]+:\?[^}]+\}/g, "0123456789abcdef"),
       ]),
     );
     const { PARLEY_SECRET_FILE: mounted, ...environment } = given;

@@ -8,7 +8,7 @@ import type { HandMovedClock } from "../support/hand-moved-clock.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 import { inTime } from "../support/in-time.ts";
 import type { Behaviour, ModelServer } from "../support/model-server.ts";
-import { says, startModelServer } from "../support/model-server.ts";
+import { calls, says, startModelServer } from "../support/model-server.ts";
 
 const key = "sk-test-5f1e0c9b7a";
 const request = { system: "Be brief.", user: "Say it.", temperature: 0.3, budgetMs: 25_000 };
@@ -266,5 +266,72 @@ describe("patience with a provider", () => {
     expect(await checkModel(configOf("openai"), clock)).toBe("test-model of openai answers");
     script({ kind: "status", status: 401 });
     expect((await failureOf(checkModel(configOf("openai"), clock))).message).toContain("check MODEL_API_KEY");
+  });
+});
+
+describe("tools", () => {
+  const schema = { type: "object", properties: { order: { type: "string" } }, required: ["order"] };
+  const tools = [{ name: "order_status", description: "Tells an order's status.", schema }];
+
+  async function called(provider: ModelConfig["provider"], ...behaviours: Behaviour[]) {
+    const scripted = script(...behaviours);
+    const got: { readonly name: string; readonly input: unknown }[] = [];
+    const sink = {
+      text: () => undefined,
+      call: (name: string, input: unknown) => void got.push({ name, input }),
+      restart: () => true,
+    };
+    const model = createModel(configOf(provider), clock);
+    const written = await inTime(clock, model.write({ ...request, tools }, sink, never));
+    return { got, written, requests: scripted.count() };
+  }
+
+  it.each(["openai", "openai-compatible", "anthropic"] as const)(
+    "of %s are offered, and their calls are told",
+    async (provider) => {
+      const { got, written } = await called(provider, {
+        kind: "calls",
+        calls: [
+          { name: "order_status", arguments: { order: "A-1" } },
+          { name: "order_status", arguments: { order: "A-2" } },
+        ],
+      });
+      expect(server.requests.at(-1)?.tools).toEqual(["order_status"]);
+      expect(got).toEqual([
+        { name: "order_status", input: { order: "A-1" } },
+        { name: "order_status", input: { order: "A-2" } },
+      ]);
+      expect(written).toEqual({ finish: "complete", tokensUsed: 50 });
+    },
+  );
+
+  it.each(["openai", "anthropic"] as const)(
+    "of %s: arguments that are no JSON are no call, and are asked for again",
+    async (provider) => {
+      const broken = calls("order_status", '{"order": "A-');
+      const { got, requests } = await called(provider, broken, broken, says("NONE"));
+      expect(got).toEqual([]);
+      expect(requests).toBe(3);
+    },
+  );
+
+  it("of a connection that breaks in the middle are asked for again", async () => {
+    const { got, requests } = await called(
+      "openai",
+      { kind: "hang_up", after: "" },
+      calls("order_status", { order: "A-1" }),
+    );
+    expect(got).toEqual([{ name: "order_status", input: { order: "A-1" } }]);
+    expect(requests).toBe(2);
+  });
+
+  it("wait as long as the provider asks for", async () => {
+    const { got, requests } = await called(
+      "openai",
+      { kind: "status", status: 429, headers: { "retry-after": "3" } },
+      calls("order_status", { order: "A-1" }),
+    );
+    expect(got).toHaveLength(1);
+    expect(requests).toBe(2);
   });
 });

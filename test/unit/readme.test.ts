@@ -93,7 +93,7 @@ describe("the documentation", () => {
       for (const [, quoted, double, plain] of (match[1] ?? "").matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)) {
         const [key = "", value = ""] = splitOnce(quoted ?? double ?? plain ?? "");
         const keys = key.split(".");
-        const text = /^(?:\[.*\]|\d+|true|false)$/.test(value) ? value : JSON.stringify(value);
+        const text = /^(?:\[.*\]|\d+(?:\.\d+)?|true|false)$/.test(value) ? value : JSON.stringify(value);
         const yaml = keys.map((each, depth) => `${"  ".repeat(depth + 2)}${each}:`).join("\n");
         const file =
           key === "name" ? `workspaces:\n  - name: ${text}\n` : `workspaces:\n  - name: A\n${yaml} ${text}\n`;
@@ -104,11 +104,13 @@ describe("the documentation", () => {
 
   it("lists the environment variables that the program reads, and no others", () => {
     const source = read("src/config.ts");
-    const inCode = new Set([...source.matchAll(/(?:value|secretValue)\("([A-Z_]+)"\)/g)].map(([, name]) => name ?? ""));
+    const inCode = new Set(
+      [...source.matchAll(/(?:value|secretValue)\("([A-Z0-9_]+)"\)/g)].map(([, name]) => name ?? ""),
+    );
     // Tests end the process by it; nobody else should.
     inCode.delete("PARLEY_TEST_KILL_AT");
     const table = new Set(
-      [...read("docs/configuration.md").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, name]) => name ?? ""),
+      [...read("docs/configuration.md").matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, name]) => name ?? ""),
     );
     expect(table).toEqual(inCode);
   });

@@ -38,9 +38,15 @@ async function start(): Promise<FakePlatform> {
     for (let turn = 0; turn < 20 && !(await until(() => discord.connected(), 1_000)); turn += 1) await program?.tick();
   }
   /** Discord is told nothing of what is stored: the program is asked. */
-  async function deliver({ customer, id, text }: CustomerMessage): Promise<boolean> {
+  async function deliver({ customer, id, text, files = [] }: CustomerMessage): Promise<boolean> {
     await connected();
-    discord.write({ channelId: discord.direct(customer), from: customer, text, id: idOf(id) });
+    discord.write({
+      channelId: discord.direct(customer),
+      from: customer,
+      text,
+      id: idOf(id),
+      files: files.map(({ name, mediaType: type, bytes }) => ({ name, type, bytes })),
+    });
     const stored = async () => (await program?.stored(`message:${idOf(id)}`).catch(() => false)) === true;
     for (let turn = 0; turn < 10; turn += 1) {
       if (await until(stored, storedMs)) return true;
@@ -71,6 +77,12 @@ async function start(): Promise<FakePlatform> {
         .filter(({ author }) => author.bot === true)
         // The agent's name stands above what the agent wrote.
         .map(({ content }) => plainText(content).replace(/^Anna[^\n]*:\n/, "")),
+    received: async (customer) =>
+      discord
+        .messages(discord.direct(customer))
+        .filter(({ author }) => author.bot === true)
+        .flatMap(({ attachments }) => attachments)
+        .map((file) => ({ name: file.filename, mediaType: file.content_type, bytes: discord.bytesOf(file) })),
     misbehave(how) {
       switch (how) {
         case "refuse":

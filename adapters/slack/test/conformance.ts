@@ -1,6 +1,7 @@
 import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
 import { envelopeOf, messageEvent } from "./support/events.ts";
 import { startFakeSlack } from "./support/fake-slack.ts";
+import { describeFile } from "./support/fake-web-api.ts";
 
 const target: ConformanceTarget = { channel: "slack", cannot: {}, start: () => start("webhook") };
 export default target;
@@ -39,11 +40,15 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
   };
 
   /** A new event each time: what is delivered again has the message's own time stamp. */
-  function eventOf({ customer, id, text }: CustomerMessage): object {
+  function eventOf({ customer, id, text, files = [] }: CustomerMessage): object {
     const channel = channelOf(customer);
     const ts = stamps.get(id) ?? slack.nextTs();
     stamps.set(id, ts);
-    return envelopeOf(slack, messageEvent(slack, { channel, user: channel.replace("D", "U"), ts, text }));
+    const shared = files.map(({ name, mediaType, bytes }) =>
+      describeFile(slack.addFile({ name, mimetype: mediaType, bytes }), slack.url),
+    );
+    const more = shared.length === 0 ? {} : { subtype: "file_share", files: shared };
+    return envelopeOf(slack, messageEvent(slack, { channel, user: channel.replace("D", "U"), ts, text, more }));
   }
 
   async function post(event: object, secret = slack.signingSecret): Promise<boolean> {
@@ -94,6 +99,12 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
         .shown(channelOf(customer))
         // The agent's name stands above what the agent wrote.
         .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
+    received: async (customer) =>
+      slack
+        .shown(channelOf(customer))
+        .flatMap(({ message }) =>
+          message.files.map(({ name, mimetype, bytes }) => ({ name, mediaType: mimetype, bytes })),
+        ),
     misbehave(how) {
       switch (how) {
         case "refuse":

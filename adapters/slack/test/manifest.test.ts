@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { scopes } from "../check.ts";
 import { config, secrets } from "../config.ts";
+import { deskScopes } from "../desk.ts";
 
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
-const listed = (name: string): readonly string[] => {
-  const [, list = ""] = new RegExp(`\\n *${name}:\\n((?: +- [^\\n]+\\n)+)`).exec(read("manifest.yaml")) ?? [];
+const listed = (name: string, manifest = "manifest.yaml"): readonly string[] => {
+  const [, list = ""] = new RegExp(`\\n *${name}:\\n((?: +- [^\\n]+\\n)+)`).exec(read(manifest)) ?? [];
   return list
     .trim()
     .split(/\s*- /)
@@ -34,5 +35,16 @@ describe("the manifest of the Slack app", () => {
     for (const scope of listed("bot")) expect(readme).toContain(`\`${scope}\``);
     for (const setting of Object.keys(config.properties)) expect(readme).toContain(`| \`${setting}\` |`);
     for (const secret of secrets) expect(readme).toMatch(new RegExp(`\\| \`${secret}\` \\|[^\\n]*stored encrypted`));
+  });
+
+  it("has what the desk needs besides in the manifest with a desk", () => {
+    const more = new Set<string>([...listed("bot"), ...deskScopes]);
+    expect(new Set(listed("bot", "manifest-desk.yaml"))).toEqual(more);
+    expect(listed("bot_events", "manifest-desk.yaml")).toEqual(listed("bot_events"));
+    const manifest = read("manifest-desk.yaml");
+    for (const part of ["callback_id: parley_message", "command: /parley", "is_enabled: true"]) {
+      expect(manifest).toContain(part);
+    }
+    for (const scope of deskScopes) expect(read("README.md")).toContain(`\`${scope}\``);
   });
 });

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
+import type { ChannelHost } from "#channel/contract.ts";
+import { bytesOf, png } from "../../../test/support/file-channel.ts";
 import { anna, openBench } from "../../../test/support/engine-bench.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
@@ -198,6 +200,171 @@ describe("a bot with a webhook", () => {
     await bench.advance(600_000);
     expect(texts(7)).toEqual(["You asked: One"]);
     expect((await bench.notes((await conversation()).id)).join()).toContain("may not have arrived");
+  });
+});
+
+describe("files on Telegram", () => {
+  const filesStored = () => bench.store.read.selectFrom("attachments").selectAll().orderBy("position").execute();
+  const photo = (bytes: Buffer) => ({ photo: [{ file_id: telegram.keep(bytes), file_size: bytes.length }] });
+  const uploaded = async (name: string, bytes: Buffer, mediaType = "application/octet-stream") =>
+    bench.engine.upload(
+      {
+        workspaceId: bench.workspaceId,
+        accountId: bench.accountId,
+        conversationId: (await conversation()).id,
+        uploadedBy: "anna@test.example",
+        name,
+        mediaType,
+      },
+      bytesOf(bytes),
+      new AbortController().signal,
+    );
+  const replyWith = async (content: string, files: readonly string[]) => {
+    const { id } = await conversation();
+    const { workspaceId } = bench;
+    const given = { files, uploadedBy: "anna@test.example", authorEmail: "anna@test.example", actor: anna };
+    await bench.engine.reply({ workspaceId, conversationId: id, content, ...given });
+    await bench.settle();
+  };
+
+  beforeEach(async () => {
+    await open({ transport: "webhook" });
+    await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+  });
+
+  it("are fetched again after a failure, and the token is nowhere to be read", async () => {
+    telegram.fail("getFile", { kind: "error", code: 429, description: "Too Many", parameters: { retry_after: 9 } });
+    telegram.fail("file", { kind: "html", status: 502 });
+    await post(messageUpdate({ chatId: 7, messageId: 1, more: { ...photo(png), caption: "Is it this?" } }));
+    await bench.settle();
+    expect(texts(7)).toEqual(["You asked: Is it this?"]);
+    await bench.advance(600_000);
+    expect(await filesStored()).toMatchObject([{ name: "photo.jpg", media_type: "image/png", state: "stored" }]);
+    const seen = JSON.stringify([bench.logged, await bench.store.read.selectFrom("outbox").selectAll().execute()]);
+    expect(seen).not.toContain(telegram.token.split(":")[1]);
+  });
+
+  it("that Telegram gives no bot say so", async () => {
+    const document = { file_id: telegram.keep(Buffer.alloc(20_000_001)), file_name: "film.mov" };
+    await post(messageUpdate({ chatId: 7, messageId: 1, more: { document } }));
+    await bench.settle();
+    expect(await filesStored()).toMatchObject([{ state: "failed", reason: expect.stringContaining("20 MB") }]);
+  });
+
+  it("of an album are one message, which is answered once when all of it is there", async () => {
+    const of = (messageId: number, caption?: string) =>
+      messageUpdate({
+        chatId: 7,
+        messageId,
+        more: { ...photo(png), media_group_id: "album", ...(caption === undefined ? {} : { caption }) },
+      });
+    const [first, second, third] = [of(1), of(2, "Which of these?"), of(3)];
+    await Promise.all([post(first), post(second)]);
+    await bench.settle();
+    expect(texts(7)).toEqual([]);
+    await post(third);
+    await post(second);
+    await bench.advance(2_000);
+    expect(await stored()).toEqual(["Which of these?"]);
+    expect((await filesStored()).map(({ position, state }) => [position, state])).toEqual([
+      [0, "stored"],
+      [1, "stored"],
+      [2, "stored"],
+    ]);
+    expect(texts(7)).toEqual(["You asked: Which of these?"]);
+  });
+
+  it("of an album in a group belong to the message that addresses the bot", async () => {
+    const chat = { id: -1_005, type: "supergroup", title: "Fans" };
+    const caption_entities = [{ type: "mention", offset: 0, length: 16 }];
+    const words = { caption: "@parley_test_bot what is it?", caption_entities };
+    const of = (messageId: number, album: string, more: object) =>
+      post(messageUpdate({ chatId: 7, messageId, chat, more: { ...photo(png), media_group_id: album, ...more } }));
+    await of(1, "ours", words);
+    await of(2, "ours", {});
+    await of(3, "theirs", {});
+    await bench.advance(2_000);
+    expect(await stored()).toEqual([words.caption]);
+    expect(await filesStored()).toHaveLength(2);
+  });
+
+  it("go out as a picture or a document, a short text below and a long one before them", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 1, text: "My bill?" }));
+    await bench.settle();
+    const bill = await uploaded("bill.pdf", Buffer.from("%PDF-1.7 bill"));
+    const picture = await uploaded("photo.png", png);
+    await replyWith("Here **both** are", [bill.id, picture.id]);
+    expect(telegram.shown.slice(1)).toMatchObject([
+      {
+        text: "Anna:\nHere both are",
+        entities: [{ type: "bold" }, { type: "bold" }],
+        file: { name: "bill.pdf", how: "document", bytes: Buffer.from("%PDF-1.7 bill") },
+      },
+      { text: "", file: { name: "photo.png", how: "photo", bytes: png } },
+    ]);
+    const long = await uploaded("terms.txt", Buffer.from("terms"), "text/plain");
+    await replyWith("word ".repeat(400), [long.id]);
+    const [text, file] = telegram.shown.slice(3);
+    expect(text?.text.length).toBeGreaterThan(1_024);
+    expect(file).toMatchObject({ text: "", file: { name: "terms.txt" } });
+  });
+
+  it("that Telegram cannot take as a picture go as a document, and in a topic that is gone to the group", async () => {
+    await post(messageUpdate({ chatId: 7, messageId: 1, text: "A picture?" }));
+    await bench.settle();
+    telegram.fail("sendPhoto", { kind: "error", code: 400, description: "Bad Request: PHOTO_INVALID_DIMENSIONS" });
+    await replyWith("", [(await uploaded("wide.png", png)).id]);
+    expect(telegram.shown.at(-1)).toMatchObject({ text: "Anna:", file: { how: "document", bytes: png } });
+  });
+});
+
+describe("what an agent has sent on Telegram", () => {
+  it("can be changed and taken back, and doing so twice is no failure", async () => {
+    await open({ transport: "webhook" });
+    await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+    await post(messageUpdate({ chatId: 7, messageId: 1, text: "One" }));
+    await bench.settle();
+    await reply("Frist");
+    const { default: module } = await import("../index.ts");
+    const config = { token: telegram.token, base_url: telegram.url };
+    const account = { id: "a", workspaceId: bench.workspaceId, channel: "telegram" as const, name: "t", config };
+    const host = { webhookUrl: "http://parley.test/x", seal: (text: string) => text } as unknown as ChannelHost;
+    const adapter = module.create(account, host);
+    const sent = telegram.shown.at(-1);
+    const externalId = `7:${sent?.messageId}`;
+    const context = { thread: "7", key: "k", messageId: "m", signal: new AbortController().signal };
+    const [part] = adapter.render({ role: "agent", authorName: "Anna", markdown: "First", sources: [] });
+    if (part === undefined || adapter.edit === undefined || adapter.remove === undefined) throw new Error("no part");
+    for (let twice = 0; twice < 2; twice += 1) await adapter.edit(part, externalId, context);
+    expect(telegram.shown.at(-1)?.text).toBe("Anna:\nFirst");
+    for (let twice = 0; twice < 2; twice += 1) await adapter.remove(externalId, context);
+    expect(telegram.shown.map(({ text }) => text)).toEqual(["You asked: One"]);
+    telegram.fail("deleteMessage", { kind: "error", code: 400, description: "Bad Request: message can't be deleted" });
+    await expect(adapter.remove(externalId, context)).rejects.toMatchObject({
+      outcome: "rejected",
+      message: expect.stringContaining("48 hours"),
+    });
+    await adapter.close();
+  });
+});
+
+describe("a customer who cannot be reached", () => {
+  it("is marked, once for however many messages are refused, and no more when they write again", async () => {
+    await open({ transport: "webhook" });
+    await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+    await post(messageUpdate({ chatId: 7, messageId: 1, text: "One" }));
+    await bench.settle();
+    const blocked = { kind: "error", code: 403, description: "Forbidden: bot was blocked by the user" } as const;
+    telegram.fail("sendMessage", blocked, blocked);
+    await reply("Hello?");
+    await reply("Are you there?");
+    const { id } = await conversation();
+    expect((await conversation()).unreachable).toContain("has blocked the bot");
+    const notes = await bench.notes(id);
+    expect(notes.filter((note) => note.startsWith("Nothing that you write here arrives"))).toHaveLength(1);
+    expect(notes.filter((note) => note.includes("could not be delivered"))).toHaveLength(2);
+    await post(messageUpdate({ chatId: 7, messageId: 2, text: "I am back" }));
+    expect((await conversation()).unreachable).toBeNull();
   });
 });
 

@@ -30,8 +30,13 @@ async function start(): Promise<FakePlatform> {
     return response.ok;
   }
   // A new number each time: what is delivered again has the message's own.
-  const updateOf = ({ customer, id, text }: CustomerMessage) =>
-    messageUpdate({ chatId: chatOf(customer), messageId: numberOf(messages, id, 1), text });
+  const updateOf = ({ customer, id, text, files = [] }: CustomerMessage) => {
+    const at = { chatId: chatOf(customer), messageId: numberOf(messages, id, 1) };
+    const [file] = files;
+    if (file === undefined) return messageUpdate({ ...at, text });
+    const document = { file_id: telegram.keep(file.bytes), file_name: file.name, mime_type: file.mediaType };
+    return messageUpdate({ ...at, more: { document, caption: text } });
+  };
 
   return {
     config: { token: telegram.token, transport: "webhook", base_url: telegram.url },
@@ -54,6 +59,8 @@ async function start(): Promise<FakePlatform> {
         .filter(({ chatId }) => chatId === chatOf(customer))
         // The agent's name stands above what the agent wrote.
         .map(({ text }) => text.replace(/^Anna[^\n]*:\n/, "")),
+    received: async (customer) =>
+      telegram.shown.flatMap(({ chatId, file }) => (chatId === chatOf(customer) && file !== undefined ? [file] : [])),
     misbehave(how) {
       switch (how) {
         case "refuse":

@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { readUpdate } from "../inbound.ts";
 import type { TelegramUpdate } from "../updates.ts";
-import { updateSchema } from "../updates.ts";
+import { ignoredKinds, updateKinds, updateSchema } from "../updates.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
 
 const read = (update: unknown) => {
@@ -14,6 +15,17 @@ const eventOf = (update: unknown) => {
   if (reading.kind !== "event") throw new Error(`it was ${reading.kind}`);
   return reading.event;
 };
+
+describe("the kinds of updates that Telegram has", () => {
+  it("are each read, or passed over for a reason, and stand in the README", () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    for (const kind of updateKinds) expect(readme).toContain(`| \`${kind}\` |`);
+    for (const [kind, reason] of Object.entries(ignoredKinds)) {
+      expect(readme).toMatch(new RegExp(`\\|[^|]*\`${kind}\`[^|]*\\| passed over: `));
+      expect(readUpdate({ update_id: 1, [kind]: {} })).toEqual({ kind: "ignored", reason });
+    }
+  });
+});
 
 describe("an update of Telegram", () => {
   it("that is a message in private is one of its sender, in the chat", () => {
@@ -45,18 +57,35 @@ describe("an update of Telegram", () => {
     });
   });
 
-  it("is told in words where it is not text", () => {
+  it("brings its files, by what they are where Telegram gives no name", () => {
+    const filesOf = (more: Record<string, unknown>) => {
+      const event = eventOf(messageUpdate({ chatId: 1, messageId: 2, more }));
+      return event.kind === "message" ? [event.text, event.files] : [];
+    };
+    const photo = { photo: [{ file_id: "s" }, { file_id: "L", file_size: 9 }] };
+    expect(filesOf({ ...photo, caption: "Look" })).toEqual([
+      "Look",
+      [{ ref: "L", name: "photo.jpg", mediaType: "image/jpeg", bytes: 9 }],
+    ]);
+    const named = (more: Record<string, unknown>) =>
+      filesOf(more).flatMap((each) => (Array.isArray(each) ? each.map(({ name, ref }) => `${ref} ${name}`) : []));
+    expect(filesOf(photo)[0]).toBe("");
+    expect(named({ voice: { file_id: "v", duration: 12 } })).toEqual(["v voice message (12 s).ogg"]);
+    expect(named({ document: { file_id: "d", file_name: "bill.pdf" } })).toEqual(["d bill.pdf"]);
+    expect(named({ animation: { file_id: "a" }, document: { file_id: "a" } })).toEqual(["a animation.mp4"]);
+    expect(named({ video_note: { file_id: "n", duration: 3 } })).toEqual(["n video message (3 s).mp4"]);
+  });
+
+  it("is one message with the others of its album", () => {
+    const more = { photo: [{ file_id: "p" }], media_group_id: "77" };
+    expect(eventOf(messageUpdate({ chatId: 1, messageId: 2, more }))).toMatchObject({ group: { key: "77" } });
+  });
+
+  it("is told in words where it is neither text nor a file", () => {
     const told = (more: Record<string, unknown>) => {
       const event = eventOf(messageUpdate({ chatId: 1, messageId: 2, more }));
-      return event.kind === "message" ? [event.text, event.metadata?.["attachments"]] : [];
+      return event.kind === "message" ? [event.text] : [];
     };
-    expect(told({ photo: [{ file_id: "s" }, { file_id: "L", file_size: 9 }], caption: "Look" })).toEqual([
-      "Look\n\n[photo]",
-      [{ kind: "photo", id: "L", bytes: 9 }],
-    ]);
-    expect(told({ voice: { file_id: "v", duration: 12, mime_type: "audio/ogg" } })[0]).toBe("[voice message: 12 s]");
-    expect(told({ document: { file_id: "d", file_name: "bill.pdf" } })[0]).toBe("[file: bill.pdf]");
-    expect(told({ animation: { file_id: "a" }, document: { file_id: "a" } })[0]).toBe("[animation]");
     expect(told({ sticker: { file_id: "s", emoji: "👍" } })[0]).toBe("[sticker: 👍]");
     expect(told({ contact: { phone_number: "+491", first_name: "Bo" } })[0]).toBe("[contact: Bo, +491]");
     expect(told({ location: { latitude: 1.5, longitude: 2 } })[0]).toBe("[location: 1.5, 2]");

@@ -1,3 +1,4 @@
+import { hash, randomBytes } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TwilioBench } from "./support/account.ts";
@@ -75,17 +76,23 @@ describe("a delivery", () => {
     ]);
   });
 
-  it("brings the pictures along, each by its own address", async () => {
-    const url = at.twilio.keep(Buffer.from("a picture"), "image/jpeg");
-    await at.write(customer, "", { NumMedia: "1", MediaUrl0: url, MediaContentType0: "image/jpeg" });
-    const { payload } = await at.bench.store.read
-      .selectFrom("inbound_events")
-      .select("payload")
-      .executeTakeFirstOrThrow();
-    expect(JSON.parse(payload)).toMatchObject({
-      text: "",
-      files: [{ ref: url, name: "file-1.jpg", mediaType: "image/jpeg", bytes: null }],
-    });
+  it("brings the pictures along, byte for byte and once", async () => {
+    const bytes = randomBytes(200_000);
+    const url = at.twilio.keep(bytes, "application/octet-stream");
+    const form = {
+      ...at.twilio.messageForm({ from: customer, to: own, body: "" }),
+      NumMedia: "1",
+      MediaUrl0: url,
+      MediaContentType0: "application/octet-stream",
+    };
+    for (let time = 0; time < 2; time += 1) {
+      expect((await at.twilio.post(form)).status).toBe(200);
+      await at.bench.settle();
+    }
+    const rows = at.bench.store.read.selectFrom("attachments").select(["name", "state", "sha256", "bytes"]);
+    expect(await rows.execute()).toEqual([
+      { name: "file-1", state: "stored", sha256: hash("sha256", bytes), bytes: bytes.length },
+    ]);
   });
 });
 

@@ -1,9 +1,21 @@
 import type { Block } from "../../../src/channel/markdown.ts";
-import type { Face, MessageFrame, ReadyFrame, RefusalCode, ServerFrame, Standing } from "../frames.ts";
+import type {
+  Face,
+  FileFrame,
+  MessageFrame,
+  ReadyFrame,
+  RefusalCode,
+  ServerFrame,
+  Standing,
+  UploadedFile,
+} from "../frames.ts";
 import type { Connection, Status } from "./connection.ts";
 import { createConnection } from "./connection.ts";
+import type { Remembered, Waiting } from "./kept.ts";
+import { faceOf, isRemembered, seenOf, waitingOf } from "./kept.ts";
 import type { Settings } from "./settings.ts";
 import { createKeep } from "./storage.ts";
+import { UploadRefused, post } from "./upload.ts";
 
 export interface Item {
   /** The same from the moment it was written until it is history. */
@@ -15,6 +27,7 @@ export interface Item {
   readonly createdAt: number;
   readonly content: readonly Block[];
   readonly sources: MessageFrame["sources"];
+  readonly files: readonly FileFrame[];
   readonly uncertain: boolean;
   readonly state: "sent" | "pending" | "failed";
   readonly why?: RefusalCode;
@@ -40,7 +53,9 @@ export interface Chat {
   connect(): void;
   /** Whether there is a conversation to come back to. */
   known(): boolean;
-  submit(text: string): void;
+  submit(text: string, files?: readonly UploadedFile[]): void;
+  /** Sends a file as it is read, for a message to come. Rejects with {@link UploadRefused}. */
+  upload(file: File, signal: AbortSignal, progress: (share: number) => void): Promise<UploadedFile>;
   retry(key: string): void;
   /** Fetches what comes before the first item. */
   older(): void;
@@ -53,20 +68,10 @@ export interface Chat {
   seen(): void;
 }
 
-interface Waiting {
-  readonly clientId: string;
-  readonly text: string;
-  readonly at: number;
-}
-
-interface Remembered {
-  readonly token: string;
-  readonly session: string;
-}
-
 const typingShownMs = 8_000;
 const typingSentEveryMs = 2_500;
 const sendAgainMs = 4_000;
+const sessionPatienceMs = 15_000;
 const messageCodePointsMax = 4_000;
 /** What is fetched of a history at first; the rest comes when the customer scrolls back. */
 const newestCount = 40;
@@ -84,7 +89,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const visitor = user === "" ? undefined : createKeep(`${prefix}:`, "localStorage");
 
   const bySeq = new Map<number, Item>();
-  const failed = new Map<string, Item & { readonly text: string }>();
+  const failed = new Map<string, Item & { readonly text: string; readonly uploads: readonly UploadedFile[] }>();
   /** Stored by the server, and not yet come back as history. */
   const acked = new Map<string, Item>();
   let conversation: string | null = null;
@@ -141,7 +146,22 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   };
 
   const flush = (): void => {
-    for (const { clientId, text } of outbox()) connection.send({ kind: "send", clientId, text });
+    for (const waiting of outbox()) send(waiting);
+  };
+  const send = ({ clientId, text, files = [] }: Waiting): void => {
+    const ids = files.map(({ id }) => id);
+    connection.send({ kind: "send", clientId, text, ...(ids.length === 0 ? {} : { files: ids }) });
+  };
+  /** The session's token, as soon as there is one. */
+  const currentToken = async (signal: AbortSignal): Promise<string> => {
+    connection.open();
+    for (let waited = 0; waited < sessionPatienceMs; waited += 100) {
+      const known = state.status === "online" ? own.read("session") : undefined;
+      if (isRemembered(known)) return known.token;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      signal.throwIfAborted();
+    }
+    throw new UploadRefused("unavailable");
   };
 
   const ready = (frame: ReadyFrame): void => {
@@ -195,14 +215,14 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       failed.delete(frame.clientId);
     }
     for (const [key, item] of acked) if (key === frame.clientId || item.seq === frame.seq) acked.delete(key);
-    bySeq.set(frame.seq, sentItem(frame));
+    bySeq.set(frame.seq, sentItem(frame, settings.base));
     update(frame.role === "user" ? {} : { typing: undefined });
   };
 
   const older = (before: number, after: number, messages: readonly MessageFrame[]): void => {
     // Of a history that has begun anew meanwhile.
     if (before !== firstSeq) return;
-    for (const each of messages) bySeq.set(each.seq, sentItem(each));
+    for (const each of messages) bySeq.set(each.seq, sentItem(each, settings.base));
     firstSeq = after + 1;
     update({ older: after > 0 ? "some" : "none" });
   };
@@ -225,7 +245,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     }
     const waiting = outbox().find((each) => each.clientId === clientId);
     if (waiting === undefined) return;
-    failed.set(clientId, { ...itemOf(waiting, "failed"), why: code, text: waiting.text });
+    failed.set(clientId, { ...itemOf(waiting, "failed"), why: code, text: waiting.text, uploads: waiting.files ?? [] });
     removeWaiting(clientId);
     update({});
   };
@@ -311,26 +331,39 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     state: () => state,
     connect: () => connection.open(),
     known: () => remembered() !== undefined || outbox().length > 0 || waitingOf(visitor?.read("outbox")).length > 0,
-    submit(text) {
-      const waiting: Waiting = { clientId: newClientId(), text, at: Date.now() };
+    submit(text, files = []) {
+      const waiting: Waiting = {
+        clientId: newClientId(),
+        text,
+        ...(files.length === 0 ? {} : { files }),
+        at: Date.now(),
+      };
       const others = outbox();
-      if (text.trim() === "" || others.length >= waitingMax) return;
+      if ((text.trim() === "" && files.length === 0) || others.length >= waitingMax) return;
       if ([...text].length > messageCodePointsMax) {
-        failed.set(waiting.clientId, { ...itemOf(waiting, "failed"), why: "too_long", text });
+        failed.set(waiting.clientId, { ...itemOf(waiting, "failed"), why: "too_long", text, uploads: files });
         return update({});
       }
       keepOutbox([...others, waiting]);
       update({});
       connection.open();
-      connection.send({ kind: "send", clientId: waiting.clientId, text });
+      send(waiting);
+    },
+    async upload(file, signal, progress) {
+      const url = new URL("widget/files", settings.base);
+      const { workspace, channel } = settings;
+      url.search = new URLSearchParams({ workspace, channel, name: file.name, type: file.type }).toString();
+      return post(url.href, await currentToken(signal), file, signal, progress);
     },
     retry(key) {
       const item = failed.get(key);
       if (item === undefined) return;
       failed.delete(key);
-      keepOutbox([...outbox(), { clientId: key, text: item.text, at: item.createdAt }]);
+      const files = item.uploads.length === 0 ? {} : { files: item.uploads };
+      const again: Waiting = { clientId: key, text: item.text, at: item.createdAt, ...files };
+      keepOutbox([...outbox(), again]);
       update({});
-      connection.send({ kind: "send", clientId: key, text: item.text });
+      send(again);
     },
     older() {
       if (state.older !== "some" || state.status !== "online") return;
@@ -380,14 +413,15 @@ function itemOf(waiting: Waiting, state: Item["state"]): Item {
     role: "user",
     author: null,
     createdAt: waiting.at,
-    content: [{ t: "p", c: [waiting.text] }],
+    content: waiting.text === "" ? [] : [{ t: "p", c: [waiting.text] }],
     sources: [],
+    files: (waiting.files ?? []).map(({ name, bytes }) => ({ name, bytes, url: null, preview: false })),
     uncertain: false,
     state,
   };
 }
 
-function sentItem(frame: MessageFrame): Item {
+function sentItem(frame: MessageFrame, base: URL): Item {
   return {
     key: frame.clientId ?? frame.id,
     seq: frame.seq,
@@ -396,6 +430,10 @@ function sentItem(frame: MessageFrame): Item {
     createdAt: frame.createdAt,
     content: frame.content,
     sources: frame.sources,
+    files: (frame.files ?? []).map((file) => ({
+      ...file,
+      url: file.url === null ? null : new URL(file.url, base).href,
+    })),
     uncertain: frame.uncertain === true,
     state: "sent",
   };
@@ -408,62 +446,4 @@ function newClientId(): string {
 
 function standingOf({ handledBy, agentName, hasEmail }: Standing): Standing {
   return { handledBy, agentName, hasEmail };
-}
-
-function isRemembered(value: unknown): value is Remembered {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "token" in value &&
-    typeof value.token === "string" &&
-    "session" in value &&
-    typeof value.session === "string"
-  );
-}
-
-function isWaiting(value: unknown): value is Waiting {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "clientId" in value &&
-    typeof value.clientId === "string" &&
-    "text" in value &&
-    typeof value.text === "string" &&
-    "at" in value &&
-    typeof value.at === "number"
-  );
-}
-
-function waitingOf(value: unknown): readonly Waiting[] {
-  return Array.isArray(value) ? value.filter(isWaiting) : [];
-}
-
-export function faceOf(value: unknown): Face | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const text = (name: string): string => {
-    const part: unknown = Reflect.get(value, name);
-    return typeof part === "string" ? part : "";
-  };
-  return {
-    title: text("title"),
-    botName: text("botName"),
-    greeting: text("greeting"),
-    color: text("color"),
-    leadCapture: text("leadCapture") === "off" ? "off" : "on_handover",
-  };
-}
-
-interface Seen {
-  /** The conversation that `seq` counts in. */
-  readonly conversation: string | null;
-  readonly seq: number;
-}
-
-function seenOf(value: unknown): Seen {
-  if (typeof value === "object" && value !== null && "conversation" in value && "seq" in value) {
-    if (typeof value.conversation === "string" && typeof value.seq === "number") {
-      return { conversation: value.conversation, seq: value.seq };
-    }
-  }
-  return { conversation: null, seq: 0 };
 }

@@ -1,5 +1,6 @@
 import type { Chat, ChatState } from "./chat.ts";
 import { el, icon } from "./dom.ts";
+import { createTray } from "./files.ts";
 import type { Keep } from "./storage.ts";
 import type { Strings } from "./strings.ts";
 import { fill } from "./strings.ts";
@@ -27,14 +28,22 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
     { type: "submit", class: "send", "aria-label": strings.send, title: strings.send },
     icon("send"),
   );
+  const tray = createTray(strings, chat, () => fit());
   const left = el("span", { class: "left", role: "status" });
-  const element = el("form", { class: "composer" }, el("div", { class: "field" }, text, send), left);
+  const element = el(
+    "form",
+    { class: "composer" },
+    tray.element,
+    el("div", { class: "field" }, text, tray.choose, send),
+    left,
+  );
 
   const fit = (): void => {
     text.style.height = "auto";
     text.style.height = `${Math.min(text.scrollHeight, 132)}px`;
     const length = [...text.value].length;
-    send.disabled = text.value.trim() === "" || length > codePointsMax;
+    const ready = tray.ready();
+    send.disabled = ready === undefined || (text.value.trim() === "" && ready.length === 0) || length > codePointsMax;
     left.textContent =
       length < warnFrom
         ? ""
@@ -46,7 +55,7 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   };
   const submit = (): void => {
     if (send.disabled) return;
-    chat.submit(text.value.trim());
+    chat.submit(text.value.trim(), tray.take());
     text.value = "";
     keep.write("draft", undefined);
     fit();
@@ -66,6 +75,21 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
     keep.write("draft", text.value === "" ? undefined : text.value);
     if (text.value.trim() !== "") chat.typing();
   });
+  text.addEventListener("paste", (event) => {
+    if (tray.add([...(event.clipboardData?.files ?? [])])) event.preventDefault();
+  });
+  element.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return;
+    event.preventDefault();
+    element.classList.add("dropping");
+  });
+  element.addEventListener("dragleave", () => element.classList.remove("dropping"));
+  element.addEventListener("drop", (event) => {
+    element.classList.remove("dropping");
+    if (event.dataTransfer?.types.includes("Files") !== true) return;
+    event.preventDefault();
+    tray.add([...event.dataTransfer.files]);
+  });
   element.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -80,7 +104,8 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
       fit();
       text.focus({ preventScroll: true });
     },
-    render: ({ status }) => {
+    render: ({ status, face }) => {
+      tray.render(face);
       text.disabled = status === "refused";
     },
   };

@@ -1,5 +1,6 @@
 import type { Chat } from "./chat.ts";
-import { createChat, faceOf } from "./chat.ts";
+import { createChat } from "./chat.ts";
+import { faceOf } from "./kept.ts";
 import type { Settings } from "./settings.ts";
 import { readSettings } from "./settings.ts";
 import { stringsFor } from "./strings.ts";

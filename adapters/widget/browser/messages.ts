@@ -1,6 +1,7 @@
 import type { Chat, ChatState, Item } from "./chat.ts";
 import { blocks, sources } from "./content.ts";
 import { el, icon, initials } from "./dom.ts";
+import { fileList } from "./files.ts";
 import type { Strings } from "./strings.ts";
 import { fill } from "./strings.ts";
 
@@ -80,13 +81,17 @@ export function createMessageLog(
   };
 
   const draw = (item: Item, name: string): Row => {
-    const bubble = el("div", { class: "bubble", dir: "auto" }, ...blocks(item.content, strings));
+    const bubble =
+      item.content.length > 0 || item.files.length === 0
+        ? el("div", { class: "bubble", dir: "auto" }, ...blocks(item.content, strings))
+        : undefined;
     const meta = el("div", { class: "meta" });
     const body = el(
       "div",
       { class: "body" },
       el("span", { class: "hidden" }, `${name}: `),
       bubble,
+      fileList(item.files, strings),
       item.role === "user"
         ? undefined
         : sources(item.sources, item.uncertain ? strings.related : strings.sources, strings),
@@ -158,6 +163,11 @@ export function createMessageLog(
       const name = nameOf(item, state);
       let row = rows.get(item.key);
       if (row === undefined) {
+        row = draw(item, name);
+        rows.set(item.key, row);
+        drawMeta(row, item, name);
+      } else if (item.files.some(({ url }, at) => url !== row?.drawn.files[at]?.url)) {
+        // What is stored can be opened.
         row = draw(item, name);
         rows.set(item.key, row);
         drawMeta(row, item, name);

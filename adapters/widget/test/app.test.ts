@@ -5,6 +5,7 @@ import type { TestApp } from "../../../test/support/app.ts";
 import { startApp } from "../../../test/support/app.ts";
 import type { TestDatabase } from "../../../test/support/databases.ts";
 import { eachDatabase, newSqlite } from "../../../test/support/databases.ts";
+import { png } from "../../../test/support/file-channel.ts";
 import { skipped } from "../../../test/support/skipped.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 
@@ -72,10 +73,33 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     await log.getByText("Hello, Anna here.").waitFor();
     await page.getByText(/is helping you/u).waitFor();
 
+    await page.locator("input[type=file]").setInputFiles([
+      { name: "photo.png", mimeType: "image/png", buffer: png },
+      { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<script>alert(1)</script>") },
+    ]);
+    await page.getByRole("button", { name: "Remove page.html" }).waitFor();
+    const send = page.getByRole("button", { name: "Send message" });
+    await expect.poll(() => send.isEnabled()).toBe(true);
+    await send.click();
+    await log
+      .locator(".files")
+      .getByRole("link", { name: /page\.html/u })
+      .waitFor();
+    const files = await app.store.read
+      .selectFrom("attachments")
+      .select(["name", "state", "media_type"])
+      .where("conversation_id", "=", conversation?.id ?? "")
+      .orderBy("position")
+      .execute();
+    expect(files).toEqual([
+      { name: "photo.png", state: "stored", media_type: "image/png" },
+      { name: "page.html", state: "stored", media_type: "text/html" },
+    ]);
+
     await page.reload();
     if (channel === "hosted") await log.waitFor();
     await log.getByText("Hello, Anna here.").waitFor();
-    expect(await log.locator(".user").count()).toBe(2);
+    expect(await log.locator(".user").count()).toBe(3);
     expect(errors).toEqual([]);
     await context.close();
   });

@@ -31,6 +31,9 @@ async function start(): Promise<FakePlatform> {
   const tokens = new Set<string>();
   const opening = new Map<string, Promise<boolean>>();
   let socketUrl = "";
+  const uploads = new Map<string, string[]>();
+  let programUrl = "";
+  let workspace = "";
 
   function customerOf(name: string): Customer {
     const known = customers.get(name) ?? { frames: [], socket: undefined, ready: undefined };
@@ -91,7 +94,7 @@ async function start(): Promise<FakePlatform> {
     });
   }
 
-  async function deliver({ customer: name, id, text }: CustomerMessage): Promise<boolean> {
+  async function deliver({ customer: name, id, text, files = [] }: CustomerMessage): Promise<boolean> {
     const customer = customerOf(name);
     // A socket that was lost meanwhile is opened again, as a browser does.
     const lost = customer.socket !== undefined && customer.socket.readyState > WebSocket.OPEN;
@@ -102,7 +105,23 @@ async function start(): Promise<FakePlatform> {
     const answers = (frames: readonly ServerFrame[]) =>
       frames.filter((frame) => (frame.kind === "ack" || frame.kind === "nack") && frame.clientId === clientId);
     const before = answers(customer.frames).length;
-    customer.socket?.send(JSON.stringify({ kind: "send", clientId, text }));
+    // Whoever sends a message again names the same files.
+    const uploaded = uploads.get(clientId) ?? [];
+    uploads.set(clientId, uploaded);
+    for (const file of files.slice(uploaded.length)) {
+      const query = new URLSearchParams({ name: file.name, type: file.mediaType });
+      const response = await fetch(`${programUrl}/widget/files?workspace=${workspace}&channel=widget&${query}`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${customer.ready?.token ?? ""}`,
+          "content-type": "application/octet-stream",
+        },
+        body: Uint8Array.from(file.bytes),
+      });
+      uploaded.push(((await response.json()) as { readonly id: string }).id);
+    }
+    const named = uploaded.length === 0 ? {} : { files: uploaded };
+    customer.socket?.send(JSON.stringify({ kind: "send", clientId, text, ...named }));
     await answered(customer, (frames) => answers(frames).length > before);
     return answers(customer.frames).at(-1)?.kind === "ack";
   }
@@ -116,6 +135,8 @@ async function start(): Promise<FakePlatform> {
     secrets: () => [...tokens],
     retryAfterMs: 0,
     async connect({ url, workspaceId }) {
+      programUrl = url;
+      workspace = workspaceId;
       socketUrl = `${url.replace("http:", "ws:")}/widget/ws?workspace=${workspaceId}&channel=widget`;
     },
     deliver,
@@ -134,6 +155,18 @@ async function start(): Promise<FakePlatform> {
     async shown(name) {
       return customerOf(name).frames.flatMap((frame) =>
         frame.kind === "message" && frame.role !== "user" ? [textOf(frame.content)] : [],
+      );
+    },
+    async received(name) {
+      const files = customerOf(name).frames.flatMap((frame) =>
+        frame.kind === "message" && frame.role === "agent" ? (frame.files ?? []) : [],
+      );
+      return Promise.all(
+        files.map(async ({ name: fileName, url }) => {
+          const response = await fetch(`${programUrl}/${url ?? ""}`);
+          const mediaType = response.headers.get("content-type") ?? "";
+          return { name: fileName, mediaType, bytes: Buffer.from(await response.arrayBuffer()) };
+        }),
       );
     },
     misbehave(how) {

@@ -10,10 +10,21 @@ export interface ModelRequest {
   readonly temperature: number;
   /** All tries together. */
   readonly budgetMs: number;
+  /** What it may call; nothing runs by itself, the sink is told. */
+  readonly tools?: readonly ModelTool[];
+}
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of an object. */
+  readonly schema: Readonly<Record<string, unknown>>;
 }
 
 export interface ModelSink {
   text(delta: string): void;
+  /** It calls a tool; the input is as it made it, unchecked. */
+  call?(name: string, input: unknown): void;
   /** The try failed, and another would begin anew. False: too late, something of it was shown. */
   restart(): boolean;
 }

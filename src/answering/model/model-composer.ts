@@ -2,7 +2,15 @@ import { randomBytes } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Log, Question } from "#engine/ports.ts";
 import type { Composer, Judged } from "../composer.ts";
-import { searched, sourceOf, sourcesMax, uncertainPreface, unknownAnswer } from "../composer.ts";
+import {
+  lookupSource,
+  searched,
+  sourceOf,
+  sourcesMax,
+  toldByLookups,
+  uncertainPreface,
+  unknownAnswer,
+} from "../composer.ts";
 import { bandOf } from "../confidence.ts";
 import type { Ranked } from "../ranking.ts";
 import type { LanguageModel, ModelSink } from "./language-model.ts";
@@ -57,9 +65,9 @@ export function createModelComposer({
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof ModelFailure)) throw error;
-        const { whenModelFails = "extract" } = judged.question;
-        // What was shown cannot be taken back for another answer.
-        const tell = whenModelFails === "tell" || (shown && onToken !== undefined);
+        const { whenModelFails = "extract", lookups = [] } = judged.question;
+        // What was shown cannot be taken back for another answer; what was looked up can be told without a model.
+        const tell = (whenModelFails === "tell" && lookups.length === 0) || (shown && onToken !== undefined);
         counts.failed(error.kind, tell ? "told" : "extract");
         log.warn(
           { kind: error.kind, reason: error.message, instead: tell ? "told" : "extract" },
@@ -77,18 +85,29 @@ export function createModelComposer({
     hasShown: () => boolean,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const passages = passagesFor(question, extract.used, found.ranked);
-    const told = passages.map(({ candidate: { title, text, url } }) => ({
-      title: titleWithoutCommands(title),
-      url,
-      text: withoutCommands(text),
-    }));
+    const { lookups = [] } = question;
+    const passages = extract === undefined ? [] : passagesFor(question, extract.used, found.ranked);
     const turns = question.history.slice(-historyMax);
+    // What was looked up is of this customer; the documents are the company's own.
     const masked = maskPersonalData(
-      [question.text, ...turns.map(({ content }) => content.slice(0, turnCharactersMax))],
+      [
+        question.text,
+        ...lookups.map(({ text: lines }) => lines),
+        ...turns.map(({ content }) => content.slice(0, turnCharactersMax)),
+      ],
       () => randomBytes(3).toString("hex"),
     );
-    const [text = "", ...contents] = masked.texts;
+    const [text = "", ...others] = masked.texts;
+    const contents = others.slice(lookups.length);
+    const told = [
+      ...lookups.map(({ title }, index) => ({ title, url: null, text: withoutCommands(others[index] ?? "") })),
+      ...passages.map(({ candidate: { title, text: chunk, url } }) => ({
+        title: titleWithoutCommands(title),
+        url,
+        text: withoutCommands(chunk),
+      })),
+    ];
+    const sources = [...lookups.map(lookupSource), ...passages.map((each) => sourceOf(each, found))];
     const prompt = buildPrompt({
       passages: told,
       history: turns.map(({ role }, index) => ({ role, content: contents[index] ?? "" })),
@@ -97,7 +116,9 @@ export function createModelComposer({
       marker: randomBytes(12).toString("hex"),
     });
     const evidence = told.map((each) => evidenceOf(each));
-    const preface = bandOf(extract.evidence) === "low" ? uncertainPreface(question) : "";
+    // What a look-up answers is so.
+    const sure = lookups.length > 0 || extract === undefined ? 1 : extract.evidence;
+    const preface = bandOf(sure) === "low" ? uncertainPreface(question) : "";
     let answer = "";
     const begin = () => ({
       pieces: createPieces(),
@@ -136,6 +157,11 @@ export function createModelComposer({
     const { kept, dropped, cited } = review;
     counts.answered(kept, dropped);
     const tokens = { tokensUsed: written.tokensUsed };
+    if (kept === 0 && lookups.length > 0) {
+      const plain = toldByLookups(lookups);
+      show(plain.text);
+      return { ...plain, ...tokens };
+    }
     if (kept === 0) {
       const unknown = unknownAnswer(question, found);
       show(unknown.text);
@@ -146,11 +172,9 @@ export function createModelComposer({
       ...searched,
       ...tokens,
       text: answer,
-      sources: cited
-        .map((index) => passages[index])
-        .filter((each) => each !== undefined)
-        .map((each) => sourceOf(each, found)),
-      confidence: bandOf(Math.min(evidenceMax, extract.evidence) * (kept / (kept + lost))),
+      sources: cited.map((index) => sources[index]).filter((each) => each !== undefined),
+      ...(passages.length === 0 ? { skillsFired: [] } : {}),
+      confidence: bandOf(Math.min(evidenceMax, sure) * (kept / (kept + lost))),
       answered: true,
     };
   }

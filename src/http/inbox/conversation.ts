@@ -1,12 +1,15 @@
 import { plainBlocks, safeTree } from "#channel/markdown.ts";
+import { customerLabel } from "#domain/customer.ts";
+import { previewTypes } from "#domain/files.ts";
 import type { Source } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { attachmentsOf } from "#engine/attachments.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
-import { customerLabel, peopleOf, personOf, slaOf, tagsOf } from "./list.ts";
-import type { AuditView, ConversationView, EarlierMessages, MessageView, NoteView, Person } from "./wire.ts";
+import { peopleOf, personOf, slaOf, tagsOf } from "./list.ts";
+import type { AuditView, ConversationView, EarlierMessages, FileView, MessageView, NoteView, Person } from "./wire.ts";
 
 const messagesPerPage = 100;
 const notesMax = 500;
@@ -83,6 +86,7 @@ export async function conversationView(
     lastMessageAt: row.last_message_at,
     resolvedAt: row.resolved_at,
     lastSeq: row.last_seq,
+    unreachable: row.unreachable,
     messages,
     hasEarlier,
     notes: notes.toReversed().map((note): NoteView => {
@@ -170,6 +174,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
           // What is only sent if the customer does not look at the message has not come to that yet.
           .where((eb) => eb.or([eb("unless_seen", "is", null), eb("state", "!=", "queued")]))
           .execute();
+  const files = await attachmentsOf(db, rows);
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -184,7 +189,29 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
     confidence: row.confidence,
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
     delivery: worst(byMessage.get(row.id) ?? []),
+    files: (files.get(row.id) ?? []).map(fileView),
   }));
+}
+
+export function fileView(row: {
+  readonly id: string;
+  readonly name: string;
+  readonly media_type: string;
+  readonly bytes: number | null;
+  readonly state: FileView["state"];
+  readonly reason: string | null;
+}): FileView {
+  const { id, name, bytes, state, reason } = row;
+  const isStored = state === "stored";
+  return {
+    id,
+    name,
+    bytes,
+    state,
+    reason,
+    url: isStored ? `/inbox/api/files/${id}` : null,
+    preview: isStored && previewTypes.has(row.media_type),
+  };
 }
 
 const badness: Readonly<Record<DeliveryState, number>> = {

@@ -1,3 +1,4 @@
+import { customerLabel } from "#domain/customer.ts";
 import { statuses } from "#domain/lifecycle.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
@@ -160,6 +161,8 @@ export async function countViews(db: Reader, workspaceId: string, me: string): P
   };
 }
 
+const filesText = (count: number): string => (count === 1 ? "[a file]" : `[${count} files]`);
+
 async function itemsOf(
   db: Reader,
   workspaceId: string,
@@ -178,7 +181,7 @@ async function itemsOf(
           .onRef("messages.conversation_id", "=", "conversations.id")
           .onRef("messages.seq", "=", "conversations.last_seq"),
       )
-      .select(["messages.conversation_id", "messages.role", "messages.content"])
+      .select(["messages.conversation_id", "messages.role", "messages.content", "messages.files"])
       .where("conversations.id", "in", ids)
       .execute(),
     tagsOf(db, ids),
@@ -193,7 +196,13 @@ async function itemsOf(
       priority: row.priority,
       customer: customerLabel(row),
       assignee: personOf(people, row.assigned_to),
-      preview: last === undefined ? null : { role: last.role, text: plainText(last.content) },
+      preview:
+        last === undefined
+          ? null
+          : {
+              role: last.role,
+              text: last.content === "" && last.files !== null ? filesText(last.files) : plainText(last.content),
+            },
       lastMessageAt: row.last_message_at,
       startedAt: row.started_at,
       snoozedUntil: row.snoozed_until,
@@ -231,13 +240,6 @@ export async function peopleOf(db: Reader, workspaceId: string): Promise<Readonl
 /** Somebody who took a conversation over the API need not be an agent of ours. */
 export function personOf(people: ReadonlyMap<string, Person>, email: string | null): Person | null {
   return email === null ? null : (people.get(email.toLowerCase()) ?? { email, name: email });
-}
-
-export function customerLabel(
-  row: Pick<ConversationRow, "id" | "customer_name" | "customer_email" | "customer_phone">,
-): string {
-  // People without a name are told apart by a few characters.
-  return row.customer_name ?? row.customer_email ?? row.customer_phone ?? `Visitor ${row.id.slice(-4).toUpperCase()}`;
 }
 
 export function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): SlaView {

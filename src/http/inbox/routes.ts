@@ -3,9 +3,10 @@ import cookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
 import { priorities } from "#domain/sla.ts";
 import type { Actor } from "#domain/message.ts";
+import type { Action } from "#engine/act.ts";
+import { lostText } from "#engine/act.ts";
+import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
-import { wakeTarget } from "#domain/lifecycle.ts";
-import type { ConversationChange } from "#engine/engine.ts";
 import type { Fanout } from "#engine/ports.ts";
 import { agentTopic } from "#engine/topics.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
@@ -13,19 +14,21 @@ import { checkPassword, createSession, endSession, redeemLogin } from "../../ope
 import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
-import { conversationView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
+import { sendFile } from "../files.ts";
+import { bodyOf, linger } from "../linger.ts";
+import { conversationView, fileView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
-import { countViews, listPage, peopleOf, personOf } from "./list.ts";
+import { countViews, listPage } from "./list.ts";
 import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentLinkPage } from "./pages.ts";
 import { answerError, InboxRefusal } from "./refusal.ts";
 import type { Attempt, SignedIn } from "./session.ts";
 import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession, signedIn } from "./session.ts";
-import type { Counts, EarlierMessages, Me, ConversationView, ListPage } from "./wire.ts";
+import type { Counts, EarlierMessages, FileView, Me, ConversationView, ListPage } from "./wire.ts";
 import { views } from "./wire.ts";
 
 export interface InboxDependencies extends Pick<
   HttpDependencies,
-  "store" | "engine" | "listConversations" | "clock" | "log"
+  "store" | "engine" | "files" | "listConversations" | "clock" | "log"
 > {
   readonly fanout: Fanout;
   readonly options: Pick<HttpOptions, "publicUrl">;
@@ -46,6 +49,13 @@ const text = Type.String({
   allowed: `a text of 1 to ${contentCharsMax} characters`,
 });
 
+const fileId = Type.String({ pattern: "^file_[0-9a-z]{26}$", allowed: "a file's id" });
+const filePath = Type.Object({ id: fileId });
+const uploadQuery = Type.Object({
+  name: Type.String({ maxLength: 1_000 }),
+  type: Type.Optional(Type.String({ maxLength: 200 })),
+});
+
 const listQuery = Type.Object({
   view: Type.Enum(views),
   q: Type.Optional(Type.String({ maxLength: 500 })),
@@ -54,7 +64,9 @@ const listQuery = Type.Object({
 const claimBody = Type.Object({ takeOver: Type.Optional(Type.Boolean()) });
 const snoozeBody = Type.Object({ until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })) });
 const replyBody = Type.Object({
-  content: text,
+  // Empty where there are files.
+  content: Type.String({ maxLength: contentCharsMax }),
+  files: Type.Optional(Type.Array(fileId, { maxItems: filesPerMessage })),
   clientId: Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" }),
   lastSeq: Type.Integer({ minimum: 0 }),
   force: Type.Optional(Type.Boolean()),
@@ -71,7 +83,7 @@ export async function registerInbox(app: App, dependencies: InboxDependencies): 
 }
 
 async function inbox(scope: App, dependencies: InboxDependencies): Promise<void> {
-  const { store, engine, clock, log, fanout, options } = dependencies;
+  const { store, engine, clock, log, fanout, files, options } = dependencies;
   const assets = dependencies.assets ?? new URL("../../../dist/", import.meta.url);
   const hidden = { schema: { hide: true } };
   await scope.register(cookie);
@@ -122,13 +134,13 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       };
       const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
         conversationView(store.read, agent.workspace_id, id, (await workspaceOf(agent)).settings, clock.now());
-      const update = async (
-        request: FastifyRequest,
-        id: string,
-        change: ConversationChange,
-      ): Promise<ConversationView> => {
+      const perform = async (request: FastifyRequest, id: string, action: Action): Promise<ConversationView> => {
         const agent = agentOf(request);
-        await engine.update(agent.workspace_id, id, change, actorOf(agent));
+        const acted = await engine.act(agent.workspace_id, id, action, agent);
+        if (acted.kind === "lost") {
+          const assignee = acted.holder ?? undefined;
+          throw new InboxRefusal("claimed_by_other", lostText(acted), assignee === undefined ? {} : { assignee });
+        }
         return view(agent, id);
       };
 
@@ -181,43 +193,16 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         },
       );
 
-      api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) => {
-        const agent = agentOf(request);
-        const { id } = request.params;
-        const change: ConversationChange =
-          request.body.takeOver === true ? { assignedTo: agent.email } : { status: "claimed", assignedTo: agent.email };
-        try {
-          return await update(request, id, change);
-        } catch (error) {
-          if (!(error instanceof Problem) || error.code !== "invalid_transition") throw error;
-          const row = await requireRow(store.read, agent.workspace_id, id);
-          const people = await peopleOf(store.read, agent.workspace_id);
-          const assignee = personOf(people, row.assigned_to);
-          if (row.status !== "claimed" || assignee === null) throw error;
-          throw new InboxRefusal("claimed_by_other", `${assignee.name} has claimed this conversation.`, { assignee });
-        }
-      });
-
-      api.post("/conversations/:id/release", one, async (request) =>
-        update(request, request.params.id, { status: "open" }),
+      api.post("/conversations/:id/claim", { schema: { ...one.schema, body: claimBody } }, async (request) =>
+        perform(request, request.params.id, { kind: request.body.takeOver === true ? "take_over" : "claim" }),
       );
-      api.post("/conversations/:id/resolve", one, async (request) =>
-        update(request, request.params.id, { status: "resolved" }),
-      );
-      api.post("/conversations/:id/archive", one, async (request) =>
-        update(request, request.params.id, { status: "archived" }),
-      );
-      api.post("/conversations/:id/reopen", one, async (request) => {
-        const row = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
-        const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
-        // Whoever had it before the snooze has it again.
-        const assignee = status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {};
-        return update(request, row.id, { status, ...assignee });
-      });
+      for (const kind of ["release", "resolve", "archive", "reopen"] as const) {
+        api.post(`/conversations/:id/${kind}`, one, async (request) => perform(request, request.params.id, { kind }));
+      }
       api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
         const { until } = request.body;
-        return update(request, request.params.id, {
-          status: "snoozed",
+        return perform(request, request.params.id, {
+          kind: "snooze",
           snooze: until === undefined ? { kind: "until_reply" } : { kind: "until", at: until },
         });
       });
@@ -225,7 +210,8 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
         const { tags, priority } = request.body;
         const clean = tags?.filter((tag) => tag.trim() !== "");
-        return update(request, request.params.id, {
+        return perform(request, request.params.id, {
+          kind: "describe",
           ...(clean === undefined ? {} : { tags: normalTags("tags", clean) }),
           ...(priority === undefined ? {} : { priority }),
         });
@@ -233,7 +219,10 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
 
       api.post("/conversations/:id/reply", { schema: { ...one.schema, body: replyBody } }, async (request) => {
         const agent = agentOf(request);
-        const { content, clientId, lastSeq, force } = request.body;
+        const { content, clientId, lastSeq, force, files: attached = [] } = request.body;
+        if (content.trim() === "" && attached.length === 0) {
+          throw new Problem("invalid_parameter", "content must be a text, where there are no files");
+        }
         const { id } = await requireRow(store.read, agent.workspace_id, request.params.id);
         const ownId = `${agent.id}:${clientId}`;
         const sent = await store.read
@@ -259,10 +248,70 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
           content: content.trim(),
           authorEmail: agent.email,
           clientId: ownId,
+          files: attached,
+          uploadedBy: agent.email,
           ...(force === true ? {} : { basedOnSeq: lastSeq }),
           actor: actorOf(agent),
         });
         return view(agent, id);
+      });
+
+      await api.register(async (uploads: App) => {
+        // Read as it comes; the engine stops at its own bound.
+        uploads.removeAllContentTypeParsers();
+        uploads.addContentTypeParser("application/octet-stream", (_request, _body, done) => done(null));
+        uploads.post(
+          "/conversations/:id/files",
+          { schema: { ...one.schema, querystring: uploadQuery } },
+          async (request): Promise<FileView> => {
+            const agent = agentOf(request);
+            const gone = new AbortController();
+            request.raw.once("close", () => {
+              if (!request.raw.complete) gone.abort(new Error("the browser went away"));
+            });
+            try {
+              const row = await requireRow(store.read, agent.workspace_id, request.params.id);
+              const { name, type = "" } = request.query;
+              const stored = await engine.upload(
+                {
+                  workspaceId: agent.workspace_id,
+                  accountId: row.account_id,
+                  conversationId: row.id,
+                  uploadedBy: agent.email,
+                  name,
+                  mediaType: type,
+                },
+                bodyOf(request),
+                gone.signal,
+              );
+              return fileView({ ...stored, media_type: stored.mediaType, state: "stored", reason: null });
+            } finally {
+              linger(request);
+            }
+          },
+        );
+      });
+
+      api.get("/files/:id", { schema: { hide: true, params: filePath } }, async (request, reply) => {
+        const row = await store.read
+          .selectFrom("attachments")
+          .select(["id", "workspace_id", "name", "media_type", "bytes"])
+          .where("id", "=", request.params.id)
+          .where("workspace_id", "=", agentOf(request).workspace_id)
+          .where("state", "=", "stored")
+          .executeTakeFirst();
+        if (row === undefined) throw new Problem("not_found", "This file does not exist any more.");
+        return sendFile(reply, files, row);
+      });
+
+      api.delete("/files/:id", { schema: { hide: true, params: filePath } }, async (request, reply) => {
+        const agent = agentOf(request);
+        await engine.dropUpload({
+          workspaceId: agent.workspace_id,
+          uploadedBy: agent.email,
+          id: request.params.id,
+        });
+        return reply.code(204).send();
       });
 
       api.post("/conversations/:id/notes", { schema: { ...one.schema, body: noteBody } }, async (request) => {

@@ -56,6 +56,19 @@ export interface ListPage {
 /** What is known of a message's way to the customer; of several parts, the one that is worst off. */
 export type Delivery = "queued" | "sending" | "sent" | "delivered" | "read" | "failed" | "unknown";
 
+/** A file of a message. */
+export interface FileView {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number | null;
+  readonly state: "pending" | "stored" | "failed";
+  readonly reason: string | null;
+  /** For signed-in agents of the workspace; null until it is stored. */
+  readonly url: string | null;
+  /** A browser may show it as a picture. */
+  readonly preview: boolean;
+}
+
 export interface MessageView {
   readonly id: string;
   readonly seq: number;
@@ -69,6 +82,7 @@ export interface MessageView {
   readonly sources: readonly Source[];
   /** Null for what needs no sending: the customer's own messages, and those that are fetched over the API. */
   readonly delivery: { readonly state: Delivery; readonly error: string | null } | null;
+  readonly files: readonly FileView[];
 }
 
 export interface NoteView {
@@ -113,6 +127,8 @@ export interface ConversationView {
   readonly lastMessageAt: number;
   readonly resolvedAt: number | null;
   readonly lastSeq: number;
+  /** Why nothing that is sent reaches the customer; null: it does. */
+  readonly unreachable: string | null;
   readonly messages: readonly MessageView[];
   /** There are messages before the first of `messages`. */
   readonly hasEarlier: boolean;

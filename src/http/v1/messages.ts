@@ -61,7 +61,7 @@ export function messageRoutes(app: App, resources: Resources): void {
       const rows = await pageRows(store, { id, after, most: limit + 1 }, order);
       const page = rows.slice(0, limit);
       return {
-        messages: page.map((row) => representation.message(row)),
+        messages: await representation.messages(page),
         pagination: {
           next_cursor: cursors.issue(list, { seq: page.at(-1)?.seq ?? after }),
           has_more: rows.length > limit,
@@ -105,7 +105,8 @@ export function messageRoutes(app: App, resources: Resources): void {
           .selectAll()
           .where("id", "=", messageId)
           .executeTakeFirstOrThrow();
-        return { status: 201, body: representation.message(row) };
+        const [shown = {}] = await representation.messages([row]);
+        return { status: 201, body: shown };
       });
     },
   );

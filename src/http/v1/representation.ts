@@ -3,6 +3,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { storedSettings } from "#domain/workspace.ts";
 import type { Store } from "#engine/ports.ts";
 import type { Note } from "#engine/engine.ts";
+import { attachmentsOf } from "#engine/attachments.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "#engine/representation.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { prepareRead } from "#store/prepared.ts";
@@ -19,12 +20,17 @@ export interface Representation {
   conversationItems(caller: Caller, rows: readonly ConversationRow[]): Promise<object[]>;
   /** The whole conversation. Throws Problem conversation_not_found. */
   conversation(caller: Caller, id: string): Promise<object>;
-  message(row: MessageRow): object;
+  /** With the files that came with them. */
+  messages(rows: readonly MessageRow[]): Promise<object[]>;
   document(row: DocumentRow): object;
   note(note: Note): object;
 }
 
-export function createRepresentation(store: Pick<Store, "read" | "select">, now: () => number): Representation {
+export function createRepresentation(
+  store: Pick<Store, "read" | "select">,
+  now: () => number,
+  link: (fileId: string) => string,
+): Representation {
   return {
     async conversationItems(caller, rows) {
       const tags = await tagsOf(rows.map(({ id }) => id));
@@ -48,7 +54,7 @@ export function createRepresentation(store: Pick<Store, "read" | "select">, now:
         ...(row.status === "snoozed"
           ? { snoozed_until: row.snoozed_until === null ? null : timestamp(row.snoozed_until) }
           : {}),
-        messages: messages.map(messageItem),
+        messages: await messageItems(messages),
         internal_notes: notes.map((each) =>
           note({ ...each, conversationId: each.conversation_id, createdAt: each.created_at }),
         ),
@@ -56,10 +62,15 @@ export function createRepresentation(store: Pick<Store, "read" | "select">, now:
       };
     },
 
-    message: messageItem,
+    messages: messageItems,
     document: documentItem,
     note,
   };
+
+  async function messageItems(rows: readonly MessageRow[]): Promise<object[]> {
+    const files = await attachmentsOf(store.read, rows);
+    return rows.map((row) => messageItem(row, files.get(row.id), link));
+  }
 
   async function tagsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
     const byId = new Map<string, string[]>();

@@ -21,6 +21,9 @@ import { formLimits } from "./upload.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
 /** Everything below /v1: who asks, how often they may, and then the resources. */
+/** Long enough to read a page of messages and then its files. */
+const apiLinkMs = 3_600_000;
+
 export async function v1(
   app: App,
   dependencies: HttpDependencies,
@@ -129,7 +132,11 @@ export async function v1(
   app.setNotFoundHandler((request, reply) => handleError(unknownPath(request), request, reply));
   await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
 
-  const representation = createRepresentation(store, () => clock.now());
+  const representation = createRepresentation(
+    store,
+    () => clock.now(),
+    (id) => dependencies.files.link(id, apiLinkMs),
+  );
   const idempotency = createIdempotency(store, () => clock.now(), dependencies.processId);
   const resources = { ...dependencies, limits, idempotency, representation, ending };
   conversationRoutes(app, resources);

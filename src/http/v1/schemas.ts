@@ -51,6 +51,16 @@ export const source = Type.Object({
   score: Type.Number(),
 });
 
+const attachment = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  media_type: Type.String({ description: "What the bytes say; until they are stored, what the sender says" }),
+  bytes: nullable(Type.Integer()),
+  state: Type.Enum(["pending", "stored", "failed"]),
+  error: nullable(Type.String({ description: "Why it could not be fetched" })),
+  url: nullable(Type.String({ description: "Opens the file for an hour; null until it is stored" })),
+});
+
 export const message = Type.Object({
   id: Type.String(),
   role: Type.Enum(["user", "assistant", "agent"]),
@@ -58,6 +68,7 @@ export const message = Type.Object({
   created_at: time,
   author: Type.Optional(nullable(Type.String({ description: "The agent's address" }))),
   author_name: Type.Optional(nullable(Type.String())),
+  attachments: Type.Optional(Type.Array(attachment, { description: "Files that came with it" })),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), { description: "What came with a customer's message" }),
   ),

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
 import type { DocumentShelf, StoredBytes } from "../dependencies.ts";
+import { linger } from "../linger.ts";
 
 const fileBytesMax = 25 * 1_048_576;
 
@@ -13,9 +14,6 @@ export const formLimits = {
   fieldNameSize: 100,
   parts: 61,
 };
-
-/** How long a body that is not wanted is still read, so that its sender reads the answer. */
-const lingerMs = 2_000;
 
 export interface Upload {
   /** Undefined: the form held none. */
@@ -63,19 +61,6 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
     throw error;
   }
   return { file, workspaceIds, ...(audience === undefined ? {} : { audience }) };
-}
-
-/** A connection that is closed on somebody who is still sending takes the answer with it: what comes is thrown away. */
-function linger({ raw }: FastifyRequest): void {
-  if (raw.readableEnded || raw.destroyed) return;
-  const { socket } = raw;
-  // What the server calls when it has answered and keeps the connection no longer.
-  socket.destroySoon = () => {
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), lingerMs);
-    socket.once("close", () => clearTimeout(timer));
-  };
-  raw.resume();
 }
 
 /** Some browsers send a path; and a name is shown to people, so it holds no control characters. */

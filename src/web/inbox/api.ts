@@ -2,6 +2,7 @@ import type {
   ConversationView,
   Counts,
   EarlierMessages,
+  FileView,
   ListPage,
   LiveEvent,
   Me,
@@ -77,6 +78,32 @@ export const api = {
   change: async (id: string, body: object) => (await ask("PATCH", `conversations/${id}`, body)) as ConversationView,
   typing: async (id: string) => ask("POST", `conversations/${id}/typing`, {}),
 };
+
+/** Sends a file as it is read; `progress` is told its share, 0 to 1. Only this way of asking tells of what has left. */
+export function uploadFile(
+  conversationId: string,
+  file: File,
+  signal: AbortSignal,
+  progress: (share: number) => void,
+): Promise<FileView> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const query = new URLSearchParams({ name: file.name, type: file.type });
+    request.open("POST", `/inbox/api/conversations/${conversationId}/files?${query}`);
+    request.setRequestHeader("content-type", "application/octet-stream");
+    request.responseType = "json";
+    request.upload.addEventListener("progress", ({ loaded, total }) => progress(total === 0 ? 0 : loaded / total));
+    request.addEventListener("load", () => {
+      const answer: unknown = request.response;
+      if (request.status === 200) return resolve(answer as FileView);
+      const refusal = isRefusal(answer) ? answer : null;
+      reject(new Refused(request.status, refusal?.detail ?? `The server answered ${request.status}.`, refusal));
+    });
+    request.addEventListener("error", () => reject(new Refused(0, "The connection broke.", null)));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}
 
 export interface Listener {
   readonly event: (event: LiveEvent) => void;

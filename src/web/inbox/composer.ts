@@ -2,6 +2,7 @@ import type { Desk } from "./desk.ts";
 import { button, el, icon, place } from "./dom.ts";
 import type { Drafts, Mode } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
+import { createTray } from "./files.ts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -35,6 +36,11 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   const sendLabel = el("span");
   const sendButton = el("button", { type: "submit", class: "primary send" }, icon("send"), sendLabel);
   const banner = el("div", { class: "stale", role: "alert" });
+  const tray = createTray(
+    drafts,
+    () => desk.state().selected,
+    () => render(),
+  );
   const form = el(
     "form",
     { class: "composer" },
@@ -46,9 +52,11 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
       hint,
     ),
     field,
+    tray.element,
     el(
       "div",
       { class: "composer-foot" },
+      tray.choose,
       el("span", { class: "keys-hint" }, el("kbd", {}, isMac ? "⌘" : "Ctrl"), " ", el("kbd", {}, "Enter")),
       sendButton,
     ),
@@ -76,7 +84,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     // Another text is another reply.
     drafts.write(id, mode === "reply" ? { reply: field.value, clientId: newClientId() } : { note: field.value });
     fit();
-    sendButton.disabled = field.value.trim() === "";
+    sendButton.disabled = !isSendable(id);
     if (mode === "reply" && field.value.trim() !== "") desk.typing();
   });
   field.addEventListener("keydown", (event) => {
@@ -85,12 +93,42 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
       if (desk.state().newer === undefined) void submit(false);
     } else if (event.key === "Escape") field.blur();
   });
+  /** Something is written or attached, and nothing is still on its way. */
+  function isSendable(id: string): boolean {
+    const { mode, files } = drafts.read(id);
+    if (mode === "note") return field.value.trim() !== "";
+    return tray.settled(id) && (field.value.trim() !== "" || files.length > 0);
+  }
+
+  const take = (files: FileList | undefined): boolean => {
+    const id = desk.state().selected;
+    if (id === undefined || files === undefined || files.length === 0 || drafts.read(id).mode === "note") return false;
+    tray.add(id, [...files]);
+    return true;
+  };
+  field.addEventListener("paste", (event) => {
+    if (take(event.clipboardData?.files)) event.preventDefault();
+  });
+  form.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return;
+    event.preventDefault();
+    form.classList.add("dropping");
+  });
+  form.addEventListener("dragleave", () => form.classList.remove("dropping"));
+  form.addEventListener("drop", (event) => {
+    form.classList.remove("dropping");
+    if (event.dataTransfer?.types.includes("Files") !== true) return;
+    event.preventDefault();
+    take(event.dataTransfer.files);
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void submit(false);
   });
 
   async function submit(force: boolean): Promise<void> {
+    const id = desk.state().selected;
+    if (id === undefined || !isSendable(id)) return;
     if (!(await desk.send(force))) return;
     shown = undefined;
     render();
@@ -140,7 +178,9 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     sendLabel.textContent = label;
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);
     field.placeholder = note ? "Write a note for your team…" : `Reply to ${conversation.customer.label}…`;
-    sendButton.disabled = busy || field.value.trim() === "";
+    tray.render(note ? undefined : conversation.id);
+    tray.choose.hidden = note;
+    sendButton.disabled = busy || !isSendable(conversation.id);
     place(
       banner,
       newer === undefined || note

@@ -300,16 +300,17 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       if (id === undefined || conversation === undefined) return false;
       const draft = drafts.read(id);
       const content = draft[draft.mode].trim();
-      if (content === "") return false;
+      const files = draft.mode === "reply" ? draft.files.map((file) => file.id) : [];
+      if (content === "" && files.length === 0) return false;
       const done = await during(() =>
         draft.mode === "note"
           ? api.act(id, "notes", { content })
-          : api.act(id, "reply", { content, clientId: draft.clientId, lastSeq: conversation.lastSeq, force }),
+          : api.act(id, "reply", { content, clientId: draft.clientId, lastSeq: conversation.lastSeq, force, files }),
       );
       if (done) {
         // Only what was sent is gone: who went on typing keeps that.
         if (drafts.read(id)[draft.mode].trim() === content) drafts.write(id, { [draft.mode]: "" });
-        if (draft.mode === "reply") drafts.write(id, { clientId: newClientId() });
+        if (draft.mode === "reply") drafts.write(id, { clientId: newClientId(), files: [] });
         set({ newer: undefined });
       }
       return done;

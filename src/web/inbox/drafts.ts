@@ -6,7 +6,15 @@ export interface Draft {
   readonly reply: string;
   readonly note: string;
   readonly clientId: string;
+  /** Uploaded, and not sent yet. */
+  readonly files: readonly DraftFile[];
   readonly at: number;
+}
+
+export interface DraftFile {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
 }
 
 const keptMs = 30 * 86_400_000;
@@ -28,13 +36,20 @@ export function createDrafts(agent: string): Drafts {
     if (draft !== undefined && draft.at > Date.now() - keptMs) memory.set(key.slice(prefix.length), draft);
     else localStorage.removeItem(key);
   }
-  const fresh = (): Draft => ({ mode: "reply", reply: "", note: "", clientId: newClientId(), at: Date.now() });
+  const fresh = (): Draft => ({
+    mode: "reply",
+    reply: "",
+    note: "",
+    clientId: newClientId(),
+    files: [],
+    at: Date.now(),
+  });
 
   return {
     read: (id) => memory.get(id) ?? fresh(),
     write(id, change) {
       const draft: Draft = { ...(memory.get(id) ?? fresh()), ...change, at: Date.now() };
-      const empty = draft.reply === "" && draft.note === "";
+      const empty = draft.reply === "" && draft.note === "" && draft.files.length === 0;
       memory.set(id, draft);
       try {
         if (empty) localStorage.removeItem(prefix + id);
@@ -45,7 +60,7 @@ export function createDrafts(agent: string): Drafts {
     },
     has(id) {
       const draft = memory.get(id);
-      return draft !== undefined && (draft.reply.trim() !== "" || draft.note.trim() !== "");
+      return draft !== undefined && (draft.reply.trim() !== "" || draft.note.trim() !== "" || draft.files.length > 0);
     },
   };
 }
@@ -56,11 +71,23 @@ function parse(text: string | null): Draft | undefined {
   try {
     const draft: unknown = JSON.parse(text ?? "null");
     if (typeof draft !== "object" || draft === null) return undefined;
-    const { mode, reply, note, clientId, at } = draft as Partial<Record<keyof Draft, unknown>>;
+    const { mode, reply, note, clientId, files, at } = draft as Partial<Record<keyof Draft, unknown>>;
     if (typeof reply !== "string" || typeof note !== "string" || typeof clientId !== "string" || typeof at !== "number")
       return undefined;
-    return { mode: mode === "note" ? "note" : "reply", reply, note, clientId, at };
+    return {
+      mode: mode === "note" ? "note" : "reply",
+      reply,
+      note,
+      clientId,
+      files: Array.isArray(files) ? files.filter(isFile) : [],
+      at,
+    };
   } catch {
     return undefined;
   }
+}
+
+function isFile(value: unknown): value is DraftFile {
+  const { id, name, bytes } = (value ?? {}) as Partial<Record<keyof DraftFile, unknown>>;
+  return typeof id === "string" && typeof name === "string" && typeof bytes === "number";
 }

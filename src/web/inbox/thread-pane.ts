@@ -3,6 +3,7 @@ import { blocks, sources } from "./content.ts";
 import type { Desk, DeskState } from "./desk.ts";
 import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
+import { fileList } from "./files.ts";
 import { createMenu } from "./menu.ts";
 import { dateAndTime, dayName, sameDay, serverNow, slaBadge, timeOfDay, tomorrowAtNine } from "./time.ts";
 import { auditText, beginning, channelNames, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
@@ -36,8 +37,17 @@ export function createThreadPane(
   );
   const newer = button("New messages", () => toEnd(), { kind: "newer", shape: "down" });
   const middle = el("div", { class: "middle" }, log, newer);
+  const reach = el("p", { class: "unreachable", role: "status" });
   const blank = el("div", { class: "blank" });
-  const element = el("section", { class: "thread-pane", "aria-label": "Conversation" }, head, middle, composer, blank);
+  const element = el(
+    "section",
+    { class: "thread-pane", "aria-label": "Conversation" },
+    head,
+    middle,
+    reach,
+    composer,
+    blank,
+  );
   const kept = createKept();
   let pinned = true;
   let shown: string | undefined;
@@ -150,6 +160,8 @@ export function createThreadPane(
     head.hidden = !present;
     middle.hidden = !present;
     composer.hidden = !present || conversation.status === "archived";
+    reach.hidden = (conversation?.unreachable ?? null) === null;
+    if (reach.textContent !== (conversation?.unreachable ?? "")) reach.textContent = conversation?.unreachable ?? "";
     blank.hidden = present;
     element.classList.toggle("busy", state.busy);
     if (conversation === undefined) {
@@ -295,6 +307,7 @@ function drawMessage(message: MessageView, customer: string, starts: boolean, en
   const bubble = message.deleted
     ? el("div", { class: "bubble gone" }, el("p", {}, "The customer deleted this message."))
     : el("div", { class: "bubble", dir: "auto" }, ...blocks(message.content));
+  const files = message.deleted ? undefined : fileList(message.files);
   const trouble = delivery?.state === "failed" || delivery?.state === "unknown";
   const facts = el(
     "div",
@@ -324,7 +337,8 @@ function drawMessage(message: MessageView, customer: string, starts: boolean, en
       "div",
       { class: "body" },
       el("span", { class: "unseen" }, `${name}: `),
-      bubble,
+      (message.content.length > 0 || message.deleted || files === undefined) && bubble,
+      files,
       role === "assistant" && sources(message.sources),
       trouble &&
         el(

@@ -123,7 +123,11 @@ function statusPhrase(from: string | null, to: string | null): string {
   }
 }
 
-function automaticPhrase({ action, from, to, detail }: AuditView): string {
+function automaticPhrase({ action, actor, from, to, detail }: AuditView): string {
+  if (action === "rule_fired") return `${actor.replace(/^rule:/, "the rule ")} fired ${detail ?? ""}`.trim();
+  if (action === "skill_called") return `the assistant used ${to ?? "a skill"}, ${detail ?? ""}`;
+  // The rule's own line tells all that it did.
+  if (actor.startsWith("rule:")) return "";
   if (action !== "status_changed") return "";
   if (from === "snoozed") return "the snooze ended";
   if (to === "resolved") return "resolved: nothing was written for a while";

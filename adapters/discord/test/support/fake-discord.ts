@@ -47,6 +47,7 @@ export interface FakeDiscord {
   newId(): string;
   /** Of a channel, oldest first. */
   messages(channelId: string): readonly FakeMessage[];
+  bytesOf(file: FakeAttachment): Buffer;
   calls(route: string): readonly Readonly<Record<string, unknown>>[];
   /** A customer writes. It stands in the channel's history whether the bot hears of it or not. */
   write(message: {
@@ -345,6 +346,7 @@ export async function startFakeDiscord(
     direct: (customer) => person(customer).channelId,
     newId,
     messages: (channelId) => history(channelId),
+    bytesOf: ({ url: address }) => files.get(new URL(address).pathname) ?? Buffer.alloc(0),
     calls: (route) => called.get(route) ?? [],
     write({ channelId, text, from, id = newId(), mentionsBot = false, files: sent = [] }) {
       const known = history(channelId).find((each) => each.id === id);

@@ -47,6 +47,8 @@ export interface FakeSlack extends Workspace {
   calls(method: string): readonly Readonly<Record<string, string>>[];
   /** For the next calls of this method that they fit, one each. */
   fail(method: string, ...faults: readonly Fault[]): void;
+  /** From now on every call of the Web API fails so, where `trouble` says that it does; undefined: none does. */
+  trouble(trouble: ((method: string) => Fault | undefined) | undefined): void;
   /** Takes back what `fail` has ordered. */
   heal(): void;
   /** What was POSTed to a response_url made by `responseUrl`. */
@@ -86,6 +88,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
   const connected = new Set<WebSocket>();
   const tickets = new Set<string>();
   let nextEnvelope = 0;
+  let troubled: ((method: string) => Fault | undefined) | undefined;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? "/").split("?")[0] ?? "/";
@@ -140,6 +143,8 @@ export async function startFakeSlack(): Promise<FakeSlack> {
   }
 
   function takeFault(method: string, body: Readonly<Record<string, string>>): Fault | undefined {
+    const general = troubled?.(method);
+    if (general !== undefined) return general;
     const ordered = faults.get(method) ?? [];
     const at = ordered.findIndex(({ channel }) => channel === undefined || channel === body["channel"]);
     return at < 0 ? undefined : ordered.splice(at, 1)[0];
@@ -255,6 +260,9 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     calls: (method) => called.get(method) ?? [],
     fail(method, ...ordered) {
       faults.set(method, [...(faults.get(method) ?? []), ...ordered]);
+    },
+    trouble(trouble) {
+      troubled = trouble;
     },
     heal: () => faults.clear(),
     sign(body, at, secret = signingSecret) {

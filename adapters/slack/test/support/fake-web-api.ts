@@ -11,6 +11,7 @@ export interface FakeUser {
   readonly isBot?: boolean;
   readonly isRestricted?: boolean;
   readonly isStranger?: boolean;
+  readonly timeZone?: string;
 }
 
 export interface FakeChannel {
@@ -20,6 +21,14 @@ export interface FakeChannel {
   archived: boolean;
   /** Whether the app is in it. */
   member: boolean;
+}
+
+export interface FakeEphemeral {
+  readonly channel: string;
+  readonly user: string;
+  readonly text: string;
+  readonly threadTs: string | undefined;
+  readonly blocks: readonly unknown[];
 }
 
 interface Upload {
@@ -45,7 +54,8 @@ export interface Workspace {
   /** Views that were opened, as they came. */
   readonly views: unknown[];
   /** Messages that only one person sees. */
-  readonly ephemerals: { readonly channel: string; readonly user: string; readonly text: string }[];
+  readonly ephemerals: FakeEphemeral[];
+  readonly reactions: { readonly channel: string; readonly ts: string; readonly name: string }[];
   /** A time stamp after all that there are. */
   nextTs(): string;
 }
@@ -86,6 +96,7 @@ export function createWorkspace(): Workspace {
     uploads: new Map(),
     views: [],
     ephemerals: [],
+    reactions: [],
     nextTs: () => `1934000000.${String((ticks += 1)).padStart(6, "0")}`,
   };
 }
@@ -117,8 +128,11 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
     case "chat.postEphemeral": {
       const channel = writable(workspace, body);
       if (typeof channel === "string") return refuse(channel);
-      const { user = "", text = "" } = body;
-      workspace.ephemerals.push({ channel: channel.id, user, text });
+      const { user = "", text = "", thread_ts: threadTs } = body;
+      const blocks = JSON.parse(body["blocks"] ?? "[]") as unknown[];
+      const mistake = blocksMistake(blocks);
+      if (mistake !== undefined) return refuse(mistake);
+      workspace.ephemerals.push({ channel: channel.id, user, text, threadTs, blocks });
       return { ok: true, message_ts: workspace.nextTs() };
     }
     case "chat.update":
@@ -175,10 +189,23 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
     }
     case "reactions.add":
     case "reactions.remove":
-      return { ok: true };
+      return react(workspace, method === "reactions.add", body);
     default:
       return refuse("unknown_method");
   }
+}
+
+function react({ messages, reactions }: Workspace, add: boolean, body: Body): Answer {
+  const { channel = "", timestamp = "", name = "" } = body;
+  if (!messages.some((each) => each.channel === channel && each.ts === timestamp && !each.deleted)) {
+    return refuse("message_not_found");
+  }
+  const at = reactions.findIndex((each) => each.channel === channel && each.ts === timestamp && each.name === name);
+  if (add && at >= 0) return refuse("already_reacted");
+  if (!add && at < 0) return refuse("no_reaction");
+  if (add) reactions.push({ channel, ts: timestamp, name });
+  else reactions.splice(at, 1);
+  return { ok: true };
 }
 
 function describeUser(user: FakeUser): Answer {
@@ -194,6 +221,7 @@ function describeUser(user: FakeUser): Answer {
     is_ultra_restricted: false,
     is_stranger: user.isStranger ?? false,
     is_email_confirmed: emailConfirmed,
+    ...(user.timeZone === undefined ? {} : { tz: user.timeZone }),
     profile: { display_name: name, real_name: name, ...(email === undefined ? {} : { email }), team: teamId },
   };
 }
@@ -229,6 +257,8 @@ function postMessage(workspace: Workspace, body: Body): Answer {
   if (text === "" && blocks.length === 0) return refuse("no_text");
   const mistake = blocksMistake(blocks);
   if (mistake !== undefined) return refuse(mistake);
+  const root = workspace.messages.find((each) => each.channel === channel.id && each.ts === body["thread_ts"]);
+  if (root?.deleted === true) return refuse("thread_not_found");
   const message: FakeMessage = {
     channel: channel.id,
     ts: workspace.nextTs(),

@@ -10,6 +10,8 @@ export interface Shown {
   readonly text: string;
   readonly entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
   readonly topicId: number | undefined;
+  /** The text is then its caption. */
+  readonly file?: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer; readonly how: string };
 }
 
 /** What a call is answered with instead of what it asks for. */
@@ -40,6 +42,8 @@ export interface FakeTelegram {
   calls(method: string): readonly Readonly<Record<string, unknown>>[];
   /** For the next calls of this method, one each. */
   fail(method: string, ...faults: readonly Fault[]): void;
+  /** Keeps a file that a customer has sent; gives its id. */
+  keep(bytes: Buffer): string;
   /** An update that is delivered to whoever polls, until it is confirmed. */
   queue(update: Readonly<Record<string, unknown>>): void;
   /** Ids of the updates that nobody has confirmed. */
@@ -51,6 +55,8 @@ export interface FakeTelegram {
 }
 
 const textMax = 4_096;
+const captionMax = 1_024;
+const fetchedBytesMax = 20_000_000;
 
 /** A server of the Bot API, as strict as the real one in what the adapter relies on. */
 export async function startFakeTelegram(): Promise<FakeTelegram> {
@@ -61,6 +67,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
   const called = new Map<string, Record<string, unknown>[]>();
   const faults = new Map<string, Fault[]>();
+  const files = new Map<string, Buffer>();
   let updates: { readonly update_id: number }[] = [];
   let waiting: (() => void)[] = [];
   let webhook: { url: string; secret: string } | undefined;
@@ -94,6 +101,26 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
         return ok(true);
       case "sendMessage":
         return sendMessage(body);
+      case "sendPhoto":
+        return sendFile(body, "photo");
+      case "sendDocument":
+        return sendFile(body, "document");
+      case "editMessageText":
+        return edit(body, "text");
+      case "editMessageCaption":
+        return edit(body, "caption");
+      case "deleteMessage": {
+        const at = shown.findIndex((each) => isAt(each, body));
+        if (at === -1) return refuse(400, "Bad Request: message to delete not found");
+        shown.splice(at, 1);
+        return ok(true);
+      }
+      case "getFile": {
+        const bytes = files.get(String(body["file_id"]));
+        if (bytes === undefined) return refuse(400, "Bad Request: invalid file_id");
+        if (bytes.length > fetchedBytesMax) return refuse(400, "Bad Request: file is too big");
+        return ok({ file_id: body["file_id"], file_path: `documents/${String(body["file_id"])}` });
+      }
       default:
         return refuse(404, "Not Found");
     }
@@ -115,6 +142,35 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
   }
 
+  const isAt = ({ chatId, messageId }: Shown, body: Record<string, unknown>): boolean =>
+    chatId === Number(body["chat_id"]) && messageId === Number(body["message_id"]);
+
+  function edit(body: Record<string, unknown>, field: "text" | "caption"): Result {
+    const at = shown.findIndex((each) => isAt(each, body));
+    const before = shown[at];
+    if (before === undefined) return refuse(400, "Bad Request: message to edit not found");
+    const text = textIn(body, field) ?? "";
+    if (before.text === text) return refuse(400, "Bad Request: message is not modified");
+    shown[at] = { ...before, text };
+    return ok(true);
+  }
+
+  function sendFile(body: Record<string, unknown>, field: "photo" | "document"): Result {
+    const chatId = Number(body["chat_id"]);
+    const caption = textIn(body, "caption") ?? "";
+    if (!Number.isSafeInteger(chatId)) return refuse(400, "Bad Request: chat not found");
+    if (caption.length > captionMax) return refuse(400, "Bad Request: message caption is too long");
+    const given = body["__file"] as
+      | { readonly name: string; readonly type: string; readonly bytes: Buffer }
+      | undefined;
+    if (given === undefined || given.bytes.length === 0) return refuse(400, "Bad Request: file must be non-empty");
+    const entities = JSON.parse(textIn(body, "caption_entities") ?? "[]") as Shown["entities"];
+    const messageId = (nextMessage += 1);
+    const file = { name: given.name, mediaType: given.type, bytes: given.bytes, how: field };
+    shown.push({ chatId, messageId, text: caption, entities, topicId: topicOf(body), file });
+    return ok({ message_id: messageId, date: 0, chat: { id: chatId, type: "private" } });
+  }
+
   async function getUpdates({ offset, timeout = 0 }: Record<string, unknown>, socket: Socket): Promise<Result> {
     if (webhook !== undefined) return refuse(409, "Conflict: can't use getUpdates method while webhook is active");
     if (typeof offset === "number") updates = updates.filter(({ update_id: id }) => id >= offset);
@@ -132,11 +188,27 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const answer = (status: number, body: unknown): void => {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
+    if (prefix === "file" && method === `bot${token}`) {
+      const bytes = files.get((request.url ?? "").split("/").at(-1) ?? "");
+      const fault = faults.get("file")?.shift();
+      if (fault?.kind === "html" || bytes === undefined) {
+        response.writeHead(fault?.kind === "html" ? fault.status : 404).end();
+        return;
+      }
+      response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes);
+      return;
+    }
     if (prefix !== `bot${token}`) return answer(401, { ok: false, error_code: 401, description: "Unauthorized" });
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString("utf8");
-    const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
+    const raw = Buffer.concat(chunks);
+    const type = request.headers["content-type"] ?? "";
+    const body =
+      raw.length === 0
+        ? {}
+        : type.startsWith("multipart/")
+          ? formOf(raw, type)
+          : (JSON.parse(raw.toString("utf8")) as Record<string, unknown>);
     called.set(method, [...(called.get(method) ?? []), body]);
     const fault = faults.get(method)?.shift();
     if (fault?.kind === "html") {
@@ -185,6 +257,11 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     get webhook() {
       return webhook;
     },
+    keep(bytes) {
+      const id = `AgAC${randomBytes(12).toString("hex")}`;
+      files.set(id, bytes);
+      return id;
+    },
     calls: (method) => called.get(method) ?? [],
     fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
     queue(update) {
@@ -202,4 +279,29 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       if (server.listening) await goAway();
     },
   };
+}
+
+function textIn(body: Record<string, unknown>, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The fields of a form, and its file. Names need no quotation marks, as on the real server. */
+function formOf(bytes: Buffer, contentType: string): Record<string, unknown> {
+  const mark = Buffer.from(`--${/boundary="?([^";]+)/.exec(contentType)?.[1] ?? ""}`);
+  const fields: Record<string, unknown> = {};
+  for (let at = bytes.indexOf(mark); at !== -1;) {
+    const next = bytes.indexOf(mark, at + mark.length);
+    if (next === -1) break;
+    const part = bytes.subarray(at + mark.length + 2, next - 2);
+    const bodyAt = part.indexOf("\r\n\r\n");
+    const head = part.subarray(0, bodyAt).toString("utf8");
+    const body = part.subarray(bodyAt + 4);
+    const name = /;\s*name="?([^";\r\n]+)/.exec(head)?.[1] ?? "";
+    const file = /;\s*filename="?([^";\r\n]+)/.exec(head)?.[1];
+    if (file === undefined) fields[name] = body.toString("utf8");
+    else fields["__file"] = { name: file, type: "application/octet-stream", bytes: Buffer.from(body) };
+    at = next;
+  }
+  return fields;
 }

@@ -8,6 +8,7 @@ import type {
   ChannelHost,
   Clock,
   InboundEvent,
+  OutboundFile,
   ThreadMessage,
   ThreadSignal,
   ThreadState,
@@ -87,6 +88,8 @@ export interface TestHost extends ChannelHost {
   watchers(): number;
   /** How many messages were read from the history. */
   read: number;
+  /** What was uploaded and not sent. */
+  readonly uploads: Map<string, OutboundFile & { readonly thread: string }>;
   /** The only thread there is. */
   thread1(): string;
 }
@@ -122,6 +125,18 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     webhookUrl: "http://parley.test/channels/widget/account",
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    fileBytesMax: 1_000,
+    async upload(thread, { name, mediaType }, bytes) {
+      let size = 0;
+      for await (const chunk of bytes) size += chunk.byteLength;
+      const file = { id: newId("file", clock.now()), name, mediaType, bytes: size };
+      host.uploads.set(file.id, { ...file, thread });
+      return file;
+    },
+    async dropUpload(thread, id) {
+      if (host.uploads.get(id)?.thread === thread) host.uploads.delete(id);
+    },
+    uploads: new Map(),
     events: [],
     threads: new Map(),
     typed: [],
@@ -135,6 +150,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       title: "Acme Help",
       greeting: "Hello! Ask a question, and I will look it up in our documentation.",
       color: "#1f6feb",
+      files: { bytesMax: 1_000, types: [] },
       allowedOrigins: [],
       leadCapture: "on_handover",
       ...face,
@@ -251,6 +267,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       sources: [],
       confidence: null,
       externalId: null,
+      files: [],
       createdAt: clock.now(),
       ...message,
     };

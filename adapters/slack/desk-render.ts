@@ -1,0 +1,79 @@
+import type { Run } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import type { DeskItem, DeskMessage, DeskPart } from "#desk/contract.ts";
+import { escapeText } from "./mrkdwn.ts";
+import type { RichText } from "./render.ts";
+import { richText, textMax } from "./render.ts";
+
+export interface DeskPayload {
+  readonly text: string;
+  readonly blocks: readonly RichText[];
+}
+
+const bold = { kind: "bold" } as const;
+const italic = { kind: "italic" } as const;
+const plain = (text: string): Run => ({ text, styles: [] });
+
+/** What is shown, message by message. Whatever a customer wrote stands in pieces of text, where nothing in it is a mark. */
+export function renderItem(item: DeskItem): readonly DeskPart[] {
+  const runs = runsOf(item).filter(({ text }) => text !== "");
+  return splitRuns(runs, textMax, (text) => escapeText(text).length).map((some) => {
+    const text = textOf(some);
+    const payload: DeskPayload = { text: escapeText(text), blocks: [richText(some)] };
+    return { text, payload };
+  });
+}
+
+function runsOf(item: DeskItem): readonly Run[] {
+  switch (item.kind) {
+    case "message":
+      return messageRuns(item.message);
+    case "transcript":
+      return [
+        { text: "What was said before\n", styles: [bold] },
+        ...(item.earlier === 0
+          ? []
+          : [{ text: `${item.earlier} earlier messages are in the inbox.\n`, styles: [italic] }]),
+        ...item.messages.flatMap((message) => [plain("\n"), ...messageRuns(message), plain("\n")]),
+      ];
+    case "note":
+      return [{ text: `📝 Note of ${item.author}\n`, styles: [bold] }, ...styledText(item.text)];
+    case "event":
+      return [{ text: item.text, styles: [italic] }];
+  }
+}
+
+const signs: Readonly<Record<DeskMessage["role"], string>> = { user: "👤", assistant: "🤖", agent: "💬" };
+const nameless: Readonly<Record<DeskMessage["role"], string>> = {
+  user: "Customer",
+  assistant: "Assistant",
+  agent: "Agent",
+};
+
+function messageRuns(message: DeskMessage): readonly Run[] {
+  const { role, authorName, confidence, text, sources } = message;
+  const sure = confidence === null ? "" : ` (${confidence} confidence)`;
+  const heading: Run = { text: `${signs[role]} ${authorName ?? nameless[role]}${sure}\n`, styles: [bold] };
+  if (message.deleted) return [heading, { text: "This message was taken back.", styles: [italic] }];
+  const edited: readonly Run[] = message.edited ? [{ text: " (edited)", styles: [italic] }] : [];
+  if (role === "user") return [heading, plain(text), ...edited];
+  return [heading, ...styledText(text, sources), ...edited];
+}
+
+/**
+ * What an agent wrote, in Markdown: Slack's own signs for bold, struck and lists are others. `text` has names in place of
+ * ids already.
+ */
+export function markdownOf(text: string): string {
+  return text
+    .split(/(```[\s\S]*?```|`[^`\n]*`)/)
+    .map((piece, i) => (i % 2 === 1 ? piece : marksOf(piece)))
+    .join("");
+}
+
+function marksOf(text: string): string {
+  return text
+    .replaceAll(/(?<![\w*])\*(?=\S)([^*\n]*[^*\s])\*(?![\w*])/g, "**$1**")
+    .replaceAll(/(?<![\w~])~(?=\S)([^~\n]*[^~\s])~(?![\w~])/g, "~~$1~~")
+    .replaceAll(/^[ \t]*[•◦▪]\s+/gm, "- ");
+}

@@ -1,0 +1,73 @@
+import type { Api } from "grammy";
+import { DeliveryError } from "#channel/errors.ts";
+import { failureOf } from "./failures.ts";
+import { grammySignal } from "./signal.ts";
+
+/** Another name than one of a file below the bot's own folder is none that we ask for. */
+const pathPattern = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
+
+/**
+ * The bytes of a file that Telegram keeps. The token stands in the address of the file, so neither the address nor an error
+ * that could hold it leaves this function.
+ */
+export async function fetchTelegramFile(
+  api: Api,
+  apiRoot: string,
+  token: string,
+  fileId: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const path = await pathOf(api, token, fileId, signal);
+  let response: Response;
+  try {
+    response = await fetch(`${apiRoot}/file/bot${token}/${path}`, { signal, redirect: "error" });
+  } catch (error) {
+    throw new DeliveryError("not_sent", `Telegram's file cannot be reached (${failureOf(error, token).description})`);
+  }
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel();
+    const retryAfterMs = Number(response.headers.get("retry-after") ?? "0") * 1_000;
+    throw new DeliveryError(
+      "not_sent",
+      `Telegram does not give the file (${response.status})`,
+      retryAfterMs > 0 ? { retryAfterMs } : {},
+    );
+  }
+  return readAll(response.body, token);
+}
+
+async function pathOf(api: Api, token: string, fileId: string, signal: AbortSignal): Promise<string> {
+  let path: string | undefined;
+  try {
+    ({ file_path: path } = await api.getFile(fileId, grammySignal(signal)));
+  } catch (error) {
+    const failure = failureOf(error, token);
+    if (failure.kind !== "answered") {
+      throw new DeliveryError("not_sent", `Telegram cannot be reached (${failure.description})`);
+    }
+    const { code, description, retryAfterMs } = failure;
+    if (/file is too big/i.test(description)) {
+      throw new DeliveryError("rejected", "Telegram gives bots only files of up to 20 MB");
+    }
+    // A token that is wrong now may be mended.
+    const passes = code === 429 || code >= 500 || code === 401 || code === 404;
+    throw new DeliveryError(
+      passes ? "not_sent" : "rejected",
+      `Telegram does not give the file: ${description}`,
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    );
+  }
+  if (path !== undefined && pathPattern.test(path)) return path;
+  throw new DeliveryError(
+    "rejected",
+    "Telegram names no address for the file: a Bot API server of your own must not run with --local",
+  );
+}
+
+async function* readAll(body: AsyncIterable<Uint8Array>, token: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new DeliveryError("not_sent", `the file broke off (${failureOf(error, token).description})`);
+  }
+}

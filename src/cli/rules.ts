@@ -1,0 +1,60 @@
+import { storedSettings } from "#domain/workspace.ts";
+import { systemClock as clock } from "../clock.ts";
+import { requireWorkspace } from "../operator/keys.ts";
+import { dryRunRules } from "../operator/rules-dry-run.ts";
+import { UsageError, readArguments } from "./arguments.ts";
+import type { Command } from "./commands.ts";
+import { withCore } from "./open.ts";
+import { bold, dim } from "./output.ts";
+
+const limitStandard = 200;
+const limitMax = 10_000;
+
+/** Tells which rules would have fired on stored conversations, and changes nothing. */
+export const rulesTest: Command = ({ argv, output, config }) => {
+  const given = readArguments(argv, ["workspace", "conversation", "rule", "limit"]);
+  const workspaceId = given.required("workspace");
+  const limit = given.number("limit") ?? limitStandard;
+  if (limit < 1 || limit > limitMax) throw new UsageError(`--limit takes 1 to ${limitMax}`);
+  return withCore(config, async ({ store }) => {
+    const workspace = await requireWorkspace(store, workspaceId);
+    const row = await store.read
+      .selectFrom("workspaces")
+      .select(["name", "settings"])
+      .where("id", "=", workspace.id)
+      .executeTakeFirstOrThrow();
+    const stored = storedSettings(row.settings);
+    const inFile = config.file.workspaces.find(({ name }) => name === row.name);
+    // The file's may not have been taken over yet: that is what this is for.
+    const settings = { ...stored, ...inFile?.settings, ...(inFile === undefined ? {} : { rules: inFile.rules ?? [] }) };
+    const only = given.optional("rule");
+    const rules = settings.rules.filter(({ name }) => only === undefined || name === only);
+    if (rules.length === 0) {
+      const known = settings.rules.map(({ name }) => `"${name}"`).join(", ");
+      throw new Error(
+        only === undefined
+          ? "this workspace has no rules; docs/automation.md shows how to declare them in the configuration file"
+          : `there is no rule "${only}"; there are: ${known === "" ? "none" : known}`,
+      );
+    }
+    const { conversations, fired } = await dryRunRules(store, {
+      workspaceId: workspace.id,
+      rules,
+      businessHours: settings.businessHours,
+      slaTargets: { ...stored.slaTargets, ...inFile?.settings.slaTargets },
+      conversationId: given.optional("conversation"),
+      limit,
+      now: clock.now(),
+    });
+    output.result({ conversations, rules: rules.map(({ name }) => name), fired }, [
+      `${rules.length} rules on ${conversations} conversations: they would have fired ${fired.length} times. Nothing was changed.`,
+      ...fired.flatMap(({ conversation_id, at, rule, because, would }) => [
+        "",
+        `${bold(rule)}  ${conversation_id}  ${at}`,
+        dim(`  because ${because.join(", and ")}`),
+        `  would ${would.join("; ")}`,
+      ]),
+    ]);
+    return 0;
+  });
+};

@@ -1,0 +1,93 @@
+export const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** When somebody is there, by the clocks of one place. */
+export interface BusinessHours {
+  /** An IANA name such as Europe/Berlin. */
+  readonly timezone: string;
+  /** Minutes since midnight, in order; `to` is exclusive, 1440 is midnight. */
+  readonly days: Readonly<Partial<Record<Weekday, readonly { readonly from: number; readonly to: number }[]>>>;
+  /** Dates such as 2027-12-24 on which nobody is there. */
+  readonly holidays: readonly string[];
+}
+
+interface Local {
+  readonly day: Weekday;
+  readonly date: string;
+  readonly minute: number;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function localTime({ timezone }: BusinessHours, now: number): Local {
+  let format = formats.get(timezone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone: timezone,
+      hourCycle: "h23",
+      weekday: "long",
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+    });
+    formats.set(timezone, format);
+  }
+  const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const { weekday = "", year = "", month = "", day = "", hour = "", minute = "" } = parts;
+  return {
+    day: weekdays.find((each) => each === weekday.toLowerCase()) ?? "monday",
+    date: `${year}-${month}-${day}`,
+    minute: Number(hour) * 60 + Number(minute),
+  };
+}
+
+function hoursOn(hours: BusinessHours, { day, date }: Pick<Local, "day" | "date">) {
+  return hours.holidays.includes(date) ? [] : (hours.days[day] ?? []);
+}
+
+export function isOpen(hours: BusinessHours, now: number): boolean {
+  const local = localTime(hours, now);
+  return hoursOn(hours, local).some(({ from, to }) => from <= local.minute && local.minute < to);
+}
+
+export interface Standing {
+  readonly open: boolean;
+  /** When it closes where it is open, else when it opens next: `09:00`; null where it never does. */
+  readonly time: string | null;
+  readonly day: Weekday;
+  readonly today: boolean;
+}
+
+const dayMs = 86_400_000;
+const daysAhead = 21;
+
+/** Whether somebody is there, and when that ends. */
+export function standingOf(hours: BusinessHours, now: number): Standing {
+  const local = localTime(hours, now);
+  const current = hoursOn(hours, local).find(({ from, to }) => from <= local.minute && local.minute < to);
+  if (current !== undefined) return { open: true, time: clockTime(current.to), day: local.day, today: true };
+  // Noon keeps the date right on the days that are an hour longer or shorter.
+  const noon = now + (12 * 60 - local.minute) * 60_000;
+  for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
+    const there = ahead === 0 ? local : localTime(hours, noon + ahead * dayMs);
+    const next = hoursOn(hours, there).find(({ from }) => ahead > 0 || from > local.minute);
+    if (next !== undefined) return { open: false, time: clockTime(next.from), day: there.day, today: ahead === 0 };
+  }
+  return { open: false, time: null, day: local.day, today: false };
+}
+
+function clockTime(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
+}
+
+/** `09:00-17:30` as minutes; undefined for what is none, or ends before it begins. */
+export function parseInterval(text: string): { readonly from: number; readonly to: number } | undefined {
+  const match = /^([01]\d|2[0-4]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)$/.exec(text.replaceAll(" ", ""));
+  if (match === null) return undefined;
+  const [, fromHour, fromMinute, toHour, toMinute] = match.map(Number);
+  const from = (fromHour ?? 0) * 60 + (fromMinute ?? 0);
+  const to = (toHour ?? 0) * 60 + (toMinute ?? 0);
+  return from < to && to <= 1_440 ? { from, to } : undefined;
+}

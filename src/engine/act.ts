@@ -1,0 +1,159 @@
+import type { Seen } from "#desk/contract.ts";
+import type { Status } from "#domain/lifecycle.ts";
+import { wakeTarget } from "#domain/lifecycle.ts";
+import type { Actor } from "#domain/message.ts";
+import type { Priority } from "#domain/sla.ts";
+import { nameInConversation } from "#store/agents.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { Effects } from "./changes.ts";
+import type { ConversationChange, Snooze } from "./engine.ts";
+import type { Channels, ConversationSearch, Tx } from "./ports.ts";
+import { requireConversation, updateConversation } from "./update.ts";
+import type { Workspace } from "./workspaces.ts";
+
+/** What an agent can do with a conversation, besides replying; the same at every desk. */
+export type Action =
+  | { readonly kind: "claim" | "take_over" | "release" | "resolve" | "archive" | "reopen" }
+  | { readonly kind: "snooze"; readonly snooze: Snooze }
+  | {
+      readonly kind: "describe";
+      readonly tags?: readonly string[];
+      readonly addTags?: readonly string[];
+      readonly removeTags?: readonly string[];
+      readonly priority?: Priority;
+    };
+
+/** Who does it. */
+export interface ActingAgent {
+  readonly email: string;
+  readonly name: string;
+}
+
+export const agentActor = ({ email, name }: ActingAgent): Actor => ({ type: "agent", id: email, name });
+
+export type Acted =
+  | { readonly kind: "done" }
+  /** Somebody was quicker. `holder`: who has the conversation now. */
+  | {
+      readonly kind: "lost";
+      readonly holder: ActingAgent | null;
+      readonly by: string;
+      readonly status: Status;
+    };
+
+export interface ActDependencies {
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+}
+
+/**
+ * Does what an agent asks for, if the conversation still stands as they saw it, or they get what they want anyway. What
+ * is so already is done: a second click changes nothing.
+ */
+export async function act(
+  tx: Tx,
+  { channels, search }: ActDependencies,
+  workspace: Workspace,
+  conversationId: string,
+  action: Action,
+  agent: ActingAgent,
+  seen: Seen | undefined,
+  now: number,
+): Promise<{ readonly acted: Acted; readonly effects: Effects | null }> {
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  if (isSo(row, action, agent)) return { acted: { kind: "done" }, effects: null };
+  const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
+  // Words about it take nothing from anybody.
+  if (action.kind !== "describe" && (moved || isTaken(row, action, agent))) {
+    return { acted: await lost(tx, row), effects: null };
+  }
+  const effects = await updateConversation(
+    tx,
+    channels,
+    search,
+    workspace,
+    row.id,
+    changeOf(row, action, agent),
+    agentActor(agent),
+    now,
+  );
+  return { acted: { kind: "done" }, effects };
+}
+
+function isSo(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
+  switch (action.kind) {
+    case "claim":
+    case "take_over":
+      return row.status === "claimed" && row.assigned_to === email;
+    case "release":
+      return row.status === "open";
+    case "resolve":
+      return row.status === "resolved";
+    case "archive":
+      return row.status === "archived";
+    case "reopen":
+      return row.status === "open" || row.status === "escalated" || row.status === "claimed";
+    case "snooze":
+    case "describe":
+      return false;
+  }
+}
+
+/** A claim does not take from a colleague what they have; to take over does. */
+function isTaken(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
+  if (action.kind !== "claim" || row.assigned_to === null || row.assigned_to === email) return false;
+  return row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
+}
+
+function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent): ConversationChange {
+  switch (action.kind) {
+    case "claim":
+      return { status: "claimed", assignedTo: email };
+    case "take_over":
+      return row.status === "claimed"
+        ? { assignedTo: email }
+        : { status: "claimed", assignedTo: email, takeOver: true };
+    case "release":
+      return { status: "open" };
+    case "resolve":
+      return { status: "resolved" };
+    case "archive":
+      return { status: "archived" };
+    case "reopen": {
+      const status = row.status === "snoozed" ? wakeTarget(row.snoozed_from) : "open";
+      // Whoever had it before the snooze has it again.
+      return { status, ...(status === "claimed" && row.assigned_to !== null ? { assignedTo: row.assigned_to } : {}) };
+    }
+    case "snooze":
+      return { status: "snoozed", snooze: action.snooze };
+    case "describe": {
+      const { kind: _, ...change } = action;
+      return change;
+    }
+  }
+}
+
+async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
+  const last = await tx
+    .selectFrom("audit")
+    .select(["actor_type", "actor_name"])
+    .where("conversation_id", "=", row.id)
+    .where("action", "in", ["status_changed", "assigned"])
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const holds = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
+  const holder =
+    holds && row.assigned_to !== null
+      ? { email: row.assigned_to, name: await nameInConversation(tx, row, row.assigned_to) }
+      : null;
+  const by = last?.actor_type === "customer" ? "the customer" : (last?.actor_name ?? "somebody");
+  return { kind: "lost", holder, by, status: row.status };
+}
+
+/** For who came too late. */
+export function lostText({ holder, by, status }: Extract<Acted, { kind: "lost" }>): string {
+  return holder === null
+    ? `This conversation is ${status} by now: ${by} was quicker.`
+    : `${holder.name} has claimed this conversation.`;
+}

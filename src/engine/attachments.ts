@@ -1,0 +1,227 @@
+import { hash } from "node:crypto";
+import type { Insertable, Selectable } from "kysely";
+import type { InboundFile } from "#channel/contract.ts";
+import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
+import { newId } from "#domain/ids.ts";
+import { Problem } from "#domain/problem.ts";
+import { chunks } from "#store/customers.ts";
+import type { NewWork } from "#store/outbox.ts";
+import type { AttachmentsTable } from "#store/schema.ts";
+import type { Files, Reader, Tx } from "./ports.ts";
+
+export type AttachmentRow = Selectable<AttachmentsTable>;
+
+export const fileLane = (id: string): string => `file:${id}`;
+
+/** Uploaded files that were never sent are kept so long. */
+export const draftMs = 86_400_000;
+
+/** What a message brings with it: files that the platform still has to give, and files that are stored already. */
+export interface MessageFiles {
+  readonly fresh: readonly AttachmentRow[];
+  readonly uploaded: readonly AttachmentRow[];
+}
+
+export const noFiles: MessageFiles = { fresh: [], uploaded: [] };
+
+const uploadedPattern = /^file_[0-9a-z]{26}$/;
+
+/** Rows for what a customer's message brings; `uploads` are those that came before it, by id. */
+export function filesOfArrival(
+  given: readonly InboundFile[],
+  of: {
+    readonly workspaceId: string;
+    readonly accountId: string;
+    readonly thread: string;
+    readonly group: string | null;
+  },
+  uploads: Map<string, AttachmentRow>,
+  seal: Files["seal"],
+  now: number,
+): MessageFiles {
+  const fresh: AttachmentRow[] = [];
+  const uploaded: AttachmentRow[] = [];
+  for (const [position, { ref, name, mediaType, bytes }] of given.slice(0, filesPerMessage).entries()) {
+    const before = uploads.get(ref);
+    if (before !== undefined && before.account_id === of.accountId && before.uploaded_by === of.thread) {
+      // Once: another message that names it gets a file that cannot be fetched.
+      uploads.delete(ref);
+      uploaded.push({ ...before, position, group_key: of.group });
+      continue;
+    }
+    fresh.push({
+      id: newId("file", now),
+      workspace_id: of.workspaceId,
+      account_id: of.accountId,
+      conversation_id: null,
+      message_id: null,
+      position,
+      name: cleanFileName(name),
+      media_type: plainMediaType(mediaType),
+      bytes: bytes !== null && Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : null,
+      state: "pending",
+      reason: null,
+      ref: seal(ref.slice(0, 4_096)),
+      sha256: null,
+      uploaded_by: null,
+      group_key: of.group,
+      created_at: now,
+      stored_at: null,
+    });
+  }
+  return { fresh, uploaded };
+}
+
+/** A message that other events belong to as well. */
+export interface Grouped {
+  readonly messageId: string;
+  readonly conversationId: string;
+  readonly seq: number;
+  content: string;
+  files: number;
+}
+
+/** How a group is known: the platform's key is its own business, and can be long. */
+export const groupKey = (thread: string, key: string): string => hash("sha256", `${thread}\n${key}`);
+
+/** The messages of these groups that are stored already, by account and group. */
+export async function groupsOf(
+  tx: Tx,
+  wanted: readonly { readonly accountId: string; readonly group: string }[],
+): Promise<Map<string, Grouped>> {
+  const found = new Map<string, Grouped>();
+  for (const [accountId, of] of Map.groupBy(wanted, (each) => each.accountId)) {
+    const rows = await tx
+      .selectFrom("attachments")
+      .innerJoin("messages", "messages.id", "attachments.message_id")
+      .select(["attachments.group_key", "messages.id", "messages.conversation_id", "messages.seq"])
+      .select(["messages.content", "messages.files"])
+      .where("attachments.account_id", "=", accountId)
+      .where(
+        "attachments.group_key",
+        "in",
+        of.map(({ group }) => group),
+      )
+      .execute();
+    for (const row of rows) {
+      found.set(`${accountId}\n${row.group_key}`, {
+        messageId: row.id,
+        conversationId: row.conversation_id,
+        seq: row.seq,
+        content: row.content,
+        files: row.files ?? 0,
+      });
+    }
+  }
+  return found;
+}
+
+/** The uploads that these files may name. */
+export async function uploadsOf(tx: Tx, refs: readonly string[]): Promise<Map<string, AttachmentRow>> {
+  const ids = refs.filter((ref) => uploadedPattern.test(ref));
+  if (ids.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom("attachments")
+    .selectAll()
+    .where("id", "in", ids)
+    .where("message_id", "is", null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The files that an agent has uploaded for this conversation, in the order named. Throws Problem for any other. */
+export async function uploadsForReply(
+  tx: Tx,
+  conversationId: string,
+  ids: readonly string[],
+  author: string,
+  messageBytesMax: number,
+): Promise<readonly AttachmentRow[]> {
+  if (ids.length === 0) return [];
+  if (ids.length > filesPerMessage) {
+    throw new Problem("invalid_parameter", `files: a message has at most ${filesPerMessage}`);
+  }
+  const rows = await tx
+    .selectFrom("attachments")
+    .selectAll()
+    .where("id", "in", [...ids])
+    .where("conversation_id", "=", conversationId)
+    .where("message_id", "is", null)
+    .where("uploaded_by", "=", author)
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const found = [...new Set(ids)].map((id, position) => {
+    const row = byId.get(id);
+    if (row === undefined) {
+      throw new Problem("invalid_parameter", "files: one of them is not there any more; upload it again");
+    }
+    return { ...row, position };
+  });
+  const total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  if (total > messageBytesMax) {
+    throw new Problem("payload_too_large", `files: together they are larger than ${sizeText(messageBytesMax)}`);
+  }
+  return found;
+}
+
+/** Writes what belongs to messages from now on. */
+export async function storeAttachments(
+  tx: Tx,
+  fresh: readonly Insertable<AttachmentsTable>[],
+  uploaded: readonly AttachmentRow[],
+): Promise<void> {
+  if (fresh.length > 0) await tx.insertInto("attachments").values(fresh).execute();
+  for (const { id, conversation_id, message_id, position, group_key } of uploaded) {
+    const { numUpdatedRows } = await tx
+      .updateTable("attachments")
+      .set({ conversation_id, message_id, position, group_key })
+      .where("id", "=", id)
+      .where("message_id", "is", null)
+      .executeTakeFirst();
+    if (numUpdatedRows !== 1n) {
+      throw new Problem("invalid_parameter", "files: one of them is not there any more; upload it again");
+    }
+  }
+}
+
+/** What messages bring with them, by message; reads nothing where they bring nothing. */
+export async function attachmentsOf(
+  db: Reader | Tx,
+  messages: readonly { readonly id: string; readonly files: number | null }[],
+): Promise<ReadonlyMap<string, readonly AttachmentRow[]>> {
+  const ids = messages.filter(({ files }) => files !== null && files > 0).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  const rows: AttachmentRow[] = [];
+  for (const some of chunks(ids)) {
+    rows.push(...(await db.selectFrom("attachments").selectAll().where("message_id", "in", some).execute()));
+  }
+  rows.sort((a, b) => a.position - b.position);
+  return Map.groupBy(rows, (row) => row.message_id ?? "");
+}
+
+/** The work of removing bytes whose rows are removed in this transaction. */
+export function removalOf(
+  rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],
+  now: number,
+): readonly NewWork[] {
+  return [...chunks(rows, 100)].map((some) => ({
+    lane: `unfile:${some[0]?.id ?? ""}`,
+    kind: "unfile",
+    payload: { files: some.map(({ id, workspace_id: workspaceId }) => ({ workspaceId, id })) },
+    dueAt: now,
+  }));
+}
+
+/** Takes attachments out of the database; the work of removing their bytes. */
+export async function dropAttachments(
+  tx: Tx,
+  rows: readonly Pick<AttachmentRow, "id" | "workspace_id">[],
+  now: number,
+): Promise<readonly NewWork[]> {
+  for (const some of chunks(rows)) {
+    const ids = some.map(({ id }) => id);
+    await tx.deleteFrom("outbox").where("lane", "in", ids.map(fileLane)).execute();
+    await tx.deleteFrom("attachments").where("id", "in", ids).execute();
+  }
+  return removalOf(rows, now);
+}

@@ -1,0 +1,31 @@
+import { deleteDesk, postedOf } from "#store/desk.ts";
+import type { NewWork } from "#store/outbox.ts";
+import type { Tx } from "../ports.ts";
+
+export interface ErasePayload {
+  readonly accountId: string;
+  readonly shown: readonly string[];
+}
+
+const shownAtOnce = 50;
+
+/**
+ * The work of taking back what the desk shows of a conversation, which is deleted in this transaction. It does not name
+ * the conversation, so that it outlives the customer's erasure.
+ */
+export async function eraseWork(tx: Tx, conversationId: string, now: number): Promise<readonly NewWork[]> {
+  const posted = await postedOf(tx, conversationId);
+  await deleteDesk(tx, conversationId);
+  return [...Map.groupBy(posted, ({ accountId }) => accountId)].flatMap(([accountId, of]) => {
+    const all = of.map(({ externalId }) => externalId);
+    return Array.from({ length: Math.ceil(all.length / shownAtOnce) }, (_, i): NewWork => {
+      const shown = all.slice(i * shownAtOnce, (i + 1) * shownAtOnce);
+      return {
+        lane: `desk-erase:${accountId}`,
+        kind: "desk-erase",
+        payload: { accountId, shown } satisfies ErasePayload,
+        dueAt: now,
+      };
+    });
+  });
+}

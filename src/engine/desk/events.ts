@@ -1,0 +1,261 @@
+import type { Desk, DeskEvent, DeskNotice, DeskPerson, SnoozeEnd } from "#desk/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import { Problem } from "#domain/problem.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork, insertWork } from "#store/outbox.ts";
+import { RetryLater } from "../deliver.ts";
+import type { Effects } from "../changes.ts";
+import type { Snooze } from "../engine.ts";
+import type { Action } from "../act.ts";
+import { act, agentActor, lostText } from "../act.ts";
+import { createChanges } from "../changes.ts";
+import type { Channels, Clock, ConversationSearch, Files, FollowUp, Log, Store, Tx } from "../ports.ts";
+import { readyToReply } from "../reply.ts";
+import { insertNote, requireConversation } from "../update.ts";
+import type { Workspace, Workspaces } from "../workspaces.ts";
+import { hoursFrom, tomorrowMorning } from "./morning.ts";
+import { later } from "./mirror.ts";
+import type { DeskEventPayload } from "./office.ts";
+import { changeWritten, choose, write } from "./written.ts";
+import { conversationOfThread } from "#store/desk.ts";
+
+export interface DeskEventDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly files: Pick<Files, "link" | "messageBytesMax">;
+  readonly announce: (effects: Effects | null) => void;
+}
+
+export type Agent = Extract<DeskPerson, { kind: "agent" }>;
+
+/** What came of something that was done at the desk. */
+export interface Outcome {
+  readonly effects: Effects | null;
+  /** What its doer is told; null: they see it. */
+  readonly notice: DeskNotice | null;
+}
+
+/** What a transaction of an event works with. */
+export interface EventContext {
+  readonly channels: Channels;
+  readonly search: ConversationSearch;
+  readonly files: Pick<Files, "link" | "messageBytesMax">;
+  readonly workspace: Workspace;
+  readonly accountId: string;
+  readonly agent: Agent;
+  readonly followUp: FollowUp | undefined;
+  readonly now: number;
+}
+
+interface NoticePayload {
+  readonly accountId: string;
+  readonly by: string;
+  readonly place: string;
+  readonly notice: DeskNotice;
+}
+
+/**
+ * Does what somebody has done at the desk. The deed and the work of telling them what came of it are stored together, so
+ * that neither is done twice.
+ */
+export async function deskEvent(
+  dependencies: DeskEventDependencies,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log, workspaces, channels, search, files, announce } = dependencies;
+  const { accountId, workspaceId, event } = JSON.parse(row.payload) as DeskEventPayload;
+  const found = await deskOf(dependencies, accountId);
+  const workspace = await workspaces.get(workspaceId);
+  const conversationId =
+    "conversationId" in event ? event.conversationId : await conversationOfThread(store.read, accountId, event.thread);
+  if (conversationId === undefined && (await isBeginning(store, accountId))) {
+    // Perhaps the card is posted, and we do not know it yet.
+    throw new RetryLater("a thread at the desk is being begun", 1_000, undefined);
+  }
+  if (found === undefined || workspace === undefined || conversationId === undefined) {
+    await store.write((tx) => finishWork(tx, [row]));
+    return;
+  }
+  const followUp = await readyFor(dependencies, conversationId);
+  let person: DeskPerson;
+  try {
+    person = await found.person(event.by, signal);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "rejected") {
+      person = { kind: "stranger", reason: error.message };
+    } else {
+      throw later(error);
+    }
+  }
+  if (person.kind === "stranger") {
+    log.warn({ account: accountId, reason: person.reason }, "somebody at the desk is no agent, and is not listened to");
+    const notice = { text: `Nothing was done: ${person.reason}.` };
+    announce(await store.write((tx) => finish(tx, { effects: null, notice })));
+    return;
+  }
+  const agent = person;
+  let effects: Effects | null;
+  try {
+    effects = await store.write(async (tx) => {
+      const context = { channels, search, files, workspace, accountId, agent, followUp, now: clock.now() };
+      return finish(tx, await run(tx, context, conversationId, event));
+    });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const notice = { text: `Nothing was done: ${error.message}.` };
+    effects = await store.write((tx) => finish(tx, { effects: null, notice }));
+  }
+  announce(effects);
+
+  async function finish(tx: Tx, { effects: done, notice }: Outcome): Promise<Effects | null> {
+    await finishWork(tx, [row]);
+    if (notice === null) return done;
+    const now = clock.now();
+    const payload: NoticePayload = { accountId, by: event.by, place: event.place, notice };
+    // Not in the lane of the events: what cannot be told must not hold up what is to be done.
+    const lane = `desk-notice:${row.id}`;
+    await insertWork(tx, [{ lane, kind: "desk-notice", payload, dueAt: now }], now);
+    return {
+      threads: [],
+      workspaces: [],
+      ...done,
+      wake: [...(done?.wake ?? []), { lane, dueAt: now }],
+    };
+  }
+}
+
+/** Tells one person what came of what they did. */
+export async function deskNotice(
+  dependencies: DeskEventDependencies,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, log } = dependencies;
+  const { accountId, by, place, notice } = JSON.parse(row.payload) as NoticePayload;
+  const found = await deskOf(dependencies, accountId);
+  try {
+    await found?.tell(by, place, notice, { key: `notice.${row.id}`, signal });
+  } catch (error) {
+    // A notice that is shown twice does no harm; one that can never be shown is not missed for long.
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
+    log.warn({ err: error }, "somebody at the desk could not be told what came of what they did");
+  }
+  await store.write((tx) => finishWork(tx, [row]));
+}
+
+async function deskOf({ channels }: DeskEventDependencies, accountId: string): Promise<Desk | undefined> {
+  const account = { id: accountId };
+  try {
+    await channels.ready(account);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "rejected") return undefined;
+    throw error;
+  }
+  return channels.desk(account);
+}
+
+/** Loads what renders a reply: in a transaction nothing can be awaited. */
+async function readyFor(dependencies: DeskEventDependencies, conversationId: string): Promise<FollowUp | undefined> {
+  try {
+    return await readyToReply(dependencies, conversationId);
+  } catch (error) {
+    // Its messages cannot be sent; all else can be done.
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+    return undefined;
+  }
+}
+
+async function isBeginning(store: Store, accountId: string): Promise<boolean> {
+  const row = await store.read
+    .selectFrom("desk_threads")
+    .select("conversation_id")
+    .where("account_id", "=", accountId)
+    .where("external_id", "is", null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function run(tx: Tx, context: EventContext, conversationId: string, event: DeskEvent): Promise<Outcome> {
+  switch (event.kind) {
+    case "wrote":
+      return write(tx, context, conversationId, event);
+    case "edited":
+    case "removed":
+      return changeWritten(tx, context, conversationId, event);
+    case "chose":
+      return choose(tx, context, conversationId, event);
+    case "asked":
+      return asked(tx, context, conversationId, event);
+  }
+}
+
+async function asked(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  event: Extract<DeskEvent, { kind: "asked" }>,
+): Promise<Outcome> {
+  const { workspace, agent, search, now } = context;
+  const { ask } = event;
+  if (ask.kind === "note") {
+    const row = await requireConversation(tx, workspace.id, conversationId);
+    const changes = createChanges(now, search);
+    const draft = changes.track(row, workspace.settings, false);
+    await insertNote(tx, draft, { content: ask.text, authorEmail: agent.email }, agentActor(agent), now);
+    return { effects: await changes.flush(tx), notice: null };
+  }
+  if (event.confirm === true) await bringToDesk(tx, context, conversationId);
+  const action = actionOf(ask, agent, now);
+  const { acted, effects } = await act(tx, context, workspace, conversationId, action, agent, event.seen, now);
+  if (acted.kind === "lost") return { effects, notice: { text: lostText(acted) } };
+  return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
+}
+
+/** Whoever takes a conversation by its id finds it at the desk from then on. */
+async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<void> {
+  const changes = createChanges(now, search);
+  changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).bringToDesk();
+  await changes.flush(tx);
+}
+
+function actionOf(
+  ask: Exclude<Extract<DeskEvent, { kind: "asked" }>["ask"], { kind: "note" }>,
+  agent: Agent,
+  now: number,
+): Action {
+  switch (ask.kind) {
+    case "snooze":
+      return { kind: "snooze", snooze: snoozeOf(ask.until, agent, now) };
+    case "tag":
+      return { kind: "describe", addTags: ask.add, removeTags: ask.remove };
+    case "claim":
+    case "take_over":
+    case "release":
+    case "resolve":
+    case "archive":
+    case "reopen":
+      return { kind: ask.kind };
+  }
+}
+
+function snoozeOf(until: SnoozeEnd, { timeZone }: Agent, now: number): Snooze {
+  switch (until.kind) {
+    case "hours":
+      return { kind: "until", at: hoursFrom(now, until.hours) };
+    case "morning":
+      return { kind: "until", at: tomorrowMorning(now, timeZone) };
+    case "reply":
+      return { kind: "until_reply" };
+    case "at":
+      return { kind: "until", at: until.at };
+  }
+}
+
+const doneText = (kind: string): string =>
+  kind === "claim" || kind === "take_over" ? "The conversation is yours; its thread is in the desk channel." : "Done.";

@@ -1,0 +1,77 @@
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { insertThreads, mirroredOf } from "#store/desk.ts";
+import type { NewWork } from "#store/outbox.ts";
+import type { Tx } from "../ports.ts";
+
+/** What is to be shown in a conversation's thread at the desk. The texts are read when it is. */
+export type MirrorItem =
+  | { readonly kind: "message"; readonly seq: number }
+  | { readonly kind: "note"; readonly id: string }
+  /** An entry of the audit log. */
+  | { readonly kind: "event"; readonly id: string }
+  /** The text of a message or a note was changed or taken back. */
+  | { readonly kind: "changed"; readonly id: string }
+  /** The fate of a reply may be known. */
+  | { readonly kind: "fate"; readonly id: string };
+
+export interface MirrorPayload {
+  readonly conversationId: string;
+  readonly items: readonly MirrorItem[];
+}
+
+export const deskLane = (conversationId: string): string => `desk:${conversationId}`;
+
+/** A conversation as a transaction leaves it. */
+export interface MirrorSubject {
+  readonly row: ConversationRow;
+  readonly settings: WorkspaceSettings;
+  readonly items: readonly MirrorItem[];
+  /** Wanted at the desk whatever the settings say. */
+  readonly wanted: boolean;
+}
+
+/**
+ * The work of showing this at the desk, in the order in which it happened. Whatever happens in a conversation that was
+ * shown once is shown, so the work is stored even where nothing but the card changes.
+ */
+export async function mirrorWork(tx: Tx, changed: readonly MirrorSubject[], now: number): Promise<readonly NewWork[]> {
+  const subjects = changed.filter(({ settings }) => settings.desk !== null);
+  if (subjects.length === 0) return [];
+  const known = await mirroredOf(
+    tx,
+    subjects.map(({ row }) => row.id),
+  );
+  const fresh = subjects.filter((subject) => !known.has(subject.row.id) && belongs(subject));
+  await insertThreads(
+    tx,
+    fresh.map(({ row }) => row),
+    now,
+  );
+  return subjects
+    .filter((subject) => known.has(subject.row.id) || fresh.includes(subject))
+    .map(({ row, items }) => workOf(row.id, items, now));
+}
+
+const belongs = ({ row, settings, wanted }: MirrorSubject): boolean =>
+  wanted || row.status === "escalated" || settings.desk?.mirror === "every";
+
+function workOf(conversationId: string, items: readonly MirrorItem[], now: number): NewWork {
+  return {
+    lane: deskLane(conversationId),
+    kind: "desk",
+    payload: { conversationId, items } satisfies MirrorPayload,
+    dueAt: now,
+  };
+}
+
+/** The same for what is no change of the conversation itself. Null where it is not shown at a desk. */
+export async function mirrorAlso(
+  tx: Tx,
+  conversationId: string,
+  items: readonly MirrorItem[],
+  now: number,
+): Promise<NewWork | null> {
+  const known = await mirroredOf(tx, [conversationId]);
+  return known.has(conversationId) ? workOf(conversationId, items, now) : null;
+}

@@ -1,0 +1,378 @@
+import { createHash } from "node:crypto";
+import { DeliveryError } from "#channel/errors.ts";
+import type { Desk, DeskItem, DeskMark, DeskPart } from "#desk/contract.ts";
+import { ThreadGone } from "#desk/errors.ts";
+import { nameInConversation } from "#store/agents.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { postById, postsOf, resetThread, savePost, setThread, threadOf } from "#store/desk.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
+import { RetryLater } from "../deliver.ts";
+import type { Channels, Clock, Log, Store } from "../ports.ts";
+import type { Workspace, Workspaces } from "../workspaces.ts";
+import { eventText } from "./event-text.ts";
+import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
+import { deskConversations, deskMessage } from "./snapshot.ts";
+
+export interface MirrorDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workspaces: Workspaces;
+  readonly channels: Channels;
+  readonly publicUrl: string;
+}
+
+/** Messages of a conversation that are shown when its thread begins. */
+const transcriptMax = 200;
+
+/**
+ * Shows at the desk what has happened in a conversation, in the order in which it did, each thing once. That a call
+ * begins is stored before it does, and what came of it after, so that work that was broken off goes on where it was: the
+ * platform is asked first whether it has what may have arrived.
+ */
+export async function mirror(
+  dependencies: MirrorDependencies,
+  rows: readonly OutboxRow[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = dependencies;
+  const payloads = rows.map((row) => ({ row, ...(JSON.parse(row.payload) as MirrorPayload) }));
+  const [first] = payloads;
+  const last = rows.at(-1);
+  if (first === undefined || last === undefined) return;
+  const place = await placeOf(dependencies, first.conversationId);
+  if (place === undefined) {
+    await store.write((tx) => finishWork(tx, rows));
+    return;
+  }
+  try {
+    const threadId = await beginThread(dependencies, place, signal);
+    const show = createShow(dependencies, place, threadId, signal);
+    for (const { row, items } of payloads) {
+      await show.upTo(items);
+      for (const item of items) await show.item(item);
+      if (row !== last) await store.write((tx) => finishWork(tx, [row]));
+    }
+    await updateCard(dependencies, place, threadId, signal);
+    await store.write((tx) => finishWork(tx, [last]));
+  } catch (error) {
+    if (error instanceof ThreadGone) {
+      dependencies.log.warn({ conversation: place.row.id }, "a thread at the desk is gone; it is begun anew");
+      await store.write((tx) => resetThread(tx, place.row.id, dependencies.clock.now()));
+      throw new RetryLater(error.message, undefined, error);
+    }
+    throw later(error);
+  }
+}
+
+/** However a call to the desk fails, it is made again. */
+export function later(error: unknown): unknown {
+  return error instanceof DeliveryError ? new RetryLater(error.message, error.retryAfterMs, error) : error;
+}
+
+interface Place {
+  readonly row: ConversationRow;
+  readonly workspace: Workspace;
+  readonly desk: Desk;
+  readonly accountId: string;
+  readonly channel: string;
+  readonly thread: DeskThreadsTable;
+}
+
+/** Where the conversation is shown; undefined when it is nowhere any more. */
+async function placeOf(
+  { store, clock, workspaces, channels }: MirrorDependencies,
+  conversationId: string,
+): Promise<Place | undefined> {
+  const row = await store.read
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
+  const settings = workspace?.settings.desk ?? null;
+  if (row === undefined || workspace === undefined || settings === null) return undefined;
+  const account = await channels.named(workspace.id, settings.account);
+  if (account === undefined) return undefined;
+  await channels.ready(account);
+  const desk = channels.desk(account);
+  if (desk === undefined) return undefined;
+  let thread = await threadOf(store.read, conversationId);
+  if (thread === undefined) return undefined;
+  const moved = thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== settings.channel);
+  if (moved) {
+    await store.write((tx) => resetThread(tx, conversationId, clock.now()));
+    thread = await threadOf(store.read, conversationId);
+    if (thread === undefined) return undefined;
+  }
+  return { row, workspace, desk, accountId: account.id, channel: settings.channel, thread };
+}
+
+async function snapshotOf({ store, clock, publicUrl }: MirrorDependencies, { row, workspace }: Place) {
+  const fresh = await store.read.selectFrom("conversations").selectAll().where("id", "=", row.id).executeTakeFirst();
+  const context = { db: store.read, publicUrl, settings: workspace.settings, now: clock.now() };
+  const [card] = await deskConversations(context, fresh === undefined ? [] : [fresh]);
+  return card;
+}
+
+const hashOf = (card: object): string => createHash("sha256").update(JSON.stringify(card)).digest("hex");
+
+/** Posts the card, where there is none yet. The platform's id of the thread. */
+async function beginThread(dependencies: MirrorDependencies, place: Place, signal: AbortSignal): Promise<string> {
+  const { store } = dependencies;
+  const { thread, desk, row, accountId, channel } = place;
+  if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
+  const context = { key: `card.${row.id}.${thread.opened_at}`, signal };
+  const found = thread.state === "opening" ? await desk.find(null, context, thread.opened_at) : null;
+  if (found !== null) {
+    await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
+    return found;
+  }
+  await store.write((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));
+  const card = await snapshotOf(dependencies, place);
+  if (card === undefined) throw new Error("the conversation was deleted while its thread was begun");
+  let opened: string;
+  try {
+    opened = await desk.open({ ...card, thread: null }, context);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "not_sent") {
+      await store.write((tx) => setThread(tx, row.id, { state: "new" }));
+    }
+    throw error;
+  }
+  const hash = hashOf({ ...card, thread: null });
+  await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: opened, card_hash: hash }));
+  return opened;
+}
+
+/** Brings the card up to date, where anything on it has changed. */
+async function updateCard(
+  dependencies: MirrorDependencies,
+  place: Place,
+  threadId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const card = await snapshotOf(dependencies, place);
+  if (card === undefined) return;
+  const shown = { ...card, thread: null };
+  const hash = hashOf(shown);
+  const now = await threadOf(dependencies.store.read, place.row.id);
+  if (now === undefined || now.card_hash === hash) return;
+  try {
+    await place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal });
+  } catch (error) {
+    // To show the same card twice does no harm.
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+    dependencies.log.warn({ err: error, conversation: place.row.id }, "the desk does not take a card");
+  }
+  await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: hash }));
+}
+
+interface Show {
+  /** Messages that are older than these items and are not shown yet. */
+  upTo(items: readonly MirrorItem[]): Promise<void>;
+  item(item: MirrorItem): Promise<void>;
+}
+
+function createShow(dependencies: MirrorDependencies, place: Place, threadId: string, signal: AbortSignal): Show {
+  const { store, clock, log } = dependencies;
+  const { row, desk, accountId } = place;
+  let shownSeq = place.thread.mirrored_seq;
+
+  /** Shows one thing, part by part. `refId` names it. */
+  async function post(kind: "message" | "transcript" | "note" | "event", refId: string, item: DeskItem): Promise<void> {
+    for (const [part, content] of desk.render(item).entries()) {
+      signal.throwIfAborted();
+      await postPart(kind, refId, part, content);
+    }
+  }
+
+  async function postPart(
+    kind: "message" | "transcript" | "note" | "event",
+    refId: string,
+    part: number,
+    content: DeskPart,
+  ): Promise<void> {
+    // A thread that was begun anew shows everything again, under other keys.
+    const id = `${refId}.${part}.${(place.thread.opened_at % 36 ** 6).toString(36)}`;
+    const context = { key: id, signal };
+    const known = await postById(store.read, id);
+    if (known !== undefined && known.state !== "sending") return;
+    const begun: DeskPostsTable = {
+      id,
+      conversation_id: row.id,
+      account_id: accountId,
+      direction: "out",
+      kind,
+      ref_id: refId,
+      part,
+      state: "sending",
+      external_id: null,
+      parked: null,
+      mark: null,
+      created_at: known?.created_at ?? clock.now(),
+    };
+    const found = known === undefined ? null : await desk.find(threadId, context, known.created_at);
+    if (known === undefined) await store.write((tx) => savePost(tx, begun));
+    try {
+      const externalId = found ?? (await desk.post(threadId, content, context));
+      await store.write((tx) => savePost(tx, { ...begun, state: "posted", external_id: externalId }));
+    } catch (error) {
+      if (error instanceof DeliveryError && error.outcome === "rejected") {
+        log.error(
+          { err: error, conversation: row.id, shows: refId },
+          "the desk refuses this for good; it is in the inbox",
+        );
+        await store.write((tx) => savePost(tx, { ...begun, state: "failed" }));
+        return;
+      }
+      if (error instanceof DeliveryError && error.outcome === "not_sent") {
+        await store.write((tx) => tx.deleteFrom("desk_posts").where("id", "=", id).execute());
+      }
+      throw error;
+    }
+  }
+
+  const messagesAfter = (seq: number, upTo: number) =>
+    store.read
+      .selectFrom("messages")
+      .selectAll()
+      .where("conversation_id", "=", row.id)
+      .where("seq", ">", seq)
+      .where("seq", "<=", upTo)
+      .orderBy("seq");
+
+  async function reached(seq: number): Promise<void> {
+    shownSeq = seq;
+    await store.write((tx) => setThread(tx, row.id, { mirrored_seq: seq }));
+  }
+
+  async function transcript(upTo: number): Promise<void> {
+    const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
+    const earlier = Math.max(0, upTo - transcriptMax);
+    const item = { kind: "transcript", messages: said.map(deskMessage), earlier } as const;
+    await post("transcript", row.id, item);
+    await reached(upTo);
+  }
+
+  async function messages(upTo: number): Promise<void> {
+    if (upTo <= shownSeq) return;
+    for (const message of await messagesAfter(shownSeq, upTo).execute()) {
+      const own = await postsOf(store.read, row.id, message.id);
+      // What was written at the desk stands there already.
+      if (!own.some(({ direction }) => direction === "in")) {
+        await post("message", message.id, { kind: "message", message: deskMessage(message) });
+      }
+      await reached(message.seq);
+      if (message.role === "agent") await fate(message.id);
+    }
+  }
+
+  async function note(id: string): Promise<void> {
+    const found = await store.read.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
+    const own = await postsOf(store.read, row.id, id);
+    if (found === undefined || own.some(({ direction }) => direction === "in")) return;
+    const author = found.author.includes("@") && !found.author.startsWith("api_key:");
+    const name = author ? await nameInConversation(store.read, row, found.author) : nameOf(found.author);
+    await post("note", id, { kind: "note", author: name, text: found.content });
+  }
+
+  async function event(id: string): Promise<void> {
+    const entry = await store.read.selectFrom("audit").selectAll().where("id", "=", id).executeTakeFirst();
+    if (entry === undefined) return;
+    const nameOfAgent = (email: string) => nameInConversation(store.read, row, email);
+    await post("event", id, { kind: "event", text: await eventText(entry, nameOfAgent) });
+  }
+
+  /** A tick or a cross, once the platform has every part of a reply, or will never have one. */
+  async function fate(messageId: string): Promise<void> {
+    const posts = (await postsOf(store.read, row.id, messageId)).filter(({ external_id }) => external_id !== null);
+    const shown = posts.at(-1);
+    if (shown === undefined || shown.external_id === null) return;
+    const deliveries = await store.read
+      .selectFrom("deliveries")
+      .select("state")
+      .where("message_id", "=", messageId)
+      .execute();
+    const mark = markOf(deliveries.map(({ state }) => state));
+    if (mark === null || mark === shown.mark) return;
+    try {
+      await desk.mark(shown.external_id, mark, { key: `${shown.id}.mark`, signal });
+    } catch (error) {
+      if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+      log.debug({ err: error }, "a reply at the desk could not be marked");
+    }
+    await store.write((tx) => tx.updateTable("desk_posts").set({ mark }).where("id", "=", shown.id).execute());
+  }
+
+  /** What was changed elsewhere is changed here, where it stands alone; else it is told. */
+  async function changed(id: string): Promise<void> {
+    const message = await store.read.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirst();
+    if (message === undefined || message.seq > shownSeq) return;
+    const posts = await postsOf(store.read, row.id, id);
+    if (posts.some(({ direction }) => direction === "in")) return;
+    const parts = desk.render({ kind: "message", message: deskMessage(message) });
+    const shown = posts.filter((each) => each.external_id !== null);
+    if (shown.length === parts.length && parts.length > 0) {
+      for (const [i, part] of parts.entries()) {
+        const externalId = shown[i]?.external_id ?? "";
+        await quietly(() => desk.change(externalId, part, { key: `${id}.${i}.change`, signal }));
+      }
+      return;
+    }
+    const revision = message.deleted_at ?? message.edited_at ?? 0;
+    await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text: changedText(message) });
+  }
+
+  async function quietly(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+      log.warn({ err: error, conversation: row.id }, "the desk does not take a change");
+    }
+  }
+
+  return {
+    async upTo(items) {
+      const seqs = items.flatMap((item) => (item.kind === "message" ? [item.seq] : []));
+      if (shownSeq === 0) {
+        const upTo = seqs.length === 0 ? row.last_seq : Math.max(...seqs);
+        if (upTo > 1) await transcript(upTo);
+      } else if (seqs.length > 0) {
+        await messages(Math.min(...seqs) - 1);
+      }
+    },
+    async item(item) {
+      switch (item.kind) {
+        case "message":
+          return messages(item.seq);
+        case "note":
+          return note(item.id);
+        case "event":
+          return event(item.id);
+        case "changed":
+          return changed(item.id);
+        case "fate":
+          return fate(item.id);
+      }
+    },
+  };
+}
+
+const nameOf = (author: string): string => (author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: "));
+
+function changedText(message: MessagesTable): string {
+  const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
+  return message.deleted_at === null
+    ? `${who} changed a message. It reads now: ${message.content}`
+    : `${who} took back a message.`;
+}
+
+function markOf(states: readonly DeliveryState[]): DeskMark | null {
+  if (states.some((state) => state === "failed" || state === "unknown")) return "failed";
+  return states.every((state) => state === "sent" || state === "delivered" || state === "read") ? "arrived" : null;
+}

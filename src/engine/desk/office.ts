@@ -1,0 +1,127 @@
+import type { DeskConversation, DeskEvent, DeskView } from "#desk/contract.ts";
+import { conversationOfThread } from "#store/desk.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { isDuplicate } from "#store/duplicate.ts";
+import type { NewWork } from "#store/outbox.ts";
+import { insertWork } from "#store/outbox.ts";
+import type { Clock, ConversationSearch, Store, Wake } from "../ports.ts";
+import type { Workspaces } from "../workspaces.ts";
+import { deskConversations } from "./snapshot.ts";
+
+export interface OfficeDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly wake: Wake;
+  readonly workspaces: Workspaces;
+  readonly search: ConversationSearch;
+  readonly publicUrl: string;
+}
+
+export interface DeskEventPayload {
+  readonly accountId: string;
+  readonly workspaceId: string;
+  readonly event: DeskEvent;
+}
+
+/** The engine's side of an agents' desk: takes in what people do there, and tells what it asks for. */
+export interface Office {
+  accept(
+    account: { readonly id: string; readonly workspaceId: string },
+    event: DeskEvent,
+  ): Promise<{ readonly duplicate: boolean }>;
+  conversationOf(accountId: string, thread: string): Promise<string | null>;
+  conversation(workspaceId: string, id: string): Promise<DeskConversation | null>;
+  list(workspaceId: string, view: DeskView, limit: number): Promise<readonly DeskConversation[]>;
+}
+
+/** What is done in one thread is done in order. */
+function laneOf(accountId: string, event: DeskEvent): string {
+  return `desk-event:${accountId}:${"thread" in event ? event.thread : event.conversationId}`;
+}
+
+const eventWork = (payload: DeskEventPayload, dueAt: number): NewWork => ({
+  lane: laneOf(payload.accountId, payload.event),
+  kind: "desk-event",
+  payload,
+  dueAt,
+});
+
+export function createOffice({ store, clock, wake, workspaces, search, publicUrl }: OfficeDependencies): Office {
+  async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
+    const workspace = await workspaces.get(workspaceId);
+    if (workspace === undefined) return [];
+    return deskConversations({ db: store.read, publicUrl, settings: workspace.settings, now: clock.now() }, rows);
+  }
+
+  const ofWorkspace = (workspaceId: string) =>
+    store.read.selectFrom("conversations").selectAll().where("workspace_id", "=", workspaceId);
+
+  return {
+    async accept({ id, workspaceId }, event) {
+      const now = clock.now();
+      const work = eventWork({ accountId: id, workspaceId, event }, now);
+      try {
+        await store.write(async (tx) => {
+          await tx
+            .insertInto("inbound_events")
+            .values({
+              account_id: id,
+              external_id: `desk:${event.externalId}`,
+              kind: "desk",
+              // The work has it, and forgets it when it is done.
+              payload: "{}",
+              target_external_id: null,
+              conversation_id: null,
+              message_id: null,
+              received_at: now,
+            })
+            .execute();
+          await insertWork(tx, [work], now);
+        });
+      } catch (error) {
+        if (isDuplicate(error)) return { duplicate: true };
+        throw error;
+      }
+      wake.notify([work.lane], now);
+      return { duplicate: false };
+    },
+    async conversationOf(accountId, thread) {
+      return (await conversationOfThread(store.read, accountId, thread)) ?? null;
+    },
+    async conversation(workspaceId, id) {
+      const rows = await ofWorkspace(workspaceId).where("id", "=", id).execute();
+      const [found] = await snapshots(workspaceId, rows);
+      return found ?? null;
+    },
+    async list(workspaceId, view, limit) {
+      switch (view.kind) {
+        case "mine":
+        case "open": {
+          let query = ofWorkspace(workspaceId).where(
+            "status",
+            "in",
+            view.kind === "mine" ? ["claimed", "snoozed"] : ["escalated", "open"],
+          );
+          if (view.kind === "mine") query = query.where("assigned_to", "=", view.email);
+          const rows = await query
+            // Those that wait for a person come first.
+            .orderBy((eb) => eb.case().when("status", "=", "escalated").then(0).else(1).end())
+            .orderBy("last_message_at", "desc")
+            .limit(limit)
+            .execute();
+          return snapshots(workspaceId, rows);
+        }
+        case "search": {
+          const found = await search.find({ workspaceId }, view.text, undefined, limit);
+          if (found.length === 0) return [];
+          const ids = found.map(({ id }) => id);
+          const rows = await ofWorkspace(workspaceId).where("id", "in", ids).execute();
+          return snapshots(
+            workspaceId,
+            rows.toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)),
+          );
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import type { DeskConversation, DeskMessage } from "#desk/contract.ts";
+import { customerLabel } from "#domain/customer.ts";
+import type { Source } from "#domain/message.ts";
+import { slaState } from "#domain/sla.ts";
+import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { nameInConversation } from "#store/agents.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { MessagesTable } from "#store/schema.ts";
+import type { Reader } from "../ports.ts";
+
+export interface SnapshotContext {
+  readonly db: Reader;
+  readonly publicUrl: string;
+  readonly settings: WorkspaceSettings;
+  readonly now: number;
+}
+
+const questionChars = 200;
+
+export async function deskConversations(
+  { db, publicUrl, settings, now }: SnapshotContext,
+  rows: readonly ConversationRow[],
+): Promise<readonly DeskConversation[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const [tags, questions, threads] = await Promise.all([
+    db
+      .selectFrom("conversation_tags")
+      .select(["conversation_id", "tag"])
+      .where("conversation_id", "in", ids)
+      .orderBy("tag")
+      .execute(),
+    db
+      .selectFrom("messages")
+      .select(["conversation_id", "content"])
+      .where("conversation_id", "in", ids)
+      .where("seq", "=", 1)
+      .execute(),
+    db
+      .selectFrom("desk_threads")
+      .select(["conversation_id", "external_id"])
+      .where("conversation_id", "in", ids)
+      .execute(),
+  ]);
+  const names = new Map<string, string>();
+  for (const row of rows) {
+    if (row.assigned_to !== null) names.set(row.id, await nameInConversation(db, row, row.assigned_to));
+  }
+  return rows.map((row) => ({
+    id: row.id,
+    url: `${publicUrl}/inbox#/all/${row.id}`,
+    channel: row.channel,
+    status: row.status,
+    priority: row.priority,
+    assignee: row.assigned_to === null ? null : { email: row.assigned_to, name: names.get(row.id) ?? "" },
+    customer: {
+      label: customerLabel(row),
+      name: row.customer_name,
+      email: row.customer_email,
+      phone: row.customer_phone,
+      verified: row.customer_verified === 1,
+    },
+    sla: slaOf(row, settings, now),
+    tags: tags.filter((tag) => tag.conversation_id === row.id).map(({ tag }) => tag),
+    startedAt: row.started_at,
+    snoozedUntil: row.status === "snoozed" ? row.snoozed_until : null,
+    question: shortened(questions.find((question) => question.conversation_id === row.id)?.content ?? ""),
+    thread: threads.find((thread) => thread.conversation_id === row.id)?.external_id ?? null,
+  }));
+}
+
+function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: number): DeskConversation["sla"] {
+  const targetMinutes = settings.slaTargets[row.priority];
+  const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+  const leftMs = targetMinutes * 60_000 - clock.elapsedMs;
+  return {
+    state: slaState(clock, targetMinutes, now),
+    dueAt: clock.runningSince === null ? null : clock.runningSince + leftMs,
+    leftMs: Math.max(0, leftMs),
+  };
+}
+
+/** Not between the two halves of one sign. */
+function shortened(text: string): string {
+  const line = text
+    .slice(0, questionChars * 8)
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  const signs = [...line];
+  return signs.length <= questionChars ? line : `${signs.slice(0, questionChars - 1).join("")}…`;
+}
+
+export function deskMessage(row: MessagesTable): DeskMessage {
+  return {
+    role: row.role,
+    authorName: row.author_name,
+    text: row.deleted_at === null ? row.content : "",
+    sources: row.sources === null ? [] : (JSON.parse(row.sources) as readonly Source[]),
+    confidence: row.confidence,
+    createdAt: row.created_at,
+    edited: row.edited_at !== null,
+    deleted: row.deleted_at !== null,
+  };
+}

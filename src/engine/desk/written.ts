@@ -1,0 +1,259 @@
+import type { DeskEvent, DraftChoice } from "#desk/contract.ts";
+import { Problem } from "#domain/problem.ts";
+import { nameInConversation } from "#store/agents.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import { postById, savePost, writtenId } from "#store/desk.ts";
+import type { DeskPostsTable } from "#store/schema-desk.ts";
+import { act, agentActor } from "../act.ts";
+import { askAmendment } from "../amend.ts";
+import type { Effects } from "../changes.ts";
+import { createChanges } from "../changes.ts";
+import type { Tx } from "../ports.ts";
+import { replyAsAgent } from "../reply.ts";
+import { insertNote, requireConversation } from "../update.ts";
+import type { EventContext, Outcome } from "./events.ts";
+import { mirrorAlso } from "./mirror-work.ts";
+import { insertWork } from "#store/outbox.ts";
+
+type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
+type Changed = Extract<DeskEvent, { kind: "edited" | "removed" }>;
+type Chose = Extract<DeskEvent, { kind: "chose" }>;
+
+/** Begins a text that is for colleagues. */
+const noteSign = "//";
+const textMax = 10_000;
+
+const nothing: Outcome = { effects: null, notice: null };
+
+/** What somebody wrote in a thread: a reply, a note, or a text that is kept back until they say what it is. */
+export async function write(tx: Tx, context: EventContext, conversationId: string, given: Wrote): Promise<Outcome> {
+  const { accountId, workspace, agent } = context;
+  const id = writtenId(accountId, given.messageId);
+  const before = await postById(tx, id);
+  if (before !== undefined && before.kind !== "parked") return nothing;
+  const parked = parkedIn(before);
+  if (parked?.kind === "removed") return nothing;
+  const text = (parked?.text ?? given.text).trim();
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const post = (kind: DeskPostsTable["kind"], refId: string | null): Promise<void> =>
+    savePost(tx, {
+      id,
+      conversation_id: row.id,
+      account_id: accountId,
+      direction: "in",
+      kind,
+      ref_id: refId,
+      part: 0,
+      state: "posted",
+      external_id: given.messageId,
+      parked: null,
+      mark: null,
+      created_at: context.now,
+    });
+  const refused = async (reason: string): Promise<Outcome> => {
+    await post("refused", null);
+    return { effects: null, notice: { text: reason } };
+  };
+  const files = given.files === 0 ? "" : " Files are not sent to customers from here: send them from the inbox.";
+  if (text === "") return given.files === 0 ? nothing : refused(`Nothing was sent.${files}`);
+  if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
+  if (text.startsWith(noteSign)) {
+    const note = text.slice(noteSign.length).trim();
+    if (note === "") return refused("Nothing was noted: the note is empty.");
+    return keep(tx, context, row, note, (noteId) => post("note", noteId), null);
+  }
+  const holder = holderOf(row);
+  const isOthers = holder !== null && holder !== agent.email;
+  const choices = { conversationId: row.id, messageId: given.messageId };
+  if (isOthers) {
+    const name = await nameInConversation(tx, row, holder);
+    return keep(tx, context, row, text, (noteId) => post("draft", noteId), {
+      text: `${name} has this conversation, so this was kept as an internal note and not sent.${files}`,
+      choices: { ...choices, options: ["send", "take_over", "note"] },
+    });
+  }
+  if (workspace.settings.desk?.replyMode === "explicit") {
+    return keep(tx, context, row, text, (noteId) => post("draft", noteId), {
+      text: `Kept as an internal note. Send it to the customer?${files}`,
+      choices: { ...choices, options: ["send", "note"] },
+    });
+  }
+  if (row.status === "archived") {
+    return refused("Nothing was sent: the conversation is archived. Reopen it to reply.");
+  }
+  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text);
+  await post("message", messageId);
+  return { effects, notice: files === "" ? null : { text: `Your text was sent.${files}` } };
+}
+
+/** Who has the conversation, also while it sleeps. */
+function holderOf(row: ConversationRow): string | null {
+  const held = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
+  return held ? row.assigned_to : null;
+}
+
+async function reply(tx: Tx, context: EventContext, conversationId: string, messageId: string, text: string) {
+  const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
+  return replyAsAgent(
+    tx,
+    channels,
+    search,
+    files,
+    workspace,
+    {
+      workspaceId: workspace.id,
+      conversationId,
+      content: text,
+      authorEmail: agent.email,
+      authorName: agent.name,
+      clientId: writtenId(accountId, messageId),
+      actor: agentActor(agent),
+    },
+    now,
+    followUp,
+  );
+}
+
+/** Keeps a text for colleagues. */
+async function keep(
+  tx: Tx,
+  { search, workspace, agent, now }: EventContext,
+  row: ConversationRow,
+  text: string,
+  saved: (noteId: string) => Promise<void>,
+  notice: Outcome["notice"],
+): Promise<Outcome> {
+  const changes = createChanges(now, search);
+  const draft = changes.track(row, workspace.settings, false);
+  const note = await insertNote(tx, draft, { content: text, authorEmail: agent.email }, agentActor(agent), now);
+  await saved(note.id);
+  return { effects: await changes.flush(tx), notice };
+}
+
+interface Parked {
+  readonly kind: "edited" | "removed";
+  readonly text: string | null;
+}
+
+const parkedIn = (post: DeskPostsTable | undefined): Parked | undefined =>
+  typeof post?.parked === "string" ? (JSON.parse(post.parked) as Parked) : undefined;
+
+/** An edit or a removal of what somebody wrote goes wherever the text has gone. */
+export async function changeWritten(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  given: Changed,
+): Promise<Outcome> {
+  const { accountId, channels, search, now } = context;
+  const id = writtenId(accountId, given.messageId);
+  const post = await postById(tx, id);
+  const content = given.kind === "removed" ? null : given.text.trim();
+  if (post === undefined || post.kind === "parked") {
+    // It has come before the text itself. What was taken back stays so.
+    if (parkedIn(post)?.kind === "removed") return nothing;
+    const parked: Parked = { kind: given.kind, text: content };
+    await savePost(tx, {
+      id,
+      conversation_id: conversationId,
+      account_id: accountId,
+      direction: "in",
+      kind: "parked",
+      ref_id: null,
+      part: 0,
+      state: "posted",
+      external_id: given.messageId,
+      parked: JSON.stringify(parked),
+      mark: null,
+      created_at: now,
+    });
+    return nothing;
+  }
+  if (post.ref_id === null) return nothing;
+  if (post.kind === "note" || post.kind === "draft") {
+    return changeNote(tx, context, conversationId, post.ref_id, content);
+  }
+  const message = await tx
+    .selectFrom("messages")
+    .select(["content", "deleted_at"])
+    .where("id", "=", post.ref_id)
+    .executeTakeFirst();
+  if (message === undefined || message.deleted_at !== null || message.content === content) return nothing;
+  if (content === "" || (content !== null && content.length > textMax)) {
+    return { effects: null, notice: { text: `Nothing was changed: a reply has 1 to ${textMax} characters.` } };
+  }
+  const amendment = { messageId: post.ref_id, conversationId, content };
+  const { refusal, effects } = await askAmendment(tx, channels, search, amendment, now);
+  return { effects, notice: refusal === null ? null : { text: refusal } };
+}
+
+async function changeNote(
+  tx: Tx,
+  { search, workspace, now }: EventContext,
+  conversationId: string,
+  noteId: string,
+  content: string | null,
+): Promise<Outcome> {
+  const text = content?.startsWith(noteSign) === true ? content.slice(noteSign.length).trim() : content;
+  const changes = createChanges(now, search);
+  const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
+  if (text === null || text === "") await tx.deleteFrom("notes").where("id", "=", noteId).execute();
+  else await tx.updateTable("notes").set({ content: text }).where("id", "=", noteId).execute();
+  draft.mirror({ kind: "changed", id: noteId });
+  return { effects: await changes.flush(tx), notice: null };
+}
+
+/** What becomes of a text that was kept back. To choose twice is to choose once. */
+export async function choose(tx: Tx, context: EventContext, conversationId: string, given: Chose): Promise<Outcome> {
+  const { accountId, workspace, agent, channels, search, now } = context;
+  const post = await postById(tx, writtenId(accountId, given.messageId));
+  const choice: DraftChoice = given.choice;
+  if (post === undefined || post.conversation_id !== conversationId || post.ref_id === null) {
+    return { effects: null, notice: { text: "This text is not known here any more: write it again." } };
+  }
+  if (post.kind === "message") {
+    return choice === "note" ? { effects: null, notice: { text: "It was sent already." } } : nothing;
+  }
+  const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
+  if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
+  if (note.author !== agent.email) return { effects: null, notice: { text: "Only who wrote it can send it." } };
+  if (choice === "note") {
+    await savePost(tx, { ...post, kind: "note" });
+    return nothing;
+  }
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  if (row.status === "archived") {
+    throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
+  }
+  const before: (Effects | null)[] = [];
+  if (choice === "take_over") {
+    const { effects } = await act(
+      tx,
+      { channels, search },
+      workspace,
+      conversationId,
+      { kind: "take_over" },
+      agent,
+      undefined,
+      now,
+    );
+    before.push(effects);
+  }
+  // It is said now, and no note any more.
+  await tx.deleteFrom("notes").where("id", "=", note.id).execute();
+  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, note.content);
+  await savePost(tx, { ...post, kind: "message", ref_id: messageId });
+  // The message was on its way to the desk before it was known to stand there.
+  const work = await mirrorAlso(tx, conversationId, [{ kind: "fate", id: messageId }], now);
+  if (work !== null) await insertWork(tx, [work], now);
+  return { effects: joined([...before, effects]), notice: null };
+}
+
+function joined(all: readonly (Effects | null)[]): Effects {
+  const some = all.filter((effects) => effects !== null);
+  return {
+    wake: some.flatMap(({ wake }) => wake),
+    threads: some.flatMap(({ threads }) => threads),
+    workspaces: some.flatMap(({ workspaces }) => workspaces),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Status } from "#domain/lifecycle.ts";
+import { systemActor } from "#domain/message.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import { ruleActor } from "./automation.ts";
+import type { Effects } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import type { Channels, Clock, ConversationSearch, Store, Tx } from "./ports.ts";
+import { say } from "./say.ts";
+import { insertNote } from "./update.ts";
+import { settingsIn } from "./workspaces.ts";
+
+/** What a rule has to say to a customer, and what must still hold then. */
+export interface Speech {
+  readonly conversationId: string;
+  readonly rule: string;
+  readonly text: string;
+  readonly status: Status;
+  /** The newest message when the rule fired. */
+  readonly seq: number;
+  /** The customer's message that it answers; null: none. */
+  readonly answersSeq: number | null;
+}
+
+/**
+ * Says what a rule has to say. Its adapter has to be loaded for that, which no transaction can wait for: hence it is
+ * work of its own. Where an agent has written since, or the status is another, it is not said.
+ */
+export async function speak(
+  dependencies: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly channels: Channels;
+    readonly search: ConversationSearch;
+  },
+  row: OutboxRow,
+): Promise<Effects | null> {
+  const { store, clock, channels, search } = dependencies;
+  const speech = JSON.parse(row.payload) as Speech;
+  const found = await store.read
+    .selectFrom("conversations")
+    .select(["account_id", "workspace_id"])
+    .where("id", "=", speech.conversationId)
+    .executeTakeFirst();
+  if (found !== undefined) await channels.ready({ id: found.account_id });
+  return store.write(async (tx) => {
+    await finishWork(tx, [row]);
+    const locked =
+      found === undefined ? undefined : await lockConversation(tx, found.workspace_id, speech.conversationId);
+    if (locked === undefined) return null;
+    const settings = await settingsIn(tx, locked.workspace_id);
+    const changes = createChanges(clock.now(), search);
+    const draft = changes.track(locked, settings, false);
+    const objection = await objectionTo(tx, speech, locked.status);
+    draft.asRule(() => {
+      if (objection === undefined) {
+        const { text, answersSeq } = speech;
+        say(draft, channels, settings, [], { content: text, ...(answersSeq === null ? {} : { answersSeq }) });
+        return;
+      }
+      draft.audit("rule_fired", ruleActor(speech.rule), { detail: `not said to the customer: ${objection}` });
+      draft.touch();
+    });
+    return changes.flush(tx);
+  });
+}
+
+async function objectionTo(tx: Tx, speech: Speech, status: Status): Promise<string | undefined> {
+  if (status !== speech.status) return `the conversation is ${status} by now`;
+  const agent = await tx
+    .selectFrom("messages")
+    .select("id")
+    .where("conversation_id", "=", speech.conversationId)
+    .where("seq", ">", speech.seq)
+    .where("role", "=", "agent")
+    .limit(1)
+    .executeTakeFirst();
+  return agent === undefined ? undefined : "an agent has written meanwhile";
+}
+
+/** It could not be said, and is not tried any more: the agents are told. */
+export async function abandonSpeech(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  reason: string,
+  now: number,
+): Promise<Effects | null> {
+  const { conversationId, rule } = JSON.parse(row.payload) as Speech;
+  const found = await tx
+    .selectFrom("conversations")
+    .select("workspace_id")
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
+  if (locked === undefined) return null;
+  const changes = createChanges(now, search);
+  const draft = changes.track(locked, await settingsIn(tx, locked.workspace_id), false);
+  const content = `The rule "${rule}" could not reply to the customer: ${reason}`;
+  await insertNote(tx, draft, { content, authorEmail: "system" }, systemActor("delivery"), now);
+  return changes.flush(tx);
+}

@@ -1,0 +1,124 @@
+import { openAsBlob } from "node:fs";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import { AwsClient } from "aws4fetch";
+import type { FileStorage } from "./storage.ts";
+import { FileGone, isStorageKey } from "./storage.ts";
+
+export interface S3Config {
+  /** `https://host/bucket` or `https://host/bucket/prefix`, without a slash at the end. */
+  readonly url: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+}
+
+/** For one request with its body. */
+const timeoutMs = 120_000;
+
+/** Any storage that speaks the protocol of S3, addressed as host/bucket/key. */
+export function createS3Storage({ url, region, accessKey, secretKey }: S3Config): FileStorage {
+  const client = new AwsClient({
+    accessKeyId: accessKey,
+    secretAccessKey: secretKey,
+    region,
+    service: "s3",
+    // Whoever asks tries again, later and for longer.
+    retries: 0,
+  });
+  const { origin, pathname } = new URL(url);
+  const [bucket = "", ...rest] = pathname.split("/").filter((part) => part !== "");
+  const prefix = rest.length === 0 ? "" : `${rest.join("/")}/`;
+  const bucketUrl = `${origin}/${bucket}`;
+  const addressOf = (key: string): string => {
+    if (!isStorageKey(key)) throw new Error("not a key of a stored file");
+    return `${bucketUrl}/${prefix}${key}`;
+  };
+
+  async function call(address: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      return await client.fetch(address, {
+        ...init,
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+    } catch (error) {
+      throw new Error("the file storage of FILES_S3_URL cannot be reached", { cause: error });
+    }
+  }
+
+  async function* list(signal?: AbortSignal): AsyncGenerator<{ readonly key: string; readonly storedAt: number }> {
+    for (let token: string | undefined; ;) {
+      const query = new URLSearchParams({ "list-type": "2", prefix });
+      if (token !== undefined) query.set("continuation-token", token);
+      const response = await call(`${bucketUrl}?${query.toString()}`, { method: "GET" }, signal);
+      if (!response.ok) throw await refusal(response, "listing");
+      const text = await response.text();
+      for (const [, content = ""] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const key = (tagOf(content, "Key") ?? "").slice(prefix.length);
+        const storedAt = Date.parse(tagOf(content, "LastModified") ?? "");
+        // Others may use the bucket too.
+        if (isStorageKey(key) && !Number.isNaN(storedAt)) yield { key, storedAt };
+      }
+      token = tagOf(text, "NextContinuationToken");
+      if (token === undefined) return;
+    }
+  }
+
+  return {
+    async put(key, { path, bytes, sha256 }, signal) {
+      const headers = { "content-length": String(bytes), "x-amz-content-sha256": sha256 };
+      const response = await call(
+        addressOf(key),
+        { method: "PUT", body: await openAsBlob(path, { type: "application/octet-stream" }), headers },
+        signal,
+      );
+      if (!response.ok) throw await refusal(response, "storing");
+      await response.body?.cancel();
+    },
+    async get(key) {
+      const response = await call(addressOf(key), { method: "GET" });
+      if (response.status === 404) {
+        await response.body?.cancel();
+        throw new FileGone();
+      }
+      if (!response.ok) throw await refusal(response, "reading");
+      if (response.body === null) return Readable.from([]);
+      return Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
+    },
+    async remove(key) {
+      const response = await call(addressOf(key), { method: "DELETE" });
+      if (!response.ok && response.status !== 404) throw await refusal(response, "removing");
+      await response.body?.cancel();
+    },
+    list,
+    async check(signal) {
+      // The first page is enough to know that the keys are right.
+      for await (const _ of list(signal)) break;
+      return `in ${bucketUrl}${prefix === "" ? "" : `/${prefix}`}`;
+    },
+  };
+}
+
+/** What the storage says of it, without the request, which is signed. */
+async function refusal(response: Response, what: string): Promise<Error> {
+  const text = (await response.text().catch(() => "")).slice(0, 2_000);
+  const code = tagOf(text, "Code") ?? "no reason given";
+  const mend =
+    response.status === 403
+      ? ": check FILES_S3_ACCESS_KEY and FILES_S3_SECRET_KEY, and what this key may do"
+      : response.status === 404
+        ? ": check the bucket in FILES_S3_URL"
+        : "";
+  return new Error(`the file storage refuses ${what} (${response.status} ${code})${mend}`);
+}
+
+function tagOf(xml: string, name: string): string | undefined {
+  const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  return text
+    ?.replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&apos;", "'")
+    .replaceAll("&amp;", "&");
+}

@@ -1,0 +1,218 @@
+import { createHash } from "node:crypto";
+import type { LookupRequest, LookupSkill } from "#domain/skill.ts";
+import { fill } from "#domain/skill-template.ts";
+import type { Clock, Store, Turn, VerifiedUser } from "#engine/ports.ts";
+import { isDuplicate } from "#store/duplicate.ts";
+import type { GuardedFetch, OutboundResponse } from "../outbound/guarded-fetch.ts";
+import { OutboundFailure, RefusedAddress } from "../outbound/guarded-fetch.ts";
+import type { ArgumentValues } from "./skill-arguments.ts";
+
+export type Outcome =
+  | { readonly kind: "found"; readonly body: unknown }
+  | { readonly kind: "not_found" }
+  /** `reason`: for the operator; without secrets and without what the customer wrote. */
+  | {
+      readonly kind: "failed";
+      readonly reason: string;
+      /** It may have been carried out all the same. */
+      readonly unsure: boolean;
+    };
+
+export interface LookUps {
+  call(skill: LookupSkill, values: ArgumentValues, turn: Turn | undefined, signal: AbortSignal): Promise<Outcome>;
+}
+
+export interface LookUpDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly guardedFetch: GuardedFetch;
+  readonly seal: (plain: string) => string;
+  readonly open: (sealed: string) => string;
+}
+
+const triesMax = 2;
+
+/** Asks the servers that skills name. */
+export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUpDependencies): LookUps {
+  return {
+    async call(skill, values, turn, signal) {
+      const request = requestOf(skill, JSON.parse(open(skill.request)) as LookupRequest, values, turn?.user ?? null);
+      if (request === undefined)
+        return { kind: "failed", reason: "an argument cannot be part of its address", unsure: false };
+      if (skill.safe) return ask(skill, request, undefined, signal);
+      if (turn === undefined)
+        return { kind: "failed", reason: "not called outside of a conversation: it is not safe", unsure: false };
+      return once(skill, request, turn, values, signal);
+    },
+  };
+
+  /**
+   * A call that changes something is stored before it is made: tried again, the answer's work finds it, and what came
+   * of it where that is known. It is never made twice.
+   */
+  async function once(
+    skill: LookupSkill,
+    request: Prepared,
+    { conversationId, firstSeq }: Turn,
+    values: ArgumentValues,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const named = JSON.stringify([
+      conversationId,
+      firstSeq,
+      skill.name,
+      Object.keys(values)
+        .toSorted()
+        .map((key) => [key, values[key]]),
+    ]);
+    const id = createHash("sha256").update(named).digest("hex").slice(0, 64);
+    try {
+      await store.write((tx) =>
+        tx
+          .insertInto("skill_calls")
+          .values({ id, conversation_id: conversationId, skill: skill.name, result: null, created_at: clock.now() })
+          .execute(),
+      );
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      const row = await store.read.selectFrom("skill_calls").select("result").where("id", "=", id).executeTakeFirst();
+      return row === undefined || row.result === null
+        ? {
+            kind: "failed",
+            reason: "an earlier try was cut off, and may have been carried out: not called again",
+            unsure: true,
+          }
+        : (JSON.parse(open(row.result)) as Outcome);
+    }
+    const outcome = await ask(skill, request, id, signal);
+    const result = seal(JSON.stringify(outcome));
+    await store.write((tx) => tx.updateTable("skill_calls").set({ result }).where("id", "=", id).execute());
+    return outcome;
+  }
+
+  async function ask(
+    skill: LookupSkill,
+    request: Prepared,
+    idempotencyKey: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const end = performance.now() + skill.timeoutMs;
+    for (let attempt = 1; ; attempt += 1) {
+      const last = !skill.safe || attempt === triesMax;
+      let reason: string;
+      let passing: boolean;
+      let begun = true;
+      try {
+        const response = await guardedFetch.fetch(request.url, {
+          method: skill.method,
+          headers: {
+            accept: "application/json",
+            ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+            ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+            ...request.headers,
+          },
+          ...(request.body === undefined ? {} : { body: request.body }),
+          timeoutMs: Math.max(1, Math.ceil(end - performance.now())),
+          bytesMax: skill.bytesMax,
+          signal,
+        });
+        const outcome = outcomeOf(response);
+        if (outcome.kind !== "failed") return outcome;
+        reason = outcome.reason;
+        passing = [429, 502, 503, 504].includes(response.status);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof RefusedAddress) {
+          return {
+            kind: "failed",
+            reason: "its address may not be reached: see outbound.allow_private",
+            unsure: false,
+          };
+        }
+        if (!(error instanceof OutboundFailure)) throw error;
+        reason = failureNames[error.reason];
+        passing = error.reason !== "tls";
+        begun = error.reason === "timeout" || error.reason === "broken";
+      }
+      if (last || !passing || performance.now() >= end) return { kind: "failed", reason, unsure: !skill.safe && begun };
+    }
+  }
+}
+
+/** Not the error's own words, which name the host with what may be a customer's data. */
+const failureNames: Readonly<Record<OutboundFailure["reason"], string>> = {
+  timeout: "no answer came in time",
+  unknown_host: "its host has no address",
+  refused: "its host takes no connections",
+  tls: "no secure connection could be made",
+  broken: "the connection broke",
+};
+
+function outcomeOf({ status, body, complete }: OutboundResponse): Outcome {
+  const failed = (reason: string): Outcome => ({ kind: "failed", reason, unsure: false });
+  if (status === 404 || status === 410) return { kind: "not_found" };
+  if (status < 200 || status > 299) return failed(`it answered ${status}`);
+  if (!complete) return failed("its answer is longer than bytes_max");
+  if (body.byteLength === 0) return { kind: "found", body: {} };
+  try {
+    return { kind: "found", body: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as unknown };
+  } catch {
+    return failed("its answer is no JSON");
+  }
+}
+
+interface Prepared {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** The request with its arguments; undefined where one would change what the address is. */
+function requestOf(
+  skill: LookupSkill,
+  { url, headers, body }: LookupRequest,
+  values: ArgumentValues,
+  user: VerifiedUser | null,
+): Prepared | undefined {
+  const value = (name: string): string | undefined => {
+    if (name.startsWith("user.")) {
+      const of: Readonly<Record<string, string | null | undefined>> = {
+        "user.id": user?.id,
+        "user.email": user?.email,
+        "user.plan": user?.plan,
+      };
+      const own = of[name] ?? "";
+      return own === "" ? undefined : own;
+    }
+    return Object.hasOwn(values, name) ? String(values[name]) : undefined;
+  };
+  const filled = fill(url, (name) => {
+    const found = value(name);
+    return found === undefined || !found.isWellFormed() ? undefined : encodeURIComponent(found);
+  });
+  if (filled === undefined || !keepsPath(url, filled)) return undefined;
+  const sent = body === null || skill.method === "GET" ? undefined : filledBody(body, value);
+  return { url: filled, headers, body: sent === undefined ? undefined : JSON.stringify(sent) };
+}
+
+/** A value such as ".." climbs out of its folder when the address is read, encoded or not. */
+function keepsPath(template: string, filled: string): boolean {
+  const segments = (/^https?:\/\/[^/?#]*([^?#]*)/i.exec(filled)?.[1] ?? "").split("/");
+  if (segments.some((segment) => segment !== "" && /^(?:\.|%2e){1,2}$/i.test(segment))) return false;
+  const before = URL.parse(template.replaceAll(/\{[^{}]*\}/g, "x"));
+  const after = URL.parse(filled);
+  if (before === null || after === null || before.host !== after.host || before.protocol !== after.protocol)
+    return false;
+  return before.pathname.split("/").length === after.pathname.split("/").length;
+}
+
+/** A text that is one placeholder becomes its value; within a text the value is put in; what has no value is left out. */
+function filledBody(body: unknown, value: (name: string) => string | undefined): unknown {
+  if (typeof body === "string") return fill(body, value);
+  if (Array.isArray(body)) return body.map((each) => filledBody(each, value)).filter((each) => each !== undefined);
+  if (typeof body !== "object" || body === null) return body;
+  const entries = Object.entries(body)
+    .map(([key, each]) => [key, filledBody(each, value)] as const)
+    .filter(([, each]) => each !== undefined);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,210 @@
+import { standingOf } from "#domain/business-hours.ts";
+import { fill } from "#domain/skill-template.ts";
+import type { BuiltinSkill, LookupSkill, SkillCall } from "#domain/skill.ts";
+import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#engine/ports.ts";
+import type { LanguageModel } from "#answering/model/language-model.ts";
+import type { Choice } from "./chosen-by-phrase.ts";
+import { chosenByPhrase } from "./chosen-by-phrase.ts";
+import { chosenByModel } from "./chosen-by-model.ts";
+import type { LookUps, Outcome } from "./look-up.ts";
+import { lookupOf, notFoundText } from "./result.ts";
+import type { ArgumentValues } from "./skill-arguments.ts";
+
+export interface SkilledOptions {
+  /** Answers from the documents, and from what was looked up. */
+  readonly documents: Answerer;
+  readonly lookUps: LookUps;
+  /** Chooses skills by tool calls, where there is one. */
+  readonly model: LanguageModel | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Call = Extract<Choice, { kind: "call" }>;
+
+/** One skill's part of the answer. */
+type Done =
+  | { readonly kind: "lookup"; readonly lookup: Lookup }
+  | { readonly kind: "said"; readonly text: string; readonly helped: boolean; readonly lead?: Answer["lead"] }
+  | { readonly kind: "escalate" };
+
+/**
+ * Runs the skills that a message asks for, and has the rest answered from the documents. A skill is chosen by its
+ * phrases, or, where none is in the message, by the language model's tool calls. Whatever fails is said.
+ */
+export function createSkilledAnswerer(options: SkilledOptions): Answerer {
+  const { documents, lookUps, model, clock, log } = options;
+  return {
+    async answer(question, signal) {
+      const { skills } = question.settings;
+      if (skills.length === 0) return documents.answer(question, signal);
+      const told = chosenByPhrase(skills, question.text, question.history);
+      if (told !== undefined) return answerWith([told], question, 0, "phrase", signal);
+      if (model === undefined) return documents.answer(question, signal);
+      const { choices, tokensUsed } = await chosenByModel(model, log, skills, question, signal);
+      signal.throwIfAborted();
+      if (choices.length > 0) return answerWith(choices, question, tokensUsed, "model", signal);
+      const answer = await documents.answer(question, signal);
+      return { ...answer, tokensUsed: answer.tokensUsed + tokensUsed };
+    },
+  };
+
+  async function answerWith(
+    choices: readonly Choice[],
+    question: Question,
+    tokensUsed: number,
+    by: "phrase" | "model",
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const calls: SkillCall[] = [];
+    const fired: string[] = [];
+    const done: Done[] = [];
+    for (const choice of choices) {
+      if (choice.kind === "ask") {
+        done.push({ kind: "said", text: choice.ask, helped: true });
+        continue;
+      }
+      const { result, outcome } = await run(choice, question, signal);
+      signal.throwIfAborted();
+      done.push(result);
+      if (!fired.includes(choice.skill.name)) fired.push(choice.skill.name);
+      calls.push({
+        skill: choice.skill.name,
+        arguments: Object.keys(choice.values),
+        outcome: `chosen by ${by === "phrase" ? "a phrase" : "the model"}: ${outcome}`,
+      });
+    }
+    const base = { skillsFired: fired, tokensUsed, calls };
+    if (done.some(({ kind }) => kind === "escalate")) {
+      return {
+        ...base,
+        text: "",
+        sources: [],
+        confidence: "high",
+        answered: true,
+        escalate: "the customer asked for a person",
+      };
+    }
+    const lead = done.map((each) => (each.kind === "said" ? each.lead : undefined)).find((each) => each !== undefined);
+    const said = done.filter((each) => each.kind === "said");
+    const lookups = done.filter((each) => each.kind === "lookup").map(({ lookup }) => lookup);
+    const withLead = lead === undefined ? base : { ...base, lead };
+    const words = said.map(({ text }) => text).join("\n\n");
+    if (lookups.length > 0 && by === "model" && said.length === 0) {
+      const answer = await documents.answer({ ...question, lookups }, signal);
+      return {
+        ...answer,
+        ...withLead,
+        skillsFired: [...new Set([...fired, ...answer.skillsFired])],
+        tokensUsed: tokensUsed + answer.tokensUsed,
+      };
+    }
+    const helped = lookups.length > 0 || said.every((each) => each.helped);
+    return spoken(question, {
+      ...withLead,
+      text: [...lookups.map(({ told }) => told), ...(words === "" ? [] : [words])].join("\n\n"),
+      sources: lookups.map(({ title, text }) => ({ title, url: "", chunk: text, score: 1 })),
+      confidence: helped ? "high" : "low",
+      answered: helped,
+    });
+  }
+
+  /** Runs one skill; `outcome`: for the audit log, without what the customer wrote or the server answered. */
+  async function run(
+    { skill, values }: Call,
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: Done; readonly outcome: string }> {
+    switch (skill.kind) {
+      case "lookup":
+        return lookUp(skill, values, question, signal);
+      case "talk_to_human":
+        return { result: { kind: "escalate" }, outcome: "handed over" };
+      case "business_hours":
+        return { result: { kind: "said", text: hoursText(skill, question), helped: true }, outcome: "told the hours" };
+      case "capture_lead": {
+        const lead = leadOf(values);
+        if (lead === undefined)
+          return { result: { kind: "said", text: whatLead, helped: true }, outcome: "there was nothing to keep" };
+        const text = skill.answer ?? "Thank you, I have noted that. We will use it to reach you.";
+        return { result: { kind: "said", text, helped: true, lead }, outcome: "kept" };
+      }
+    }
+  }
+
+  async function lookUp(
+    skill: LookupSkill,
+    values: ArgumentValues,
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: Done; readonly outcome: string }> {
+    const { settings, turn } = question;
+    if (skill.verified && (turn === undefined || turn.user === null)) {
+      const text = settings.lookupUnverifiedMessage;
+      return { result: { kind: "said", text, helped: false }, outcome: "not called: the customer is not verified" };
+    }
+    const outcome = await lookUps.call(skill, values, turn, signal);
+    const told = tell(skill, values, outcome);
+    if (told.kind !== "failed") return { result: told.result, outcome: told.outcome };
+    log.warn({ skill: skill.name, reason: told.reason }, "a look-up failed");
+    const text = told.unsure ? settings.lookupUnsureMessage : settings.lookupFailedMessage;
+    return { result: { kind: "said", text, helped: false }, outcome: `failed: ${told.reason}` };
+  }
+
+  function tell(
+    skill: LookupSkill,
+    values: ArgumentValues,
+    outcome: Outcome,
+  ):
+    | { readonly kind: "done"; readonly result: Done; readonly outcome: string }
+    | { readonly kind: "failed"; readonly reason: string; readonly unsure: boolean } {
+    switch (outcome.kind) {
+      case "failed":
+        return outcome;
+      case "not_found": {
+        const text = notFoundText(skill, values);
+        return { kind: "done", result: { kind: "said", text, helped: true }, outcome: "found nothing" };
+      }
+      case "found": {
+        const lookup = lookupOf(skill, outcome.body, values);
+        return lookup === undefined
+          ? { kind: "failed", reason: "its answer lacks a field that the skill tells", unsure: !skill.safe }
+          : { kind: "done", result: { kind: "lookup", lookup }, outcome: "answered" };
+      }
+    }
+  }
+
+  function hoursText(skill: BuiltinSkill, { settings }: Question): string {
+    const { businessHours } = settings;
+    // The configuration file refuses the skill without hours; they may have been taken away since.
+    if (businessHours === null) return settings.unknownMessage;
+    const { open, time, day, today } = standingOf(businessHours, clock.now());
+    const named = `${day.slice(0, 1).toUpperCase()}${day.slice(1)}`;
+    if (time === null) return skill.closed ?? "We are closed at the moment.";
+    const value = (name: string): string | undefined =>
+      name === "time" ? time : name === "day" ? named : name === "timezone" ? businessHours.timezone : undefined;
+    const usual = open
+      ? "We are open now, until {time} ({timezone})."
+      : today
+        ? "We are closed now, and open again today at {time} ({timezone})."
+        : "We are closed now, and open again on {day} at {time} ({timezone}).";
+    return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? usual;
+  }
+}
+
+const whatLead = "Please tell me your e-mail address or phone number, and we will use it to reach you.";
+
+function leadOf({ email, phone, name }: ArgumentValues): Answer["lead"] {
+  const lead = {
+    ...(typeof email === "string" ? { email } : {}),
+    ...(typeof phone === "string" ? { phone } : {}),
+    ...(typeof name === "string" ? { name } : {}),
+  };
+  return Object.keys(lead).length === 0 ? undefined : lead;
+}
+
+/** An answer that is there at once, word by word to who listens. */
+function spoken({ onToken }: Question, answer: Answer): Answer {
+  if (onToken !== undefined) for (const [piece] of answer.text.matchAll(/\s*\S+\s*/g)) onToken(piece);
+  return answer;
+}

@@ -1,0 +1,157 @@
+import { sizeText } from "../../domain/files.ts";
+import type { FileView } from "../../http/inbox/wire.ts";
+import { uploadFile } from "./api.ts";
+import { button, el, icon, place } from "./dom.ts";
+import type { DraftFile, Drafts } from "./drafts.ts";
+import { newClientId } from "./drafts.ts";
+
+const filesMax = 20;
+
+interface Sending {
+  readonly conversationId: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly abort: AbortController;
+  share: number;
+  problem?: string;
+}
+
+/** Files that wait to be sent with the reply. */
+export interface Tray {
+  readonly element: HTMLElement;
+  /** Chooses files from the disk. */
+  readonly choose: HTMLElement;
+  add(conversationId: string, files: readonly File[]): void;
+  /** Nothing of this conversation is on its way any more. */
+  settled(conversationId: string): boolean;
+  render(conversationId: string | undefined): void;
+}
+
+export function createTray(drafts: Drafts, current: () => string | undefined, changed: () => void): Tray {
+  const sending = new Set<Sending>();
+  const element = el("ul", { class: "tray", "aria-label": "Files to send" });
+  const input = el("input", { type: "file", multiple: "", hidden: "" });
+  const open = button("Attach files", () => input.click(), { kind: "icon attach", shape: "clip", iconOnly: true });
+  const choose = el("span", { class: "attach" }, open, input);
+  input.addEventListener("change", () => {
+    const id = current();
+    if (id !== undefined) add(id, [...(input.files ?? [])]);
+    input.value = "";
+  });
+
+  function write(conversationId: string, files: readonly DraftFile[]): void {
+    // Other files are another reply.
+    drafts.write(conversationId, { files, clientId: newClientId() });
+    changed();
+  }
+
+  function add(conversationId: string, files: readonly File[]): void {
+    for (const file of files) {
+      const abort = new AbortController();
+      const one: Sending = { conversationId, name: file.name, bytes: file.size, abort, share: 0 };
+      const busy = [...sending].filter((each) => each.conversationId === conversationId).length;
+      sending.add(one);
+      if (drafts.read(conversationId).files.length + busy >= filesMax) {
+        one.problem = `A reply has at most ${filesMax} files.`;
+        continue;
+      }
+      void upload(one, file);
+    }
+    changed();
+  }
+
+  async function upload(one: Sending, file: File): Promise<void> {
+    try {
+      const done = await uploadFile(one.conversationId, file, one.abort.signal, (share) => {
+        one.share = share;
+        changed();
+      });
+      sending.delete(one);
+      const { id, name, bytes } = done;
+      write(one.conversationId, [...drafts.read(one.conversationId).files, { id, name, bytes: bytes ?? 0 }]);
+    } catch (error) {
+      if (one.abort.signal.aborted) return;
+      one.problem = error instanceof Error ? error.message : "It could not be uploaded.";
+      changed();
+    }
+  }
+
+  const remove = (name: string, act: () => void): HTMLElement =>
+    button(`Remove ${name}`, act, { kind: "icon", shape: "close", iconOnly: true });
+
+  function render(conversationId: string | undefined): void {
+    const draft = conversationId === undefined ? [] : drafts.read(conversationId).files;
+    const ready = draft.map((file) =>
+      el(
+        "li",
+        {},
+        icon("page"),
+        el("span", { class: "file-name", dir: "auto" }, file.name),
+        el("span", { class: "file-size" }, sizeText(file.bytes)),
+        remove(file.name, () => {
+          if (conversationId === undefined) return;
+          write(
+            conversationId,
+            drafts.read(conversationId).files.filter(({ id }) => id !== file.id),
+          );
+          // Whatever comes of it: what is not sent is removed after a day.
+          fetch(`/inbox/api/files/${file.id}`, { method: "DELETE", credentials: "same-origin" }).catch(() => undefined);
+        }),
+      ),
+    );
+    const busy = [...sending]
+      .filter((each) => each.conversationId === conversationId)
+      .map((one) =>
+        el(
+          "li",
+          one.problem === undefined ? {} : { class: "problem", role: "alert" },
+          icon(one.problem === undefined ? "page" : "alert"),
+          el("span", { class: "file-name", dir: "auto" }, one.name),
+          one.problem === undefined
+            ? el("progress", { max: "1", value: String(one.share), "aria-label": `Uploading ${one.name}` })
+            : el("span", { class: "file-size" }, one.problem),
+          remove(one.name, () => {
+            one.abort.abort();
+            sending.delete(one);
+            changed();
+          }),
+        ),
+      );
+    place(element, [...ready, ...busy]);
+    element.hidden = ready.length + busy.length === 0;
+  }
+
+  return {
+    element,
+    choose,
+    add,
+    settled: (conversationId) =>
+      ![...sending].some((each) => each.conversationId === conversationId && each.problem === undefined),
+    render,
+  };
+}
+
+/** The files of a message: pictures are shown, everything else can only be saved. */
+export function fileList(files: readonly FileView[]): HTMLElement | undefined {
+  if (files.length === 0) return undefined;
+  return el("ul", { class: "files" }, ...files.map(fileEntry));
+}
+
+function fileEntry({ name, bytes, state, reason, url, preview }: FileView): HTMLElement {
+  const size = bytes === null ? "" : sizeText(bytes);
+  if (url === null) {
+    return el(
+      "li",
+      { class: state },
+      icon(state === "failed" ? "alert" : "clock"),
+      el("span", { class: "file-name", dir: "auto" }, name),
+      el("span", { class: "file-size" }, state === "failed" ? `Not available: ${reason ?? ""}` : "Being fetched…"),
+    );
+  }
+  const link = (...children: readonly (Node | string)[]): HTMLElement =>
+    el("a", { href: url, download: name, rel: "noopener" }, ...children);
+  const facts = [el("span", { class: "file-name", dir: "auto" }, name), el("span", { class: "file-size" }, size)];
+  return preview
+    ? el("li", { class: "picture" }, link(el("img", { src: url, alt: name, loading: "lazy" }), ...facts))
+    : el("li", {}, link(icon("page"), ...facts));
+}

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "#src/config.ts";
+import { checkChannels } from "#src/core.ts";
+import { newSqlite } from "../support/databases.ts";
+import type { DeskBench } from "../support/desk-bench.ts";
+import { openDeskBench } from "../support/desk-bench.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
+import type { DeskWorld } from "../support/desk-world.ts";
+import { deskChannel, mia } from "../support/desk-world.ts";
+
+let bench: DeskBench;
+let world: DeskWorld;
+const hands = createHands(() => bench);
+const { claimed, write, sees } = hands;
+
+async function begin(options: Parameters<typeof openDeskBench>[1] = {}): Promise<void> {
+  bench = await openDeskBench(newSqlite, options);
+  ({ world } = bench);
+}
+
+describe("what doctor says of a desk", () => {
+  beforeAll(() => begin());
+  afterAll(() => bench.close());
+
+  it("names the channel, and what is wrong with it and the mend", async () => {
+    const config = loadConfig({
+      DATABASE_URL: bench.databaseUrl,
+      PARLEY_DATA_DIR: await mkdtemp(join(tmpdir(), "parley-doctor-")),
+      PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
+    });
+    const channel = world.slack.channels.get(deskChannel) ?? never();
+    const said = async () => {
+      const checks = await checkChannels(config, { clock: bench.app.clock, log: pino({ level: "silent" }) });
+      return checks.find(({ name }) => name === "desk slack");
+    };
+    try {
+      expect(await said()).toEqual({ name: "desk slack", ok: true, detail: "#support" });
+      channel.member = false;
+      expect(await said()).toMatchObject({ ok: false, detail: expect.stringContaining("invite it with /invite") });
+      channel.member = true;
+      channel.archived = true;
+      expect(await said()).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining("the desk channel is archived"),
+      });
+      channel.archived = false;
+      world.slack.scopes.splice(world.slack.scopes.indexOf("users:read.email"), 1);
+      expect(await said()).toMatchObject({ ok: false, detail: expect.stringContaining("users:read.email") });
+      world.slack.scopes.push("users:read.email");
+    } finally {
+      await rm(config.dataDir, { recursive: true, force: true });
+    }
+  });
+
+  it("shows everything once the app is in the channel again", async () => {
+    const card = await claimed();
+    const channel = world.slack.channels.get(deskChannel) ?? never();
+    channel.member = false;
+    for (const [i, text] of ["One", "Two", "Three"].entries()) await world.telegramSays(hands.chat(), 2 + i, text);
+    await bench.until("the work has failed", async () => {
+      const row = await bench.app.store.read
+        .selectFrom("outbox")
+        .select("last_error")
+        .where("kind", "=", "desk")
+        .where("last_error", "like", "%invite it with /invite%")
+        .executeTakeFirst();
+      return row !== undefined;
+    });
+    channel.member = true;
+    await bench.settle();
+    expect(world.thread(card).slice(-3)).toEqual(["👤 Ada L.\nOne", "👤 Ada L.\nTwo", "👤 Ada L.\nThree"]);
+  });
+});
+
+describe("a desk with a Send button", () => {
+  beforeAll(() => begin({ replyMode: "explicit", mirror: "every" }));
+  afterAll(() => bench.close());
+
+  it("sends nothing without it", async () => {
+    const card = await claimed();
+    const before = sees().length;
+    const written = await write(mia, card, "Draft");
+    expect(sees()).toHaveLength(before);
+    await world.edits(written, "Better draft");
+    await bench.settle();
+    const whisper = world.whispers(mia).at(-1);
+    if (whisper === undefined) throw new Error("nothing is asked");
+    await world.clicksPrivately(mia, whisper, "parley_choose_send");
+    await bench.settle();
+    expect(sees().slice(before)).toEqual(["Mia Meyer:\nBetter draft"]);
+  });
+
+  it("shows every conversation from its beginning where it is told to", async () => {
+    await world.telegramSays(hands.nextChat(), 1, "How much?");
+    await bench.settle();
+    const card = newest(world.cards());
+    expect(world.thread(newest(world.cards()))).toEqual([
+      "👤 Ada L.\nHow much?",
+      expect.stringContaining("You asked: How much?"),
+    ]);
+    expect(JSON.stringify(card.blocks)).toContain("the bot answers");
+  });
+});
+
+function never(): never {
+  throw new Error("there is no channel");
+}

@@ -1,0 +1,117 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAgent } from "#src/operator/agents.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import type { TestDatabase } from "../support/databases.ts";
+import { newSqlite } from "../support/databases.ts";
+import { parley } from "../support/program.ts";
+
+/** Each command is a process of its own, and the machine may be busy. */
+const patienceMs = 120_000;
+
+const config = `
+workspaces:
+  - name: Test
+    rules:
+      - name: refunds
+        when: {message: customer}
+        if: {words: refund, without_tags: money}
+        then: [{tag: money}, {assign: round_robin}]
+      - name: waits
+        when: {minutes: 45, since: last_message}
+        if: {unanswered: true, statuses: escalated}
+        then: [{notify: Somebody waits.}]
+      - name: late
+        when: {sla: breached}
+        then: [{priority: urgent}]
+`;
+
+describe("rules test", () => {
+  let database: TestDatabase;
+  let app: TestApp;
+  let folder: string;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    database = await newSqlite();
+    folder = await mkdtemp(join(tmpdir(), "parley-rules-"));
+    await writeFile(join(folder, "parley.yaml"), config);
+    env = {
+      PARLEY_DATA_DIR: join(folder, "data"),
+      DATABASE_URL: database.url,
+      PARLEY_CONFIG: join(folder, "parley.yaml"),
+      PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
+    };
+    app = await startApp(newSqlite, { databaseUrl: database.url });
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it(
+    "tells what rules of the file would have done, and why, and changes nothing",
+    { timeout: patienceMs },
+    async () => {
+      const { body } = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "I want a refund" });
+      const id = body.conversation_id;
+      await app.call("PATCH", `/v1/conversations/${id}`, { body: { status: "escalated" } });
+      app.clock.leap(50 * 60_000);
+      await app.call("PATCH", `/v1/conversations/${id}`, { body: { tags: ["money"] } });
+      app.clock.leap(60_000);
+      await app.post("/v1/query", { workspace_id: app.workspace.id, query: "the refund?", conversation_id: id });
+      const before = await app.get(`/v1/conversations/${id}`);
+
+      const ran = await parley(["rules", "test", "--workspace", app.workspace.id, "--json"], env);
+      expect(ran).toMatchObject({ status: 0, stderr: "" });
+      const told = JSON.parse(ran.stdout) as {
+        readonly conversations: number;
+        readonly fired: readonly {
+          readonly rule: string;
+          readonly conversation_id: string;
+          readonly because: string[];
+        }[];
+      };
+      expect(told.conversations).toBe(1);
+      expect(told.fired.filter(({ rule }) => rule === "refunds")).toEqual([
+        {
+          conversation_id: id,
+          at: expect.stringMatching(/Z$/) as unknown,
+          rule: "refunds",
+          because: ["the customer has written", "it has no tag money", 'the message says "refund"'],
+          would: ["tag money", "assign to the next agent who is available"],
+        },
+      ]);
+      // By the time of the machine that runs the command, years may have passed, or none.
+      expect(told.fired.find(({ rule }) => rule === "waits")?.because[0]).toBe(
+        "45 minutes have passed since the last message",
+      );
+      expect((await app.get(`/v1/conversations/${id}`)).body).toEqual(before.body);
+    },
+  );
+
+  it("tells people, names rules that there are, and takes one of them", { timeout: patienceMs }, async () => {
+    const shown = await parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "refunds"], env);
+    expect(shown.stdout).toContain("1 rules on 1 conversations: they would have fired 1 times. Nothing was changed.");
+    const wrong = await parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "x"], env);
+    expect(wrong).toMatchObject({ status: 1, stdout: "" });
+    expect(wrong.stderr).toContain('there is no rule "x"; there are: "refunds", "waits", "late"');
+  });
+
+  it("marks agents as away and back", { timeout: patienceMs }, async () => {
+    const email = "anna@test.example";
+    const { store, clock, workspace } = app;
+    await createAgent(store, clock, { workspaceId: workspace.id, email, name: "Anna", role: "agent" });
+    const away = await parley(["agent", "away", "--workspace", workspace.id, "--email", email, "--json"], env);
+    expect(JSON.parse(away.stdout)).toEqual({ email, away: true });
+    const list = await parley(["agent", "list", "--json"], env);
+    expect(JSON.parse(list.stdout)).toMatchObject([{ email, away: true }]);
+    const back = await parley(["agent", "back", "--workspace", workspace.id, "--email", email, "--json"], env);
+    expect(JSON.parse(back.stdout)).toEqual({ email, away: false });
+    const nobody = await parley(["agent", "away", "--workspace", workspace.id, "--email", "x@test.example"], env);
+    expect(nobody.stderr).toContain("there is no agent x@test.example");
+  });
+});
