@@ -86,7 +86,7 @@ export async function site(
           if (!request.raw.complete) gone.abort(new Error("the browser went away"));
         });
         try {
-          return answer(reply, await uploads.handle(asked, bodyOf(request), gone.signal));
+          return await answer(reply, await uploads.handle(asked, bodyOf(request), gone.signal));
         } finally {
           linger(request);
         }

@@ -34,14 +34,14 @@ async function start(): Promise<FakePlatform> {
   };
 
   function mailOf(message: CustomerMessage, dmarc: "pass" | "fail"): { readonly raw: string; readonly to: string } {
-    const { customer, text } = message;
+    const { customer, text, files = [] } = message;
     const id = idOf(message);
     const last = mailsTo(customer).at(-1)?.parsed;
     const to = last?.replyTo?.value[0]?.address ?? world.address;
     const before = (written.get(customer) ?? []).filter((each) => each !== id);
     const references = last?.messageId === undefined ? before.slice(0, 1) : [...before, last.messageId];
     if (!(written.get(customer) ?? []).includes(id)) written.set(customer, [...(written.get(customer) ?? []), id]);
-    return { raw: letter({ from: addressOf(customer), to, id, text, references, dmarc }), to };
+    return { raw: letter({ from: addressOf(customer), to, id, text, references, dmarc, files }), to };
   }
 
   return {
@@ -73,6 +73,10 @@ async function start(): Promise<FakePlatform> {
     shown: async (customer) =>
       // The agent's name stands below what the agent wrote.
       mailsTo(customer).map(({ parsed }) => (parsed.text ?? "").replace(/\n+$/, "").replace(/\n\n-- \nAnna$/, "")),
+    received: async (customer) =>
+      mailsTo(customer)
+        .flatMap(({ parsed }) => parsed.attachments)
+        .map((file) => ({ name: file.filename ?? "", mediaType: file.contentType, bytes: file.content })),
     misbehave(how) {
       switch (how) {
         case "refuse":

@@ -226,12 +226,33 @@ export interface Letter {
   readonly headers?: Readonly<Record<string, string>>;
   /** What the company's mail server says of the sender. */
   readonly dmarc?: "pass" | "fail" | "none";
+  readonly files?: readonly { readonly name: string; readonly mediaType: string; readonly bytes: Buffer }[];
 }
 
+const base64Lines = (bytes: Buffer): readonly string[] => bytes.toString("base64").match(/.{1,76}/g) ?? [];
+const boundary = "next-part-of-the-mail";
+
 /** A plain mail, as a mail program writes it and the company's server delivers it. */
-export function letter({ from, to, id, subject, text, references = [], headers = {}, dmarc }: Letter): string {
+export function letter({
+  from,
+  to,
+  id,
+  subject,
+  text,
+  references = [],
+  headers = {},
+  dmarc,
+  files = [],
+}: Letter): string {
   const domain = from.split("@").at(-1)?.replace(">", "") ?? "";
   const last = references.at(-1);
+  const words = [
+    "Content-Type: text/plain; charset=utf-8",
+    "Content-Transfer-Encoding: base64",
+    "",
+    ...base64Lines(Buffer.from(text)),
+    "",
+  ];
   return [
     ...(dmarc === undefined ? [] : [`Authentication-Results: mx.shop.example; dmarc=${dmarc} header.from=${domain}`]),
     `From: ${from}`,
@@ -242,12 +263,23 @@ export function letter({ from, to, id, subject, text, references = [], headers =
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "Date: Thu, 19 Nov 2026 10:00:00 +0000",
     "MIME-Version: 1.0",
-    "Content-Type: text/plain; charset=utf-8",
-    "Content-Transfer-Encoding: base64",
-    "",
-    ...(Buffer.from(text)
-      .toString("base64")
-      .match(/.{1,76}/g) ?? []),
-    "",
+    ...(files.length === 0
+      ? words
+      : [
+          `Content-Type: multipart/mixed; boundary="${boundary}"`,
+          "",
+          `--${boundary}`,
+          ...words,
+          ...files.flatMap((file) => [
+            `--${boundary}`,
+            `Content-Type: ${file.mediaType}`,
+            `Content-Disposition: attachment; filename*=utf-8''${encodeURIComponent(file.name)}`,
+            "Content-Transfer-Encoding: base64",
+            "",
+            ...base64Lines(file.bytes),
+          ]),
+          `--${boundary}--`,
+          "",
+        ]),
   ].join("\r\n");
 }
