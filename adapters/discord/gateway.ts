@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { CloseCodes, WebSocketManager, WebSocketShardEvents } from "@discordjs/ws";
 import type { SessionInfo } from "@discordjs/ws";
 import type { REST } from "discord.js";
@@ -24,6 +25,8 @@ export interface GatewayDependencies {
 const recentMs = 14 * 86_400_000;
 const pageMax = 100;
 const parentsMax = 10_000;
+/** Longer than it takes to connect, and shorter than the program waits when it ends. */
+const connectingMs = 3_000;
 
 /**
  * Holds the connection to Discord's gateway until `signal` aborts. What a connection has missed Discord sends again when
@@ -77,9 +80,8 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
     const packet: Packet = data;
     const done = sessions.began(shardId, data.s);
     turns.take(channelIdOf(packet), async () => {
-      const taker = await intakeOf(shardId);
       // What was not stored is not told to be: it comes again when the session is resumed.
-      if (await untilStored(() => taker.take(packet))) done();
+      if (await untilStored(async () => (await intakeOf(shardId)).take(packet))) done();
     });
   });
   manager.on(WebSocketShardEvents.Ready, ({ shardId }) => {
@@ -151,14 +153,18 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
 
   const stop = (): void => ended.resolve();
   signal.addEventListener("abort", stop, { once: true });
+  let connecting: Promise<void> | undefined;
   try {
-    await Promise.race([manager.connect(), ended.promise]);
+    connecting = manager.connect();
+    await Promise.race([connecting, ended.promise]);
     await ended.promise;
   } catch (error) {
     throw new Error(loginFailure(error), { cause: error });
   } finally {
     signal.removeEventListener("abort", stop);
     sessions.keep();
+    // A client that is stopped in the middle of connecting begins again by itself.
+    await Promise.race([connecting?.catch(() => undefined), delay(connectingMs, undefined, { ref: false })]);
     // Any other code would end the session, and with it what is on its way.
     await manager.destroy({ code: CloseCodes.Resuming, reason: "the program stops" });
     await turns.settled();
