@@ -158,9 +158,11 @@ async function updateCard(
   const card = await snapshotOf(dependencies, place);
   if (card === undefined) return;
   const shown = { ...card, thread: null };
-  const hash = hashOf(shown);
+  const face = hashOf(shown);
   const now = await threadOf(dependencies.store.read, place.row.id);
-  if (now === undefined || now.card_hash === hash) return;
+  if (now === undefined) return;
+  const { card_hash: before } = now;
+  if (before === face) return;
   try {
     await place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal });
   } catch (error) {
@@ -168,7 +170,7 @@ async function updateCard(
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
     dependencies.log.warn({ err: error, conversation: place.row.id }, "the desk does not take a card");
   }
-  await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: hash }));
+  await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: face }));
 }
 
 interface Show {

@@ -30,7 +30,7 @@ export interface Tray {
 export function createTray(drafts: Drafts, current: () => string | undefined, changed: () => void): Tray {
   const sending = new Set<Sending>();
   const element = el("ul", { class: "tray", "aria-label": "Files to send" });
-  const input = el("input", { type: "file", multiple: "", hidden: "" });
+  const input = el("input", { type: "file", multiple: "", hidden: "", "aria-label": "Files to attach" });
   const open = button("Attach files", () => input.click(), { kind: "icon attach", shape: "clip", iconOnly: true });
   const choose = el("span", { class: "attach" }, open, input);
   input.addEventListener("change", () => {
