@@ -58,6 +58,8 @@ interface Connection {
   running: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   backoffMs: number;
   notBefore: number;
+  /** A wait for the next attempt would keep the program from ending. */
+  stopRetry: () => void;
 }
 
 /**
@@ -145,6 +147,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
       running: undefined,
       backoffMs: backoffMinMs,
       notBefore: 0,
+      stopRetry: () => undefined,
     };
     known.set(accountId, connection);
     return connection;
@@ -181,7 +184,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
         connection.state = "broken";
         connection.cause = error instanceof Error ? error.message : "the connection ended";
         log.warn({ err: error, account: account.name, againInMs: connection.backoffMs }, "a channel connection broke");
-        clock.timer(connection.backoffMs, () => {
+        connection.stopRetry = clock.timer(connection.backoffMs, () => {
           if (known.get(account.id) === connection && !closing) tendSoon(account.id);
         });
         connection.backoffMs = Math.min(connection.backoffMs * 2, backoffMaxMs);
@@ -213,6 +216,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
 
   async function end(connection: Connection, reason: string): Promise<void> {
     const { running } = connection;
+    connection.stopRetry();
     if (running !== undefined) {
       running.abort.abort(new Error(reason));
       const grace = Promise.withResolvers<void>();

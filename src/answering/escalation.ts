@@ -1,3 +1,4 @@
+import { isUnspaced } from "#domain/phrases.ts";
 import { fold } from "./terms.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
@@ -42,6 +43,8 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
   const folded = fold(text);
   const words = wordsOf(folded);
   return phrases.some((phrase) => {
+    // Where a script has no spaces, what stands around a phrase is in its word.
+    if (isUnspaced(phrase)) return folded.includes(fold(phrase).trim());
     const wanted = wordsOf(fold(phrase)).map((word) => word.text);
     if (wanted.length === 0) return false;
     for (let at = 0; at + wanted.length <= words.length; at += 1) {

@@ -4,6 +4,8 @@ const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
+export const isUnspaced = (text: string): boolean => unspaced.test(text);
+
 /** Lower case without accents. */
 export function foldText(text: string): string {
   return text
@@ -26,7 +28,7 @@ export function wordsIn(text: string): Words {
 
 /** Whether the text has this phrase, word for word; where a script has no spaces, anywhere. */
 export function hasPhrase({ folded, words }: Words, phrase: string): boolean {
-  if (unspaced.test(phrase)) return folded.includes(foldText(phrase).trim());
+  if (isUnspaced(phrase)) return folded.includes(foldText(phrase).trim());
   const wanted = wordsIn(phrase).words;
   if (wanted.length === 0) return false;
   for (let at = 0; at + wanted.length <= words.length; at += 1) {

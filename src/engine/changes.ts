@@ -123,6 +123,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const uploaded: AttachmentRow[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
+  const speeches: { readonly draft: Tracked; readonly speech: Omit<Speech, "status" | "seq"> }[] = [];
   const events = createEvents(now);
   const links: ConversationLinksTable[] = [];
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
@@ -217,15 +218,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       });
       return;
     }
-    const payload: Speech = {
-      conversationId: row.id,
-      rule,
-      text,
-      status: row.status,
-      seq: row.last_seq,
-      answersSeq,
-    };
-    works.push({ lane: speakLane(row.id), kind: "speak", payload, dueAt: now });
+    speeches.push({ draft, speech: { conversationId: row.id, rule, text, answersSeq } });
   }
 
   function addMessage(draft: Tracked, message: NewMessage): MessagesTable {
@@ -454,6 +447,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       draft.ruled = true;
     }
     await runRules(tx, changed, now);
+    // What rules do after they have spoken, such as to assign the conversation, is no reason not to say it.
+    for (const { draft, speech } of speeches) {
+      const payload: Speech = { ...speech, status: draft.row.status, seq: draft.row.last_seq };
+      works.push({ lane: speakLane(draft.row.id), kind: "speak", payload, dueAt: now });
+    }
     const settled = changed.filter(({ answeredByRule, row }) => answeredByRule || row.status !== "open");
     const lanes = new Set(settled.map(({ row }) => thinkLane(row.id)));
     // A rule has answered, or given it to people: the bot does not answer as well.

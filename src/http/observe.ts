@@ -38,7 +38,7 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
     const fields = {
       requestId: request.id,
       method: request.method,
-      path: route.includes("/:token") ? route : (request.originalUrl.split("?", 1)[0] ?? "").slice(0, 200),
+      path: pathOf(request, route),
       status,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...(request.caller === null ? {} : { keyId: request.caller.keyId, workspaceId: request.caller.workspaceId }),
@@ -46,4 +46,11 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
     if (route.startsWith("/health/") || route === "/metrics") log.debug(fields, "request");
     else log.info(fields, "request");
   }
+}
+
+/** A link that opens something is told by its route, and by where it would be with a method that there is none for. */
+function pathOf(request: FastifyRequest, route: string): string {
+  if (route.includes("/:token")) return route;
+  const path = request.originalUrl.split("?", 1)[0] ?? "";
+  return path.replace(/^(\/files\/|\/inbox\/login\/).+$/u, "$1:token").slice(0, 200);
 }

@@ -106,3 +106,17 @@ it("writes nothing of what customers wrote, and no key", async () => {
   expect(text).not.toMatch(/DE0212|Lovelace|ada@example|IBAN/);
   expect(text).not.toContain(app.workspace.key.slice(10));
 });
+
+it("writes down no link that opens something, whatever the method it is asked by", async () => {
+  const from = app.logged.length;
+  for (const [method, path] of [
+    ["GET", "/files/a-secret.link"],
+    ["POST", "/files/a-secret.link"],
+    ["PUT", "/inbox/login/a-secret.link"],
+  ] as const) {
+    await app.call(method, path);
+  }
+  const logged = app.logged.slice(from).join("");
+  expect(logged).toContain("/files/:token");
+  expect(logged).not.toContain("a-secret.link");
+});

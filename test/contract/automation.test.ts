@@ -23,6 +23,10 @@ const rules = `
   when: {message: customer}
   if: {words: visit}
   then: [{reply: "Come by any day, **9 to 5**."}]
+- name: promise
+  when: {message: customer}
+  if: {words: complaint}
+  then: [{reply: Anna looks at it.}, {assign: anna@test.example}]
 - name: german
   when: {message: customer}
   if: {languages: de, without_tags: german}
@@ -295,5 +299,12 @@ eachDatabase("rules", (open) => {
       .where("conversation_id", "=", id)
       .execute();
     expect(left).toEqual([]);
+  });
+
+  it("reply and then assign", async () => {
+    const id = await begin("I have a complaint");
+    expect(await bench.row(id)).toMatchObject({ status: "claimed", assigned_to: "anna@test.example" });
+    expect(await bench.talk(id)).toEqual(["user: I have a complaint", "assistant: Anna looks at it."]);
+    expect(bench.sent.at(-1)?.text).toBe("Anna looks at it.");
   });
 });

@@ -160,6 +160,16 @@ eachDatabase("connections", (open) => {
     expect(process.connections.states()).toMatchObject([{ state: "running", cause: null }]);
   });
 
+  it("that are broken and wait for another attempt do not keep the program from ending", async () => {
+    await addAccount("one");
+    const process = start("first");
+    await until(() => process.runs.length === 1, 100);
+    process.runs[0]?.fail(new Error("no such host"));
+    await until(() => process.connections.states()[0]?.state === "broken");
+    await process.connections.close();
+    expect(clock.waiting()).toBe(0);
+  });
+
   it("are ended when the account is disabled, and begun when one is added", async () => {
     const id = await addAccount("one");
     const process = start("process 1");

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asksForHuman } from "#answering/escalation.ts";
+import type { SpokenLanguage } from "#domain/spoken.ts";
+import { spokenLanguages } from "#domain/spoken.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 
 const asks = (text: string, phrases = defaultSettings.escalationPhrases) => asksForHuman(text, phrases);
@@ -101,5 +103,33 @@ describe("wishes in other languages", () => {
     "Zwischenmenschen sprechen",
   ])("not: %s", (text) => {
     expect(asksForHuman(text, phrases)).toBe(false);
+  });
+});
+
+describe("without phrases of the workspace's own, who asks for a person as the bot offers it is understood in", () => {
+  const asked: Readonly<Record<SpokenLanguage, string>> = {
+    en: "I'd rather talk to a human",
+    de: "Ich möchte mit einem Menschen sprechen",
+    fr: "Je voudrais parler à une personne, s'il vous plaît",
+    es: "Quiero hablar con una persona",
+    it: "Vorrei parlare con una persona",
+    pt: "Quero falar com uma pessoa",
+    nl: "Ik wil met een medewerker praten",
+    sv: "Jag vill prata med en människa",
+    da: "Jeg vil gerne tale med et menneske",
+    nb: "Kan jeg få snakke med et menneske?",
+    fi: "Haluan puhua ihmisen kanssa",
+    ru: "Соедините меня с человеком, пожалуйста",
+    ja: "担当者と話したいです。",
+    zh: "请帮我转人工客服",
+    ko: "상담원 연결해 주세요",
+  };
+  it.each(spokenLanguages)("%s", (language) => {
+    expect(asks(asked[language])).toBe(true);
+  });
+
+  it("finds a phrase of a script without spaces within its sentence", () => {
+    expect(asks("すみません、責任者を呼んでくださいませんか", ["責任者を呼んで"])).toBe(true);
+    expect(asks("責任を感じています", ["責任者を呼んで"])).toBe(false);
   });
 });
