@@ -221,8 +221,13 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       conversationId: row.id,
       rule,
       text,
-      status: row.status,
-      seq: row.last_seq,
+      // As this transaction leaves them: what rules do after they have spoken is no reason to be silent.
+      get status() {
+        return row.status;
+      },
+      get seq() {
+        return row.last_seq;
+      },
       answersSeq,
     };
     works.push({ lane: speakLane(row.id), kind: "speak", payload, dueAt: now });
@@ -316,6 +321,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const here = messages.find(({ id }) => id === message.messageId);
     if (here === undefined) joined.add(message);
     else Object.assign(here, { content: message.content, files: message.files });
+    if (here === undefined) draft.mirror({ kind: "changed", id: message.messageId });
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
