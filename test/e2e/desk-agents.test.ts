@@ -162,15 +162,48 @@ describe("agents at the desk", () => {
   });
 
   it("tells an agent that the customer keeps seeing what cannot be changed or taken back", async () => {
-    const card = await claimed();
-    const written = await write(mia, card, "Five euros");
+    const { store, engine } = bench.app;
+    const widget = await store.read
+      .selectFrom("accounts")
+      .select("id")
+      .where("workspace_id", "=", bench.workspaceId)
+      .where("channel", "=", "widget")
+      .executeTakeFirstOrThrow();
+    const before = world.cards().length;
+    await engine.accept(widget.id, {
+      kind: "message",
+      externalId: "visitor-1",
+      thread: "web:visitor",
+      sender: { key: "visitor" },
+      sentAt: bench.app.clock.now(),
+      text: "I want to talk to a human",
+    });
+    await bench.until("the card is shown", () => world.cards().length > before);
+    const written = await write(mia, newest(world.cards()), "Five euros");
     await world.edits(written, "Six euros");
     await bench.settle();
-    expect(told(mia)).toContain("on telegram a message cannot be changed");
+    expect(told(mia)).toContain("on widget a message cannot be changed");
     await world.removes(written);
     await bench.settle();
-    expect(told(mia)).toContain("on telegram a message cannot be taken back");
-    expect(sees().at(-1)).toBe("Mia Meyer:\nFive euros");
+    expect(told(mia)).toContain("on widget a message cannot be taken back");
+    const { id } = await bench.conversation();
+    const stored = await store.read
+      .selectFrom("messages")
+      .select("content")
+      .where("conversation_id", "=", id)
+      .where("role", "=", "agent")
+      .execute();
+    expect(stored).toEqual([{ content: "Five euros" }]);
+  });
+
+  it("changes and takes back replies on Telegram", async () => {
+    const written = await write(mia, await claimed(), "Five euros");
+    await world.edits(written, "Six euros");
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nSix euros");
+    await world.removes(written);
+    await bench.settle();
+    expect(sees().join()).not.toContain("euros");
   });
 
   it("changes and takes back replies where the channel can", async () => {
@@ -316,6 +349,24 @@ describe("agents at the desk", () => {
       expect(message.text).not.toMatch(/<[!@#]|<https:\/\/evil/);
       for (const mrkdwn of mrkdwnIn(message.blocks)) expect(mrkdwn).not.toMatch(/<[!@#](?!date)|<https:\/\/evil/);
     }
+  });
+
+  it("names the files of customers, those of an album that come one by one too", async () => {
+    const card = await escalated();
+    const file = (name: string) => ({
+      document: { file_id: world.telegram.keep(Buffer.from("%PDF-1.7")), file_name: name, file_size: 8 },
+    });
+    await world.telegramSays(hands.chat(), 2, "", file("invoice.pdf"));
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toContain("📎 invoice.pdf (in the inbox)");
+    const album = { media_group_id: "album" };
+    await world.telegramSays(hands.chat(), 3, "", { ...file("front.pdf"), ...album, caption: "Look at these" });
+    await bench.settle();
+    await world.telegramSays(hands.chat(), 4, "", { ...file("back.pdf"), ...album });
+    await bench.settle();
+    const last = world.thread(card).at(-1);
+    expect(last).toContain("Look at these\n📎 front.pdf (in the inbox)\n📎 back.pdf (in the inbox)");
+    expect(world.thread(card).join("\n").split("front.pdf")).toHaveLength(2);
   });
 
   it("begins a thread anew whose card was deleted", async () => {

@@ -33,7 +33,12 @@ export interface DeskWorld {
   readonly yaml: string;
   reach(program: Reached): void;
   /** A customer writes; sent again until it is acknowledged, as Telegram does. */
-  telegramSays(chatId: number, messageId: number, text: string): Promise<void>;
+  telegramSays(
+    chatId: number,
+    messageId: number,
+    text: string,
+    more?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
   /** A customer writes to the app directly. */
   slackSays(user: string, text: string): Promise<void>;
   /** An agent writes in a thread of the desk channel. */
@@ -203,7 +208,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     reach(given) {
       program = given;
     },
-    telegramSays: (chatId, messageId, text) =>
+    telegramSays: (chatId, messageId, text, more) =>
       until200(async () =>
         fetch(`${reached().url}/channels/telegram/${reached().accounts.telegram}`, {
           method: "POST",
@@ -211,7 +216,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
             "content-type": "application/json",
             "x-telegram-bot-api-secret-token": telegram.webhook?.secret ?? "",
           },
-          body: JSON.stringify(messageUpdate({ chatId, messageId, text })),
+          body: JSON.stringify(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
         }),
       ),
     async slackSays(user, text) {
