@@ -203,6 +203,10 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       `      channel: ${deskChannel}`,
       `      mirror: ${options.mirror ?? "escalated"}`,
       `      reply_mode: ${options.replyMode ?? "implicit"}`,
+      "    rules:",
+      "      - name: gifts",
+      "        when: {tagged: gift}",
+      "        then: [{note: Wrap it nicely.}, {assign: ben@shop.example}]",
       "",
     ].join("\n"),
     reach(given) {

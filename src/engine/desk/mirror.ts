@@ -277,7 +277,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     const found = await store.read.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
     const own = await postsOf(store.read, row.id, id);
     if (found === undefined || own.some(({ direction }) => direction === "in")) return;
-    const author = found.author.includes("@") && !found.author.startsWith("api_key:");
+    const author = found.author.includes("@") && !/^(?:api_key|rule):/u.test(found.author);
     const name = author ? await nameInConversation(store.read, row, found.author) : nameOf(found.author);
     await post("note", id, { kind: "note", author: name, text: found.content });
   }
@@ -367,7 +367,8 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   };
 }
 
-const nameOf = (author: string): string => (author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: "));
+const nameOf = (author: string): string =>
+  author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: ").replace(/^rule:/u, "the rule ");
 
 function changedText(message: MessagesTable, files: readonly string[]): string {
   const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
