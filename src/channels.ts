@@ -39,6 +39,8 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   telegram: "telegram",
   discord: "discord",
   email: "email",
+  sms: "twilio",
+  whatsapp: "twilio",
 };
 
 /** Adapters that no account uses are never loaded. */
@@ -226,9 +228,9 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       const { account, adapter: to } = loaded(given);
       return dependencies.measures.send(account.channel, () => to.send(part, context));
     },
-    async reconcile(account, key, context) {
+    async reconcile(account, key, context, attempt) {
       const { reconcile } = adapter(account);
-      return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context);
+      return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context, attempt);
     },
     fileBytesMax: (account) => adapter(account).capabilities.fileBytesMax ?? 0,
     fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),

@@ -65,7 +65,7 @@ export interface ChannelAdapter {
    * After an unknown outcome: the receipt of the part sent under `key`, when the platform can tell that it has it;
    * null when it can tell that it does not. Absent where a platform can tell neither.
    */
-  reconcile?(key: string, context: SendContext): Promise<Receipt | null>;
+  reconcile?(key: string, context: SendContext, attempt: Attempt): Promise<Receipt | null>;
   /**
    * The bytes of a file that a customer sent, named by {@link InboundFile.ref}. May be called again after a failure. Throws
    * {@link DeliveryError}: `rejected` when the platform will never give it, `not_sent` when asking again may help. The host
@@ -261,6 +261,8 @@ export type InboundEvent =
       readonly kind: "delivery";
       readonly externalId: string;
       readonly partExternalId: string;
+      /** The key that it was sent under, where the platform repeats it: known even before the send has returned. */
+      readonly partKey?: string;
       readonly state: "delivered" | "read" | "failed";
       readonly error?: string;
       readonly sentAt: number;
@@ -318,6 +320,15 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** The bytes of a file of this message. Absent where the host sends none. */
   file?(id: string): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** A send whose outcome is not known. */
+export interface Attempt {
+  readonly part: Part;
+  /** When the first try began, epoch milliseconds. */
+  readonly startedAt: number;
+  /** What the platform calls the newest other parts of the conversation: none of them can be this one. */
+  readonly otherExternalIds: readonly string[];
 }
 
 export interface Receipt {

@@ -1,4 +1,4 @@
-import type { Part, Receipt, SendContext } from "#channel/contract.ts";
+import type { Attempt, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Role } from "#domain/message.ts";
 import { linkConversations } from "#store/conversations.ts";
@@ -10,6 +10,7 @@ import { createChanges, followLane, sendLane } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
+import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
@@ -90,7 +91,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   const harmless = channels.idempotentSend(account);
 
   if (delivery.state === "sending" && !harmless) {
-    const found = await channels.reconcile(account, context.key, context);
+    const attempt: Attempt = {
+      part,
+      startedAt: delivery.started_at ?? 0,
+      otherExternalIds: await otherParts(store.read, delivery),
+    };
+    const found = await channels.reconcile(account, context.key, context, attempt);
     if (found === "cannot_tell") {
       await settle("unknown", null, "This message may not have arrived: the connection broke while it was being sent.");
       return;
@@ -144,11 +150,21 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
     const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
-      await tx
+      const { numUpdatedRows } = await tx
         .updateTable("deliveries")
         .set({ state, external_id: sent?.externalId ?? null, settled_at: clock.now(), error: note })
         .where("id", "=", deliveryId)
-        .execute();
+        .where("state", "in", statesBefore(state))
+        .executeTakeFirstOrThrow();
+      if (numUpdatedRows === 0n) {
+        // The platform's report was faster, and knows more: it stands.
+        await tx
+          .updateTable("deliveries")
+          .set({ external_id: sent?.externalId ?? null })
+          .where("id", "=", deliveryId)
+          .where("external_id", "is", null)
+          .execute();
+      }
       const marks = delivery === undefined ? [] : (sent?.marks ?? []);
       await linkConversations(
         tx,
@@ -160,11 +176,32 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
         })),
       );
       const given =
-        note === null || delivery === undefined ? null : await giveUp(tx, search, delivery, state, note, clock.now());
+        note === null || delivery === undefined || numUpdatedRows === 0n
+          ? null
+          : await giveUp(tx, search, delivery, state, note, clock.now());
       return withFate(tx, delivery, given, clock.now());
     });
     announce(effects);
   }
+}
+
+const otherPartsMax = 200;
+
+async function otherParts(
+  db: Reader,
+  { id, account_id, conversation_id }: Pick<DeliveriesTable, "id" | "account_id" | "conversation_id">,
+): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("deliveries")
+    .select("external_id")
+    .where("conversation_id", "=", conversation_id)
+    .where("account_id", "=", account_id)
+    .where("id", "!=", id)
+    .where("external_id", "is not", null)
+    .orderBy("id", "desc")
+    .limit(otherPartsMax)
+    .execute();
+  return rows.flatMap(({ external_id: externalId }) => externalId ?? []);
 }
 
 /** Shows at the agents' desk, where there is one, what became of an agent's reply. */

@@ -65,6 +65,11 @@ const rank: Readonly<Record<DeliveryState, number>> = {
   read: 6,
 };
 
+/** The states that a part may be in when it comes into this one. */
+export function statesBefore(state: DeliveryState): readonly DeliveryState[] {
+  return (Object.keys(rank) as DeliveryState[]).filter((before) => rank[before] < rank[state]);
+}
+
 /** A platform's report on a part that was sent. Reports come late and out of order; the furthest one counts. */
 export async function applyDelivery(
   tx: Tx,
@@ -72,12 +77,15 @@ export async function applyDelivery(
   accountId: string,
   event: Extract<InboundEvent, { kind: "delivery" }>,
 ): Promise<void> {
-  const rows = await tx
-    .selectFrom("deliveries")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .where("external_id", "=", event.partExternalId)
-    .execute();
+  const { partKey, partExternalId } = event;
+  const of = tx.selectFrom("deliveries").selectAll().where("account_id", "=", accountId);
+  const rows = await (
+    partKey === undefined
+      ? of.where("external_id", "=", partExternalId)
+      : of
+          .where("id", "=", partKey)
+          .where((eb) => eb.or([eb("external_id", "is", null), eb("external_id", "=", partExternalId)]))
+  ).execute();
   for (const delivery of rows) {
     const known = await tx
       .selectFrom("receipts")
@@ -93,7 +101,12 @@ export async function applyDelivery(
     if (rank[event.state] <= rank[delivery.state]) continue;
     await tx
       .updateTable("deliveries")
-      .set({ state: event.state, error: event.error ?? delivery.error, settled_at: changes.now })
+      .set({
+        state: event.state,
+        error: event.error ?? delivery.error,
+        settled_at: changes.now,
+        external_id: partExternalId,
+      })
       .where("id", "=", delivery.id)
       .execute();
     const shown = await mirrorAlso(

@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely, Transaction } from "kysely";
 import type {
   Account,
+  Attempt,
   Clock,
   Log,
   OutboundMessage,
@@ -129,7 +130,12 @@ export interface Channels {
   ready(account: Pick<Account, "id">): Promise<void>;
   render(account: Pick<Account, "id">, message: OutboundMessage): readonly Part[];
   send(account: Pick<Account, "id">, part: Part, context: SendContext): Promise<Receipt>;
-  reconcile(account: Pick<Account, "id">, key: string, context: SendContext): Promise<Receipt | null | "cannot_tell">;
+  reconcile(
+    account: Pick<Account, "id">,
+    key: string,
+    context: SendContext,
+    attempt: Attempt,
+  ): Promise<Receipt | null | "cannot_tell">;
   idempotentSend(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;

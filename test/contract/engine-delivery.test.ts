@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import type { Attempt } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { DeliveriesTable } from "#store/schema.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -264,6 +265,79 @@ eachDatabase("delivering", (open) => {
     });
     expect(await stateOf(bench)).toEqual(["failed"]);
     expect(await bench.notes(id)).toEqual(["the number does not exist"]);
+  });
+
+  it("lets a report stand that came before the platform had answered the send", async () => {
+    const bench = await newBench();
+    const states = ["delivered", "failed"] as const;
+    bench.script.send = async (_part, { key }) => {
+      const state = states[bench.sent.length] ?? "read";
+      await bench.accept({
+        kind: "delivery",
+        externalId: `early ${key}`,
+        partExternalId: `platform-${key}`,
+        partKey: key,
+        state,
+        ...(state === "failed" ? { error: "it was refused on the way" } : {}),
+        sentAt: bench.clock.now(),
+      });
+      return { externalId: `platform-${key}`, state: "sent" };
+    };
+    bench.script.answer = async () => answerOf("one\n\ntwo");
+    const id = await bench.begin("early", "Hello");
+    await bench.settle();
+    const rows = await deliveries(bench);
+    expect(rows.map(({ state, external_id }) => [state, external_id])).toEqual(
+      bench.sent.map(({ key }, at) => [states[at], `platform-${key}`]),
+    );
+    expect(await bench.notes(id)).toEqual(["it was refused on the way"]);
+  });
+
+  it("does not lay a report on a part at the door of another one", async () => {
+    const bench = await newBench();
+    await bench.begin("mixed up", "Hello");
+    await bench.settle();
+    const [row] = await deliveries(bench);
+    const report = { kind: "delivery", state: "read", sentAt: 1 } as const;
+    await bench.accept({ ...report, externalId: "r1", partExternalId: "another", partKey: row?.id ?? "" });
+    await bench.accept({ ...report, externalId: "r2", partExternalId: row?.external_id ?? "", partKey: "another" });
+    expect(await stateOf(bench)).toEqual(["sent"]);
+  });
+
+  it("shows the platform what it is asked about: the part, since when, and which others are known", async () => {
+    const attempts: Attempt[] = [];
+    const bench = await newBench({
+      script: {
+        reconcile: async (_key, attempt) => {
+          attempts.push(attempt);
+          return null;
+        },
+      },
+    });
+    const id = await bench.begin("attempt", "Hello");
+    await bench.settle();
+    const { send } = bench.script;
+    let broken = false;
+    bench.script.send = async (part, context) => {
+      if (!broken) {
+        broken = true;
+        throw new DeliveryError("unknown", "the connection broke");
+      }
+      return send(part, context);
+    };
+    const began = bench.clock.now();
+    await bench.say("attempt", "And now?");
+    await bench.settle();
+    await bench.advance(minuteMs);
+    const known = (await deliveries(bench)).map(({ external_id }) => external_id);
+    expect(attempts).toEqual([
+      {
+        part: { text: "You asked: And now?", payload: { text: "You asked: And now?" } },
+        startedAt: began,
+        otherExternalIds: known.slice(0, 1),
+      },
+    ]);
+    expect(await bench.messages(id)).toHaveLength(4);
   });
 
   it("fails a message at once when the channel account is gone, and tells the agents", async () => {

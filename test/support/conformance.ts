@@ -100,6 +100,4 @@ export interface Program {
   readonly webhookUrl: string;
   /** The program's clock, which platforms that sign with the time have to go by. */
   now(): number;
-  /** Lets the program's clock go on by a few seconds, in which it looks after its connections. */
-  tick(): Promise<void>;
 }

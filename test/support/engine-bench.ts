@@ -6,6 +6,7 @@ import Type from "typebox";
 import type {
   Accepted,
   AdapterModule,
+  Attempt,
   ChannelAdapter,
   InboundEvent,
   Part,
@@ -43,7 +44,7 @@ export interface Script {
   answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
   send: (part: Part, context: SendContext) => Promise<Receipt>;
   /** Absent: the platform cannot tell what it has. Whether it is there is read once, when the adapter is made. */
-  reconcile?: (key: string) => Promise<Receipt | null>;
+  reconcile?: (key: string, attempt: Attempt) => Promise<Receipt | null>;
   idempotentSend: boolean;
 }
 
@@ -362,7 +363,9 @@ function scripted(script: Script, sent: Sent[]): AdapterModule {
         sent.push({ thread: context.thread, text: part.text, key: context.key });
         return receipt;
       },
-      ...(script.reconcile === undefined ? {} : { reconcile: script.reconcile }),
+      ...(script.reconcile === undefined
+        ? {}
+        : { reconcile: async (key, _context, attempt) => script.reconcile?.(key, attempt) ?? null }),
       close: async () => undefined,
     }),
   };

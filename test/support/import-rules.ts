@@ -32,9 +32,11 @@ const ports = "src/engine/ports.ts";
 
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
+  discord: ["discord.js", "@discordjs/ws", "ws", "typebox"],
   email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
   slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
+  twilio: ["twilio", "typebox"],
   widget: ["ws", "typebox"],
 };
 

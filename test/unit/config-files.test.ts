@@ -56,7 +56,10 @@ describe("config/parley.example.yaml", () => {
     expect(workspace).toMatchObject({
       channels: [
         { name: "telegram", enabled: false },
+        { name: "discord" },
         { name: "slack", enabled: false },
+        { name: "sms" },
+        { name: "whatsapp" },
         { name: "email", enabled: false },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],

@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ChannelAdapter, ChannelHost, InboundEvent, OutboundFile, SendContext } from "#channel/contract.ts";
+import type {
+  Attempt,
+  ChannelAdapter,
+  ChannelHost,
+  InboundEvent,
+  OutboundFile,
+  Part,
+  SendContext,
+} from "#channel/contract.ts";
 import type { DeliveryError } from "#channel/errors.ts";
 import slackModule from "../index.ts";
 import { fileRef } from "../fetch-file.ts";
@@ -173,8 +181,8 @@ describe("an agent's file to Slack", () => {
     if (upload === undefined) throw new Error("there is nothing to send");
     slack.fail("files.completeUploadExternal", { kind: "hang_up_after_commit" });
     expect(await failureOf(adapter.send(upload, context("dlv_3")))).toMatchObject({ outcome: "unknown" });
-    expect(await adapter.reconcile?.("dlv_3", context("dlv_3"))).toMatchObject({ state: "sent" });
-    expect(await adapter.reconcile?.("dlv_4", context("dlv_4"))).toBeNull();
+    expect(await adapter.reconcile?.("dlv_3", context("dlv_3"), attemptOf(upload))).toMatchObject({ state: "sent" });
+    expect(await adapter.reconcile?.("dlv_4", context("dlv_4"), attemptOf(upload))).toBeNull();
     slack.fail("files.getUploadURLExternal", { kind: "hang_up" });
     expect(await failureOf(adapter.send(upload, context("dlv_4")))).toMatchObject({ outcome: "not_sent" });
     slack.fail("upload", { kind: "status", status: 500 });
@@ -183,6 +191,8 @@ describe("an agent's file to Slack", () => {
     expect(slack.shown("D0ADA")).toHaveLength(1);
   });
 });
+
+const attemptOf = (part: Part): Attempt => ({ part, startedAt: 0, otherExternalIds: [] });
 
 describe("what was sent before", () => {
   const context: SendContext = {
@@ -201,7 +211,10 @@ describe("what was sent before", () => {
     const { externalId } = await adapter.send(part("Frist"), context);
     await adapter.edit?.(part("First"), externalId ?? "", context);
     expect(slack.shown("D0ADA").map(({ text }) => text)).toEqual(["First"]);
-    expect(await adapter.reconcile?.("dlv_9", context)).toEqual({ externalId, state: "sent" });
+    expect(await adapter.reconcile?.("dlv_9", context, attemptOf(part("First")))).toEqual({
+      externalId,
+      state: "sent",
+    });
     await adapter.remove?.(externalId ?? "", context);
     await adapter.remove?.(externalId ?? "", context);
     expect(slack.shown("D0ADA")).toEqual([]);

@@ -1,0 +1,49 @@
+import type { Twilio } from "twilio";
+import { unlessAborted } from "./client.ts";
+import { deliveryError } from "./failures.ts";
+import type { Settings } from "./settings.ts";
+
+/** Asks Twilio whose account it is, and whether it delivers to us. */
+export async function checkAccount(
+  client: Twilio,
+  { accountSid, sender, channel }: Settings,
+  webhookUrl: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const asked = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      return await unlessAborted(call, signal);
+    } catch (error) {
+      throw deliveryError(error);
+    }
+  };
+  const { friendlyName, status } = await asked(client.api.v2010.accounts(accountSid).fetch());
+  if (status !== "active") throw new Error(`the Twilio account ${friendlyName} is ${status}: see the Twilio console`);
+  const place = `POST ${webhookUrl}`;
+  if (sender.kind === "service") {
+    const service = await asked(client.messaging.v1.services(sender.sid).fetch());
+    if (!service.useInboundWebhookOnNumber && !leadsTo(service.inboundRequestUrl, webhookUrl)) {
+      throw new Error(
+        `the messaging service ${service.friendlyName} delivers elsewhere: in its settings, under Integration, choose "Send a webhook" and set the request URL to ${place}`,
+      );
+    }
+    return `${friendlyName}, messaging service ${service.friendlyName}`;
+  }
+  if (channel === "whatsapp" || !sender.number.startsWith("+")) {
+    // Where these deliver to Twilio does not tell.
+    return `${friendlyName}, ${sender.number}, if it delivers to ${place}`;
+  }
+  const [number] = await asked(client.incomingPhoneNumbers.list({ phoneNumber: sender.number, limit: 1 }));
+  if (number === undefined) {
+    throw new Error(`the Twilio account ${friendlyName} has no number ${sender.number}: check \`from\``);
+  }
+  if (!leadsTo(number.smsUrl, webhookUrl) || number.smsMethod !== "POST") {
+    throw new Error(
+      `${sender.number} delivers elsewhere: in the Twilio console, in the number's messaging configuration, set "A message comes in" to the webhook ${place}`,
+    );
+  }
+  return `${friendlyName}, ${sender.number}`;
+}
+
+/** What stands behind # tells Twilio how often to try, and is no part of the address. */
+const leadsTo = (url: string | null, webhookUrl: string): boolean => (url ?? "").split("#", 1)[0] === webhookUrl;

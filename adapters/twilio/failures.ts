@@ -1,0 +1,107 @@
+import twilio from "twilio";
+import { DeliveryError } from "#channel/errors.ts";
+
+/** Errors before anything was sent. */
+const beforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+const mendMs = 60_000;
+const queueMs = 60_000;
+
+export const optedOut = 21_610;
+
+const noNumber = "this is not a number that can be written to";
+
+/** Twilio's own numbers, in words for an agent. */
+const reasons: Readonly<Record<number, string>> = {
+  [optedOut]: "the customer has opted out of messages from this number, and can come back by writing START",
+  21_211: noNumber,
+  21_212: "the number that it is sent from is wrong: check `from`",
+  21_408: "this Twilio account may not send to the customer's country: allow it in Twilio's geo permissions",
+  21_602: "Twilio takes no message without text",
+  21_606: "the number that it is sent from cannot send messages: check `from`",
+  21_612: "Twilio knows no way to this number from the account's own",
+  21_614: "the customer's number cannot receive text messages",
+  21_617: "the message is too long for Twilio",
+  21_656: "the variables of the WhatsApp template are wrong: check `template_variables`",
+  21_659: "the number that it is sent from is not this Twilio account's: check `from`",
+  21_703: "the messaging service has no number: check `messaging_service_sid`",
+  30_001: "too many messages waited to be sent",
+  30_002: "the Twilio account is suspended",
+  30_003: "the customer's telephone cannot be reached: it is off or has no signal",
+  30_004: "the message was blocked: by the customer or by their carrier",
+  30_005: "the customer's number is unknown or not in service",
+  30_006: "the customer's number is a landline, or its carrier takes no text messages",
+  30_007: "the carrier has filtered the message out",
+  30_008: "the carrier tells no reason",
+  30_034: "the number that it is sent from is not registered with the carriers (A10DLC)",
+  63_001: "the WhatsApp sender is not set up: check it in the Twilio console",
+  63_003: "there is no WhatsApp at this number",
+  63_005: "WhatsApp does not take the content of this message",
+  63_007: "Twilio knows no such WhatsApp sender: check `from`",
+  63_012: "WhatsApp failed",
+  63_013: "the message is against the rules of WhatsApp",
+  63_014: "the customer has blocked this WhatsApp sender",
+  63_016:
+    "the customer has not written for more than 24 hours, and WhatsApp then takes a template only. They can be answered here once they write again",
+  63_017: "WhatsApp limits this account for now",
+  63_018: "WhatsApp limits this sender for now",
+  63_019: "WhatsApp could not take the file",
+  63_021: "WhatsApp does not take the content of this message",
+  63_024: "there is no WhatsApp at this number",
+  63_027: "the WhatsApp template does not exist in this language",
+  63_028: "the number of the WhatsApp template's variables is wrong: check `template_variables`",
+  63_032: "WhatsApp delivers nothing to this customer by decision of its own",
+  63_038: "the account's limit of messages for this day is reached",
+  63_049: "WhatsApp has chosen not to deliver this message",
+  63_051: "the WhatsApp account is locked",
+};
+
+/** Refused now, and perhaps not later. */
+const busy = new Set([14_107, 20_429, 21_611, 63_017, 63_018, 63_038]);
+
+export function reasonOf(code: number | undefined, otherwise: string): string {
+  const known = code === undefined ? undefined : reasons[code];
+  if (known !== undefined) return `${known} (Twilio ${code})`;
+  return code === undefined ? otherwise : `${otherwise} (Twilio ${code})`;
+}
+
+export const codeOf = (error: unknown): number | undefined =>
+  error instanceof twilio.RestException ? error.code : undefined;
+
+/** What Twilio said of a call, as the host understands it. Without a cause: the SDK's network errors hold the token. */
+export function deliveryError(error: unknown): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  if (error instanceof twilio.RestException) return refusal(error.status, error.code, error.message);
+  const code = networkCode(error);
+  return beforeSending.has(code)
+    ? new DeliveryError("not_sent", `Twilio cannot be reached (${code})`)
+    : new DeliveryError("unknown", `the connection to Twilio broke (${code})`);
+}
+
+function refusal(status: number, code: number | undefined, message: string | undefined): DeliveryError {
+  if (status >= 500) return new DeliveryError("unknown", `Twilio failed with status ${status}`);
+  if (status === 401 || code === 20_003) {
+    return new DeliveryError(
+      "not_sent",
+      "Twilio does not know this account: check `account_sid` and `auth_token`, and that the account is not suspended",
+      { retryAfterMs: mendMs },
+    );
+  }
+  if (code !== undefined && busy.has(code)) {
+    return new DeliveryError("not_sent", reasonOf(code, "Twilio is too busy for this message now"), {
+      retryAfterMs: queueMs,
+    });
+  }
+  return new DeliveryError("rejected", reasonOf(code, `Twilio refuses it: ${(message ?? "").slice(0, 300)}`));
+}
+
+/** A word for what broke, such as ECONNRESET, and nothing else of the error. */
+export function networkCode(error: unknown): string {
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    const { code } = at as Error & { readonly code?: unknown };
+    if (typeof code === "string" && /^[A-Z_]{3,40}$/.test(code)) return code;
+    at = at.cause;
+  }
+  return "no answer";
+}

@@ -1,0 +1,34 @@
+import type { AdapterModule } from "#channel/contract.ts";
+import { checkAccount } from "./check.ts";
+import { createClient } from "./client.ts";
+import { fetchMedia } from "./files.ts";
+import { createOptOuts } from "./opt-outs.ts";
+import { receive } from "./receive.ts";
+import { renderParts, textMax } from "./render.ts";
+import { findPart, sendPart } from "./send.ts";
+import type { TwilioConfig } from "./settings.ts";
+import { config, settingsOf } from "./settings.ts";
+
+const adapter: AdapterModule<TwilioConfig> = {
+  channels: ["sms", "whatsapp"],
+  config,
+  secrets: ["auth_token"],
+  create({ channel, config: given }, host) {
+    const settings = settingsOf(channel === "whatsapp" ? "whatsapp" : "sms", given);
+    const client = createClient(settings);
+    const optOuts = createOptOuts(host);
+    const dependencies = { client, settings, host, optOuts };
+    return {
+      capabilities: { textMax, typing: false, receipts: true, idempotentSend: false },
+      inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
+      render: (message) => renderParts(settings.channel, message),
+      send: (part, context) => sendPart(dependencies, part, context),
+      reconcile: (_key, context, attempt) => findPart(dependencies, context, attempt),
+      fetchFile: (ref, signal) => fetchMedia(settings, ref, signal),
+      check: (signal) => checkAccount(client, settings, host.webhookUrl, signal),
+      close: async () => undefined,
+    };
+  },
+};
+
+export default adapter;

@@ -1,0 +1,110 @@
+import type { OutboundMessage, Part } from "#channel/contract.ts";
+import type { Run, Style } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import { isGsm, septets, softened } from "./gsm.ts";
+import type { TwilioChannel } from "./settings.ts";
+
+/** Characters of one message, of whatever alphabet. */
+export const textMax = 1_600;
+
+/** Ten segments, which carriers put together again; more of them they may cut. */
+const gsmMax = 1_530;
+const ucs2Max = 670;
+
+export interface TwilioPart {
+  readonly body: string;
+}
+
+export function renderParts(channel: TwilioChannel, message: OutboundMessage): readonly Part[] {
+  const { role, authorName, markdown, sources } = message;
+  const name: readonly Run[] =
+    role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
+  const runs = [...name, ...styledText(markdown, sources)];
+  return channel === "whatsapp" ? whatsappParts(runs) : smsParts(runs);
+}
+
+const partOf = (text: string, body: string): Part => ({ text, payload: { body } satisfies TwilioPart });
+
+/** A piece that needs the larger alphabet does not make the others need it. */
+function smsParts(runs: readonly Run[]): readonly Part[] {
+  const whole: Run = { text: softened(withAddresses(runs)), styles: [] };
+  return splitRuns([whole], gsmMax, septets)
+    .flatMap((piece) => (isGsm(textOf(piece)) ? [piece] : splitRuns(piece, ucs2Max)))
+    .map((piece) => partOf(textOf(piece), textOf(piece)));
+}
+
+/** Text that shows where its links lead to. */
+const withAddresses = (runs: readonly Run[]): string => runs.map((_, at) => withAddress(runs, at)).join("");
+
+/** The text of one stretch, and behind a link's last one its address. */
+function withAddress(runs: readonly Run[], at: number): string {
+  const { text, styles } = runs[at] ?? { text: "", styles: [] };
+  const href = hrefOf(styles);
+  if (href === undefined || isSameLink(href, runs[at + 1])) return text;
+  return linkText(text, linkTextBefore(runs, at), href);
+}
+
+const hrefOf = (styles: readonly Style[]): string | undefined => {
+  const link = styles.find((style) => style.kind === "link");
+  return link?.kind === "link" ? link.href : undefined;
+};
+
+const isSameLink = (href: string, next: Run | undefined): boolean => next !== undefined && hrefOf(next.styles) === href;
+
+/** A link may have marks within: then it comes in several stretches. */
+function linkTextBefore(runs: readonly Run[], at: number): string {
+  let text = "";
+  const href = hrefOf(runs[at]?.styles ?? []);
+  for (let before = at - 1; before >= 0 && hrefOf(runs[before]?.styles ?? []) === href; before -= 1) {
+    text = (runs[before]?.text ?? "") + text;
+  }
+  return text;
+}
+
+function linkText(text: string, before: string, href: string): string {
+  const shown = (before + text).trim();
+  const same = [href, href.replace(/\/$/, ""), href.replace(/^mailto:/, "")];
+  return same.includes(shown) ? text : `${text} (${href.replace(/^mailto:/, "")})`;
+}
+
+/** Marks on a text take room that is known only once it is written out. */
+const attempts = [1_500, 1_200, 800];
+
+function whatsappParts(runs: readonly Run[]): readonly Part[] {
+  const linked = runs.map((run, at): Run => ({
+    text: withAddress(runs, at),
+    styles: run.styles.filter(({ kind }) => kind !== "link"),
+  }));
+  for (const max of attempts) {
+    const pieces = splitRuns(linked, max).map((piece) => ({ text: textOf(piece), body: written(piece) }));
+    if (pieces.every(({ body }) => body.length <= textMax)) return pieces.map(({ text, body }) => partOf(text, body));
+  }
+  // Where every second sign is marked, the marks are given up, and the text is not.
+  return splitRuns(linked, textMax).map((piece) => partOf(textOf(piece), textOf(piece)));
+}
+
+const marks: Readonly<Record<"bold" | "italic" | "strike", string>> = { bold: "*", italic: "_", strike: "~" };
+
+const written = (runs: readonly Run[]): string => runs.map(runText).join("");
+
+function runText({ text, styles }: Run): string {
+  const has = (kind: Style["kind"]): boolean => styles.some((style) => style.kind === kind);
+  if (has("pre")) return text.includes("```") ? text : `\`\`\`${text}\`\`\``;
+  return text
+    .split("\n")
+    .map((line) => lineText(line, styles))
+    .join("\n");
+}
+
+/** Marks hold within a line, and only around what is not space. */
+function lineText(line: string, styles: readonly Style[]): string {
+  const inner = line.trim();
+  if (inner === "") return line;
+  const [before, after] = [line.slice(0, line.indexOf(inner)), line.slice(line.indexOf(inner) + inner.length)];
+  let marked = inner;
+  if (styles.some(({ kind }) => kind === "code") && !inner.includes("`")) marked = `\`${inner}\``;
+  for (const [kind, mark] of Object.entries(marks)) {
+    if (styles.some((style) => style.kind === kind)) marked = `${mark}${marked}${mark}`;
+  }
+  return `${before}${marked}${after}`;
+}

@@ -1,0 +1,102 @@
+import type { Twilio } from "twilio";
+import type { Attempt, ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import { unlessAborted } from "./client.ts";
+import { codeOf, deliveryError, optedOut, reasonOf } from "./failures.ts";
+import type { OptOuts } from "./opt-outs.ts";
+import { reportAddress } from "./receive.ts";
+import type { TwilioPart } from "./render.ts";
+import type { Settings } from "./settings.ts";
+import { addressOf } from "./settings.ts";
+import { contentOf } from "./window.ts";
+
+export interface SendDependencies {
+  readonly client: Twilio;
+  readonly settings: Settings;
+  readonly host: ChannelHost;
+  readonly optOuts: OptOuts;
+}
+
+export async function sendPart(dependencies: SendDependencies, part: Part, context: SendContext): Promise<Receipt> {
+  const { client, settings, host, optOuts } = dependencies;
+  const { thread, key, signal } = context;
+  const { body } = part.payload as TwilioPart;
+  const before = await optOuts.of(thread);
+  if (before === "customer") throw new DeliveryError("rejected", reasonOf(optedOut, ""));
+  const content = await contentOf(settings, host, thread, body);
+  let sid: unknown;
+  try {
+    const sent = await unlessAborted(
+      client.messages.create({
+        to: addressOf(settings.channel, thread),
+        ...senderOf(settings),
+        ...content,
+        statusCallback: reportAddress(host.webhookUrl, key),
+      }),
+      signal,
+    );
+    ({ sid } = sent);
+  } catch (error) {
+    if (codeOf(error) === optedOut) await optOuts.refused(thread);
+    throw deliveryError(error);
+  }
+  if (typeof sid !== "string") throw new DeliveryError("unknown", "what answers is not Twilio");
+  if (before === "platform") await optOuts.taken(thread);
+  return { externalId: sid, state: "sent" };
+}
+
+function senderOf({ sender, channel }: Settings) {
+  return sender.kind === "service" ? { messagingServiceSid: sender.sid } : { from: addressOf(channel, sender.number) };
+}
+
+/** So long a message may take to appear in Twilio's list, after the connection broke. */
+const appearsMs = 30_000;
+/** Clocks go differently, and Twilio's dates have no milliseconds. */
+const skewMs = 5 * 60_000;
+const listedMax = 200;
+
+/**
+ * Twilio has no key against duplicates; it lists what it has been given. A message with this text to this customer, that
+ * is none of those we know, is the one.
+ */
+export async function findPart(
+  { client, settings, host }: SendDependencies,
+  { thread, signal }: SendContext,
+  { part, startedAt, otherExternalIds }: Attempt,
+): Promise<Receipt | null> {
+  const text = bare((part.payload as TwilioPart).body);
+  const { sender, channel } = settings;
+  let messages: Awaited<ReturnType<Twilio["messages"]["list"]>>;
+  try {
+    // Not by the date of sending, which a message that waits does not have yet.
+    messages = await unlessAborted(
+      client.messages.list({
+        to: addressOf(channel, thread),
+        ...(sender.kind === "number" ? { from: addressOf(channel, sender.number) } : {}),
+        pageSize: listedMax,
+        limit: listedMax,
+      }),
+      signal,
+    );
+  } catch (error) {
+    throw deliveryError(error);
+  }
+  const found = messages
+    .filter(
+      (message) =>
+        message.direction.startsWith("outbound") &&
+        !otherExternalIds.includes(message.sid) &&
+        message.dateCreated.getTime() >= startedAt - skewMs &&
+        (bare(message.body) === text ||
+          // A template holds the text among its own.
+          (settings.template !== undefined && bare(message.body).includes(text))),
+    )
+    .toSorted((a, b) => a.dateCreated.getTime() - b.dateCreated.getTime())[0];
+  if (found !== undefined) return { externalId: found.sid, state: found.status === "delivered" ? "delivered" : "sent" };
+  if (host.clock.now() - startedAt < appearsMs) {
+    throw new DeliveryError("unknown", "Twilio does not list the message, and may do so in a moment");
+  }
+  return null;
+}
+
+const bare = (text: string): string => text.replaceAll(/\s+/gu, " ").trim();

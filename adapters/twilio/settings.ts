@@ -1,0 +1,109 @@
+import Type from "typebox";
+import type { Static } from "typebox";
+
+export const config = Type.Object(
+  {
+    account_sid: Type.String({
+      pattern: "^AC[0-9a-fA-F]{32}$",
+      description: "The Account SID, from the Twilio console.",
+    }),
+    auth_token: Type.String({
+      pattern: "^\\S{16,128}$",
+      description: "The account's primary Auth Token. Twilio signs its deliveries with it.",
+    }),
+    from: Type.Optional(
+      Type.String({
+        pattern: "^(\\+[1-9][0-9]{6,14}|[0-9]{3,8})$",
+        description: "The number that customers write to, such as +15551234567, or a short code.",
+      }),
+    ),
+    messaging_service_sid: Type.Optional(
+      Type.String({
+        pattern: "^MG[0-9a-fA-F]{32}$",
+        description: "A messaging service that has the numbers, instead of `from`.",
+      }),
+    ),
+    template_sid: Type.Optional(
+      Type.String({
+        pattern: "^HX[0-9a-fA-F]{32}$",
+        description:
+          "WhatsApp only: the content template that is sent when the customer has not written for 24 hours. Default: none, and such a message is not delivered.",
+      }),
+    ),
+    template_variables: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9_]{1,16}$" }), Type.String({ maxLength: 200 }), {
+        description:
+          "The template's variables by name; {text} in a value is the message. One of them has to hold {text}. Default: variable 1 is the message.",
+      }),
+    ),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: "^https?://[^\\s]*[^/\\s]$",
+        description: "Another server of the API than https://api.twilio.com; without a slash at the end.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type TwilioConfig = Static<typeof config>;
+
+export type TwilioChannel = "sms" | "whatsapp";
+
+export interface Template {
+  readonly sid: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export interface Settings {
+  readonly channel: TwilioChannel;
+  readonly accountSid: string;
+  readonly authToken: string;
+  readonly sender:
+    | { readonly kind: "number"; readonly number: string }
+    | { readonly kind: "service"; readonly sid: string };
+  readonly template: Template | undefined;
+  readonly baseUrl: string | undefined;
+}
+
+/** Throws an Error that tells the mend where the settings do not go together. */
+export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Settings {
+  const { from, messaging_service_sid: service, template_sid: template, template_variables: variables } = given;
+  if ((from === undefined) === (service === undefined)) {
+    throw new Error("set either `from`, the number that customers write to, or `messaging_service_sid`");
+  }
+  if (channel !== "whatsapp" && (template !== undefined || variables !== undefined)) {
+    throw new Error("`template_sid` and `template_variables` are for accounts of the channel whatsapp");
+  }
+  if (template === undefined && variables !== undefined) {
+    throw new Error("`template_variables` needs `template_sid`");
+  }
+  if (variables !== undefined && !Object.values(variables).some((value) => value.includes("{text}"))) {
+    throw new Error("one of `template_variables` has to hold {text}: without it the message would not arrive");
+  }
+  return {
+    channel,
+    accountSid: given.account_sid,
+    authToken: given.auth_token,
+    sender: from === undefined ? { kind: "service", sid: service ?? "" } : { kind: "number", number: from },
+    template: template === undefined ? undefined : { sid: template, variables: variables ?? { "1": "{text}" } },
+    baseUrl: given.base_url,
+  };
+}
+
+const prefix = "whatsapp:";
+
+/** As Twilio writes an address of the channel. */
+export const addressOf = (channel: TwilioChannel, name: string): string =>
+  channel === "whatsapp" ? `${prefix}${name}` : name;
+
+/** The address without the channel before it; undefined for one of another channel. What it looks like says nothing. */
+export function nameOf(channel: TwilioChannel, address: string): string | undefined {
+  const isWhatsapp = address.startsWith(prefix);
+  if (isWhatsapp !== (channel === "whatsapp")) return undefined;
+  const name = isWhatsapp ? address.slice(prefix.length) : address;
+  return name === "" || name.length > 150 ? undefined : name;
+}
+
+/** A telephone number that belongs to one person: no short code, no name in place of a number. */
+export const isTelephoneNumber = (name: string): boolean => /^\+[1-9][0-9]{6,14}$/.test(name);

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import { startFakeTwilio } from "./support/fake-twilio.ts";
+
+const cannot: ConformanceTarget["cannot"] = {
+  "files-in":
+    "Twilio tells no names of files, which the rule asks for; that they come byte for byte and once stands in sms.test.ts",
+};
+
+const target: ConformanceTarget = { channel: "sms", cannot, start: () => start("") };
+export default target;
+
+export const variants: Readonly<Record<string, ConformanceTarget>> = {
+  WhatsApp: { channel: "whatsapp", cannot, start: () => start("whatsapp:") },
+};
+
+/** Longer than it takes to find that nobody listens. */
+const awayMs = 300;
+const own = "+15550001111";
+
+async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
+  const twilio = await startFakeTwilio();
+  const numbers = new Map<string, string>();
+  const addressOf = (customer: string): string => {
+    const known = numbers.get(customer) ?? `${prefix}+1555100${String(numbers.size).padStart(4, "0")}`;
+    numbers.set(customer, known);
+    return known;
+  };
+  const sidOf = (id: string): string => `SM${createHash("md5").update(id).digest("hex")}`;
+  const formOf = ({ customer, id, text }: CustomerMessage) =>
+    twilio.messageForm({ from: addressOf(customer), to: prefix + own, body: text, sid: sidOf(id) });
+  const isTaken = async (answer: Promise<Response>): Promise<boolean> => {
+    const response = await answer;
+    await response.text();
+    return response.ok;
+  };
+  const messagesTo = (customer: string) => twilio.taken.filter(({ to }) => to === addressOf(customer));
+
+  return {
+    config: { account_sid: twilio.accountSid, auth_token: twilio.authToken, from: own, base_url: twilio.url },
+    secrets: () => [twilio.authToken],
+    retryAfterMs: 17_000,
+    async connect({ webhookUrl, now }) {
+      twilio.connect({ publicUrl: "http://parley.test", webhookUrl, now });
+    },
+    deliver: (message) => isTaken(twilio.post(formOf(message))),
+    forge: (message) => isTaken(twilio.post(formOf(message), { token: "a token of somebody else" })),
+    // Twilio tells what became of a message; a number that writes to itself is the other way that one could come back.
+    async echo(customer) {
+      for (const { sid, body } of messagesTo(customer)) {
+        await isTaken(twilio.report(sid, "sent"));
+        await isTaken(twilio.post(twilio.messageForm({ from: prefix + own, to: prefix + own, body, sid })));
+      }
+    },
+    shown: async (customer) =>
+      messagesTo(customer)
+        // The agent's name stands above what the agent wrote.
+        .map(({ body }) => body.replace(/^\*?Anna[^\n]*:\*?\n/, "")),
+    misbehave(how) {
+      switch (how) {
+        case "refuse":
+          twilio.fail({ kind: "error", status: 400, code: 21_614, message: "not a mobile number" });
+          return;
+        case "limit":
+          twilio.fail({ kind: "limit", retryAfterS: 17 });
+          return;
+        case "hang_up_after_commit":
+          twilio.fail({ kind: "hang_up_after_commit" });
+          return;
+        case "unreachable":
+          void twilio.goAway().then(() => setTimeout(() => void twilio.comeBack(), awayMs));
+      }
+    },
+    away: () => twilio.goAway(),
+    back: () => twilio.comeBack(),
+    close: () => twilio.close(),
+  };
+}

@@ -1,0 +1,86 @@
+import { loadAdapter } from "#src/channels.ts";
+import { newSqlite } from "../../../../test/support/databases.ts";
+import type { EngineBench } from "../../../../test/support/engine-bench.ts";
+import { anna, openBench } from "../../../../test/support/engine-bench.ts";
+import type { FakeTwilio } from "./fake-twilio.ts";
+import { startFakeTwilio } from "./fake-twilio.ts";
+
+export const own = "+15550001111";
+
+/** The program with one account at the fake, and what a customer and an agent do. */
+export interface TwilioBench {
+  readonly bench: EngineBench;
+  readonly twilio: FakeTwilio;
+  /** Delivers a customer's message, with more fields than its form has; the status of the answer. */
+  write(from: string, body: string, more?: Readonly<Record<string, string>>): Promise<number>;
+  /** An agent's reply in the only conversation; the id of the message. */
+  reply(content: string): Promise<string>;
+  /** What was sent to this address, oldest first. */
+  shown(to: string): readonly string[];
+  /** What customers wrote, as it is stored. */
+  stored(): Promise<readonly string[]>;
+  conversation(): ReturnType<EngineBench["row"]>;
+  notes(): Promise<string>;
+  states(messageId: string): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export async function openTwilio(channel: "sms" | "whatsapp", config: object = {}): Promise<TwilioBench> {
+  const twilio = await startFakeTwilio();
+  const bench = await openBench(newSqlite, {
+    account: {
+      channel,
+      load: loadAdapter,
+      config: {
+        account_sid: twilio.accountSid,
+        auth_token: twilio.authToken,
+        base_url: twilio.url,
+        from: own,
+        ...config,
+      },
+    },
+  });
+  const webhookUrl = `${await bench.app.listen()}/channels/${channel}/${bench.accountId}`;
+  twilio.connect({ publicUrl: "http://parley.test", webhookUrl, now: () => bench.clock.now() });
+  const to = channel === "whatsapp" ? `whatsapp:${own}` : own;
+  const { read } = bench.store;
+  const conversation = () => read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
+
+  return {
+    bench,
+    twilio,
+    async write(from, body, more = {}) {
+      const response = await twilio.post({ ...twilio.messageForm({ from, to, body }), ...more });
+      await response.text();
+      return response.status;
+    },
+    async reply(content) {
+      const { id } = await conversation();
+      const { workspaceId } = bench;
+      const sent = await bench.engine.reply({
+        workspaceId,
+        conversationId: id,
+        content,
+        authorEmail: "anna@test.example",
+        actor: anna,
+      });
+      await bench.settle();
+      return sent.messageId;
+    },
+    shown: (address) => twilio.taken.filter((each) => each.to === address).map(({ body }) => body),
+    stored: async () =>
+      (await read.selectFrom("messages").select("content").where("role", "=", "user").orderBy("id").execute()).map(
+        ({ content }) => content,
+      ),
+    conversation,
+    notes: async () => (await bench.notes((await conversation()).id)).join("\n"),
+    states: async (messageId) =>
+      (await read.selectFrom("deliveries").select("state").where("message_id", "=", messageId).execute()).map(
+        ({ state }) => state,
+      ),
+    async close() {
+      await twilio.close();
+      await bench.close();
+    },
+  };
+}
