@@ -50,14 +50,20 @@ const nameless: Readonly<Record<DeskMessage["role"], string>> = {
   agent: "Agent",
 };
 
+const fileRun = (name: string, at: number): Run => ({
+  text: `${at === 0 ? "" : "\n"}📎 ${name} (in the inbox)`,
+  styles: [italic],
+});
+
 function messageRuns(message: DeskMessage): readonly Run[] {
-  const { role, authorName, confidence, text, sources } = message;
+  const { role, authorName, confidence, text, files, sources } = message;
   const sure = confidence === null ? "" : ` (${confidence} confidence)`;
   const heading: Run = { text: `${signs[role]} ${authorName ?? nameless[role]}${sure}\n`, styles: [bold] };
   if (message.deleted) return [heading, { text: "This message was taken back.", styles: [italic] }];
   const edited: readonly Run[] = message.edited ? [{ text: " (edited)", styles: [italic] }] : [];
-  if (role === "user") return [heading, plain(text), ...edited];
-  return [heading, ...styledText(text, sources), ...edited];
+  const names = files.length === 0 ? [] : [plain(text === "" ? "" : "\n"), ...files.map(fileRun)];
+  if (role === "user") return [heading, plain(text), ...edited, ...names];
+  return [heading, ...styledText(text, sources), ...edited, ...names];
 }
 
 /**

@@ -85,6 +85,8 @@ export interface DeskMessage {
   readonly authorName: string | null;
   /** Of customers plain text, else Markdown. */
   readonly text: string;
+  /** What came with it, by name: it is opened in the inbox. */
+  readonly files: readonly string[];
   readonly sources: readonly Source[];
   readonly confidence: Confidence | null;
   readonly createdAt: number;

@@ -288,7 +288,9 @@ async function act(
       const agent = await nextAgent(tx, row.workspace_id, rule.name, action);
       if (agent.kind === "nobody") return agent.reason;
       subject.setStatus("claimed", actor, { reason: `assigned by the rule ${rule.name}` });
-      subject.audit("assigned", actor, { from: row.assigned_to, to: agent.email });
+      const entry = subject.audit("assigned", actor, { from: row.assigned_to, to: agent.email });
+      // Its holder is not who claimed it.
+      subject.mirror({ kind: "event", id: entry });
       row.assigned_to = agent.email;
       subject.tell("conversation.assigned", actor);
       return undefined;
@@ -335,4 +337,5 @@ async function addNote(tx: Tx, subject: RuleSubject, content: string, actor: Act
     .values({ id, conversation_id: subject.row.id, content, author, created_at: now })
     .execute();
   subject.audit("note_added", actor, { detail: id });
+  subject.mirror({ kind: "note", id });
 }

@@ -309,6 +309,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const here = messages.find(({ id }) => id === message.messageId);
     if (here === undefined) joined.add(message);
     else Object.assign(here, { content: message.content, files: message.files });
+    if (here === undefined) draft.mirror({ kind: "changed", id: message.messageId });
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;

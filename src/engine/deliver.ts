@@ -62,10 +62,14 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     delivery.state === "queued" &&
     (await isSeen(store.read, delivery.unless_seen))
   ) {
-    await store.write(async (tx) => {
-      await finishWork(tx, [row]);
-      await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();
-    });
+    announce(
+      await store.write(async (tx) => {
+        await finishWork(tx, [row]);
+        await tx.deleteFrom("deliveries").where("id", "=", deliveryId).where("state", "=", "queued").execute();
+        // What waited for it was all that kept the fate of the reply open.
+        return withFate(tx, delivery, null, clock.now());
+      }),
+    );
     return;
   }
   try {

@@ -7,7 +7,7 @@ import { ruleActor } from "./automation.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Channels, Clock, ConversationSearch, Store, Tx } from "./ports.ts";
-import { say } from "./say.ts";
+import { readyIfThere, say } from "./say.ts";
 import { insertNote } from "./update.ts";
 import { settingsIn } from "./workspaces.ts";
 
@@ -40,10 +40,13 @@ export async function speak(
   const speech = JSON.parse(row.payload) as Speech;
   const found = await store.read
     .selectFrom("conversations")
-    .select(["account_id", "workspace_id"])
+    .select(["account_id", "via_account_id", "workspace_id"])
     .where("id", "=", speech.conversationId)
     .executeTakeFirst();
-  if (found !== undefined) await channels.ready({ id: found.account_id });
+  if (found !== undefined) {
+    await channels.ready({ id: found.account_id });
+    if (found.via_account_id !== null) await readyIfThere(channels, found.via_account_id);
+  }
   return store.write(async (tx) => {
     await finishWork(tx, [row]);
     const locked =

@@ -40,6 +40,8 @@ export function createS3Storage({ url, region, accessKey, secretKey }: S3Config)
     try {
       return await client.fetch(address, {
         ...init,
+        // What is signed goes to the address that the operator set, and nowhere that this one points to.
+        redirect: "manual",
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
     } catch (error) {

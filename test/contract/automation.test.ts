@@ -27,6 +27,14 @@ const rules = `
   when: {message: customer}
   if: {words: complaint}
   then: [{reply: Anna looks at it.}, {assign: anna@test.example}]
+- name: farewell
+  when: {message: customer}
+  if: {words: farewell}
+  then: [{reply: Come back soon.}, {resolve: true}]
+- name: important
+  when: {message: customer}
+  if: {words: important person}
+  then: [{escalate: somebody important}, {assign: ben@test.example}]
 - name: german
   when: {message: customer}
   if: {languages: de, without_tags: german}
@@ -167,6 +175,17 @@ eachDatabase("rules", (open) => {
     await again("And where?");
     await bench.settle();
     expect((await bench.talk(id)).at(-1)).toBe("assistant: You asked: And where?");
+  });
+
+  it("say what they say though they then resolve or assign the conversation", async () => {
+    const id = await begin("Thanks and farewell");
+    expect(await bench.row(id)).toMatchObject({ status: "resolved" });
+    expect(await bench.talk(id)).toEqual(["user: Thanks and farewell", "assistant: Come back soon."]);
+    const other = await begin("I am an important person");
+    expect(await bench.row(other)).toMatchObject({ status: "claimed", assigned_to: "ben@test.example" });
+    expect((await bench.talk(other)).at(-1)).toBe(`assistant: ${defaultSettings.handoverMessage}`);
+    // Nobody has more to do than others.
+    await bench.engine.update(bench.workspaceId, other, { status: "resolved" }, anna);
   });
 
   it("do not reply when an agent was quicker", async () => {

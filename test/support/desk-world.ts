@@ -33,7 +33,12 @@ export interface DeskWorld {
   readonly yaml: string;
   reach(program: Reached): void;
   /** A customer writes; sent again until it is acknowledged, as Telegram does. */
-  telegramSays(chatId: number, messageId: number, text: string): Promise<void>;
+  telegramSays(
+    chatId: number,
+    messageId: number,
+    text: string,
+    more?: Readonly<Record<string, unknown>>,
+  ): Promise<void>;
   /** A customer writes to the app directly. */
   slackSays(user: string, text: string): Promise<void>;
   /** An agent writes in a thread of the desk channel. */
@@ -198,12 +203,16 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       `      channel: ${deskChannel}`,
       `      mirror: ${options.mirror ?? "escalated"}`,
       `      reply_mode: ${options.replyMode ?? "implicit"}`,
+      "    rules:",
+      "      - name: gifts",
+      "        when: {tagged: gift}",
+      "        then: [{note: Wrap it nicely.}, {assign: ben@shop.example}]",
       "",
     ].join("\n"),
     reach(given) {
       program = given;
     },
-    telegramSays: (chatId, messageId, text) =>
+    telegramSays: (chatId, messageId, text, more) =>
       until200(async () =>
         fetch(`${reached().url}/channels/telegram/${reached().accounts.telegram}`, {
           method: "POST",
@@ -211,7 +220,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
             "content-type": "application/json",
             "x-telegram-bot-api-secret-token": telegram.webhook?.secret ?? "",
           },
-          body: JSON.stringify(messageUpdate({ chatId, messageId, text })),
+          body: JSON.stringify(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
         }),
       ),
     async slackSays(user, text) {

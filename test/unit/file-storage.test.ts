@@ -27,14 +27,16 @@ async function startFakeS3(bucket: string) {
   let failing: number | undefined;
   const server = createServer((request, response) => {
     const refuse = (status: number, code: string) =>
-      response.writeHead(status, { "content-type": "application/xml" }).end(`<Error><Code>${code}</Code></Error>`);
+      response
+        .writeHead(status, { "content-type": "application/xml", ...(status < 400 ? { location: "/elsewhere" } : {}) })
+        .end(`<Error><Code>${code}</Code></Error>`);
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const url = new URL(request.url ?? "/", "http://s3");
       seen.push(`${request.method} ${url.pathname}`);
       const signed = request.headers.authorization ?? "";
-      if (failing !== undefined) return refuse(failing, "SlowDown");
+      if (failing !== undefined) return refuse(failing, failing < 400 ? "PermanentRedirect" : "SlowDown");
       if (!signed.startsWith(`AWS4-HMAC-SHA256 Credential=${accessKey}/`)) return refuse(403, "InvalidAccessKeyId");
       const [, asked, ...rest] = url.pathname.split("/");
       if (asked !== bucket) return refuse(404, "NoSuchBucket");
@@ -185,6 +187,9 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
       const refused = open().store(newName(), bytesOf("x"), "", 10, signal);
       await expect(refused).rejects.toThrow("refuses storing (503 SlowDown)");
       await expect(refused).rejects.not.toThrow(accessKey);
+      s3.fail(307);
+      await expect(open().check(signal)).rejects.toThrow("refuses listing (307 PermanentRedirect)");
+      expect(s3.seen.join()).not.toContain("elsewhere");
       s3.fail(undefined);
       expect(s3.seen.filter((line) => line.startsWith("PUT")).every((line) => line.includes("/my-bucket/kept/"))).toBe(
         true,

@@ -16,7 +16,7 @@ import type { Workspace, Workspaces } from "../workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./morning.ts";
 import { later } from "./mirror.ts";
 import type { DeskEventPayload } from "./office.ts";
-import { changeWritten, choose, write } from "./written.ts";
+import { changeWritten, choose, joined, write } from "./written.ts";
 import { conversationOfThread } from "#store/desk.ts";
 
 export interface DeskEventDependencies {
@@ -210,18 +210,19 @@ async function asked(
     await insertNote(tx, draft, { content: ask.text, authorEmail: agent.email }, agentActor(agent), now);
     return { effects: await changes.flush(tx), notice: null };
   }
-  if (event.confirm === true) await bringToDesk(tx, context, conversationId);
+  const brought = event.confirm === true ? await bringToDesk(tx, context, conversationId) : null;
   const action = actionOf(ask, agent, now);
-  const { acted, effects } = await act(tx, context, workspace, conversationId, action, agent, event.seen, now);
+  const { acted, effects: done } = await act(tx, context, workspace, conversationId, action, agent, event.seen, now);
+  const effects = joined([brought, done]);
   if (acted.kind === "lost") return { effects, notice: { text: lostText(acted) } };
   return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
 }
 
 /** Whoever takes a conversation by its id finds it at the desk from then on. */
-async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<void> {
+async function bringToDesk(tx: Tx, { workspace, search, now }: EventContext, conversationId: string): Promise<Effects> {
   const changes = createChanges(now, search);
   changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false).bringToDesk();
-  await changes.flush(tx);
+  return changes.flush(tx);
 }
 
 function actionOf(

@@ -14,7 +14,7 @@ import type { Channels, Clock, Log, Store } from "../ports.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
-import { deskConversations, deskMessage } from "./snapshot.ts";
+import { deskConversations, deskMessages } from "./snapshot.ts";
 
 export interface MirrorDependencies {
   readonly store: Store;
@@ -255,7 +255,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   async function transcript(upTo: number): Promise<void> {
     const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
     const earlier = Math.max(0, upTo - transcriptMax);
-    const item = { kind: "transcript", messages: said.map(deskMessage), earlier } as const;
+    const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
     await post("transcript", row.id, item);
     await reached(upTo);
   }
@@ -266,7 +266,9 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
       const own = await postsOf(store.read, row.id, message.id);
       // What was written at the desk stands there already.
       if (!own.some(({ direction }) => direction === "in")) {
-        await post("message", message.id, { kind: "message", message: deskMessage(message) });
+        for (const shown of await deskMessages(store.read, [message])) {
+          await post("message", message.id, { kind: "message", message: shown });
+        }
       }
       await reached(message.seq);
       if (message.role === "agent") await fate(message.id);
@@ -277,7 +279,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     const found = await store.read.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
     const own = await postsOf(store.read, row.id, id);
     if (found === undefined || own.some(({ direction }) => direction === "in")) return;
-    const author = found.author.includes("@") && !found.author.startsWith("api_key:");
+    const author = found.author.includes("@") && !/^(?:api_key|rule):/u.test(found.author);
     const name = author ? await nameInConversation(store.read, row, found.author) : nameOf(found.author);
     await post("note", id, { kind: "note", author: name, text: found.content });
   }
@@ -316,7 +318,8 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     if (message === undefined || message.seq > shownSeq) return;
     const posts = await postsOf(store.read, row.id, id);
     if (posts.some(({ direction }) => direction === "in")) return;
-    const parts = desk.render({ kind: "message", message: deskMessage(message) });
+    const [now] = await deskMessages(store.read, [message]);
+    const parts = now === undefined ? [] : desk.render({ kind: "message", message: now });
     const shown = posts.filter((each) => each.external_id !== null);
     if (shown.length === parts.length && parts.length > 0) {
       for (const [i, part] of parts.entries()) {
@@ -325,8 +328,9 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
       }
       return;
     }
-    const revision = message.deleted_at ?? message.edited_at ?? 0;
-    await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text: changedText(message) });
+    const revision = message.deleted_at ?? message.edited_at ?? message.files ?? 0;
+    const text = changedText(message, now?.files ?? []);
+    await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text });
   }
 
   async function quietly(run: () => Promise<void>): Promise<void> {
@@ -365,10 +369,15 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   };
 }
 
-const nameOf = (author: string): string => (author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: "));
+const nameOf = (author: string): string =>
+  author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: ").replace(/^rule:/u, "the rule ");
 
-function changedText(message: MessagesTable): string {
+function changedText(message: MessagesTable, files: readonly string[]): string {
   const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
+  // An album comes file by file.
+  if (message.deleted_at === null && message.edited_at === null) {
+    return `${who} added files to a message: ${[message.content, ...files].filter((text) => text !== "").join(", ")}`;
+  }
   return message.deleted_at === null
     ? `${who} changed a message. It reads now: ${message.content}`
     : `${who} took back a message.`;

@@ -6,6 +6,8 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
+import type { AttachmentRow } from "../attachments.ts";
+import { attachmentsOf } from "../attachments.ts";
 import type { Reader } from "../ports.ts";
 
 export interface SnapshotContext {
@@ -90,11 +92,18 @@ function shortened(text: string): string {
   return signs.length <= questionChars ? line : `${signs.slice(0, questionChars - 1).join("")}…`;
 }
 
-export function deskMessage(row: MessagesTable): DeskMessage {
+/** Messages as the desk shows them, with the names of their files. */
+export async function deskMessages(db: Reader, rows: readonly MessagesTable[]): Promise<readonly DeskMessage[]> {
+  const attachments = await attachmentsOf(db, rows);
+  return rows.map((row) => deskMessage(row, attachments.get(row.id) ?? []));
+}
+
+function deskMessage(row: MessagesTable, files: readonly AttachmentRow[]): DeskMessage {
   return {
     role: row.role,
     authorName: row.author_name,
     text: row.deleted_at === null ? row.content : "",
+    files: files.map(({ name }) => name),
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as readonly Source[]),
     confidence: row.confidence,
     createdAt: row.created_at,

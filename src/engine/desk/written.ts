@@ -249,7 +249,7 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   return { effects: joined([...before, effects]), notice: null };
 }
 
-function joined(all: readonly (Effects | null)[]): Effects {
+export function joined(all: readonly (Effects | null)[]): Effects {
   const some = all.filter((effects) => effects !== null);
   return {
     wake: some.flatMap(({ wake }) => wake),

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { insertWork } from "#store/outbox.ts";
+import { newSqlite } from "../support/databases.ts";
+import type { DeskBench } from "../support/desk-bench.ts";
+import { openDeskBench } from "../support/desk-bench.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
+import type { DeskWorld } from "../support/desk-world.ts";
+import { mia } from "../support/desk-world.ts";
+
+let bench: DeskBench;
+let world: DeskWorld;
+
+const hands = createHands(() => bench);
+const { escalated, write, told } = hands;
+
+/** A conversation of a visitor of the website that waits for a person. */
+async function visitor(name: string): Promise<string> {
+  const { store, engine, clock } = bench.app;
+  const widget = await store.read
+    .selectFrom("accounts")
+    .select("id")
+    .where("workspace_id", "=", bench.workspaceId)
+    .where("channel", "=", "widget")
+    .executeTakeFirstOrThrow();
+  const before = world.cards().length;
+  const text = "I want to talk to a human";
+  const base = { externalId: name, thread: `web:${name}`, sender: { key: name }, sentAt: clock.now() };
+  const { conversationId } = await engine.accept(widget.id, { ...base, kind: "message", text });
+  await bench.until("the card is shown", () => world.cards().length > before);
+  await bench.settle();
+  return conversationId ?? "";
+}
+
+describe("the desk", () => {
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite);
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  it("tells an agent that the customer keeps seeing what cannot be changed or taken back", async () => {
+    const { store } = bench.app;
+    const id = await visitor("edits");
+    const written = await write(mia, newest(world.cards()), "Five euros");
+    await world.edits(written, "Six euros");
+    await bench.settle();
+    expect(told(mia)).toContain("on widget a message cannot be changed");
+    await world.removes(written);
+    await bench.settle();
+    expect(told(mia)).toContain("on widget a message cannot be taken back");
+    const stored = await store.read
+      .selectFrom("messages")
+      .select("content")
+      .where("conversation_id", "=", id)
+      .where("role", "=", "agent")
+      .execute();
+    expect(stored).toEqual([{ content: "Five euros" }]);
+  });
+
+  it("names the files of customers, those of an album that come one by one too", async () => {
+    const card = await escalated();
+    const file = (name: string) => ({
+      document: { file_id: world.telegram.keep(Buffer.from("%PDF-1.7")), file_name: name, file_size: 8 },
+    });
+    await world.telegramSays(hands.chat(), 2, "", file("invoice.pdf"));
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toContain("📎 invoice.pdf (in the inbox)");
+    const album = { media_group_id: "album" };
+    await world.telegramSays(hands.chat(), 3, "", { ...file("front.pdf"), ...album, caption: "Look at these" });
+    await bench.settle();
+    await world.telegramSays(hands.chat(), 4, "", { ...file("back.pdf"), ...album });
+    await bench.settle();
+    const last = world.thread(card).at(-1);
+    expect(last).toContain("Look at these\n📎 front.pdf (in the inbox)\n📎 back.pdf (in the inbox)");
+    expect(world.thread(card).join("\n").split("front.pdf")).toHaveLength(2);
+  });
+
+  it("shows what rules note, and whom they assign to", async () => {
+    const card = await escalated();
+    const { store, clock, engine } = bench.app;
+    const row = { id: "agt_2", workspace_id: bench.workspaceId, email: "ben@shop.example", name: "Ben Bauer" };
+    await store.write((tx) =>
+      tx
+        .insertInto("agents")
+        .values({ ...row, role: "agent", password: null, created_at: clock.now() })
+        .execute(),
+    );
+    const { id } = await bench.conversation();
+    await engine.update(bench.workspaceId, id, { addTags: ["gift"] }, { type: "api_key", id: "key", name: "shop" });
+    await bench.settle();
+    const shown = world.thread(card).join("\n");
+    expect(shown).toContain("Note of the rule gifts\nWrap it nicely.");
+    expect(shown).toContain("Parley gave it to Ben Bauer.");
+  });
+
+  it("marks a reply once what would have followed the customer is not needed", async () => {
+    const { store, clock } = bench.app;
+    const id = await visitor("follow");
+    await write(mia, newest(world.cards()), "Five euros");
+    const message = await store.read
+      .selectFrom("messages")
+      .select("id")
+      .where("conversation_id", "=", id)
+      .where("role", "=", "agent")
+      .executeTakeFirstOrThrow();
+    const posts = store.read.selectFrom("desk_posts").select("mark").where("ref_id", "=", message.id);
+    const { account_id } = await bench.conversation();
+    // As it is while an e-mail waits whether they look at the reply.
+    await store.write(async (tx) => {
+      await tx.updateTable("desk_posts").set({ mark: null }).where("ref_id", "=", message.id).execute();
+      await tx.updateTable("deliveries").set({ state: "read" }).where("message_id", "=", message.id).execute();
+      const first = await tx
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("message_id", "=", message.id)
+        .executeTakeFirstOrThrow();
+      const follow = { id: `${message.id}.1`, part: 1, account_id, thread: id, unless_seen: first.id };
+      await tx
+        .insertInto("deliveries")
+        .values({ ...first, ...follow, state: "queued", external_id: null })
+        .execute();
+      await insertWork(
+        tx,
+        [{ lane: `follow:${id}`, kind: "send", payload: { deliveryId: follow.id }, dueAt: clock.now() }],
+        clock.now(),
+      );
+    });
+    await bench.until("the reply is marked", async () => (await posts.executeTakeFirst())?.mark === "arrived");
+  });
+});
