@@ -175,7 +175,9 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
 
   function loaded(account: Pick<Account, "id">): Opened {
     const found = ready.get(account.id);
-    if (found === undefined) throw new Error(`the adapter of account ${account.id} is not loaded`);
+    if (found === undefined) {
+      throw new DeliveryError("rejected", "the channel account of this conversation was removed or is disabled");
+    }
     return found;
   }
 

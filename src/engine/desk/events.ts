@@ -106,7 +106,9 @@ export async function deskEvent(
       return finish(tx, await run(tx, context, conversationId, event));
     });
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    // Trying again would not bring back an account that was removed.
+    const refused = error instanceof DeliveryError && error.outcome === "rejected";
+    if (!(error instanceof Problem) && !refused) throw error;
     const notice = { text: `Nothing was done: ${error.message}.` };
     effects = await store.write((tx) => finish(tx, { effects: null, notice }));
   }
