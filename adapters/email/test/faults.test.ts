@@ -166,9 +166,10 @@ describe("a mailbox whose servers fail", () => {
     expect(await mail.taken("<file@x.example>")).toBe(true);
     const file = await mail.bench.store.read
       .selectFrom("attachments")
-      .select(["name", "bytes"])
+      .select("bytes")
+      .where("name", "=", "data.bin")
       .executeTakeFirstOrThrow();
-    expect(file).toMatchObject({ name: "data.bin", bytes: bytes.length });
+    expect(file.bytes).toBe(bytes.length);
     const ref = await mail.world.dovecot.look(mail.world.user, async (client) => {
       const box = await client.mailboxOpen("INBOX");
       const found = await client.search({ header: { "message-id": "<file@x.example>" } }, { uid: true });
