@@ -235,6 +235,8 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context, attempt);
     },
     fileBytesMax: (account) => adapter(account).capabilities.fileBytesMax ?? 0,
+    window: (account) => adapter(account).window,
+    isPrivate: (account, thread) => adapter(account).isPrivate?.(thread) ?? false,
     fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
     loaded: (account) => ready.has(account.id),

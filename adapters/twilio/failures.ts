@@ -41,8 +41,7 @@ const reasons: Readonly<Record<number, string>> = {
   63_012: "WhatsApp failed",
   63_013: "the message is against the rules of WhatsApp",
   63_014: "the customer has blocked this WhatsApp sender",
-  63_016:
-    "the customer has not written for more than 24 hours, and WhatsApp then takes a template only. They can be answered here once they write again",
+  63_016: "the customer has not written by WhatsApp for more than 24 hours, and it then takes a template only",
   63_017: "WhatsApp limits this account for now",
   63_018: "WhatsApp limits this sender for now",
   63_019: "WhatsApp could not take the file",
@@ -58,6 +57,11 @@ const reasons: Readonly<Record<number, string>> = {
 
 /** Refused now, and perhaps not later. */
 const busy = new Set([14_107, 20_429, 21_611, 63_017, 63_018, 63_038]);
+
+/** WhatsApp would take a template, and takes nothing else of us now. */
+const windowCodes = new Set([63_016]);
+
+export const closesWindow = (code: number | undefined): boolean => code !== undefined && windowCodes.has(code);
 
 export function reasonOf(code: number | undefined, otherwise: string): string {
   const known = code === undefined ? undefined : reasons[code];
@@ -92,7 +96,10 @@ function refusal(status: number, code: number | undefined, message: string | und
       retryAfterMs: queueMs,
     });
   }
-  return new DeliveryError("rejected", reasonOf(code, `Twilio refuses it: ${(message ?? "").slice(0, 300)}`));
+  const windowClosed = closesWindow(code);
+  return new DeliveryError("rejected", reasonOf(code, `Twilio refuses it: ${(message ?? "").slice(0, 300)}`), {
+    windowClosed,
+  });
 }
 
 /** A word for what broke, such as ECONNRESET, and nothing else of the error. */

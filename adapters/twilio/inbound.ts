@@ -1,5 +1,5 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
-import { optedOut, reasonOf } from "./failures.ts";
+import { closesWindow, optedOut, reasonOf } from "./failures.ts";
 import type { Form } from "./form.ts";
 import { field } from "./form.ts";
 import type { Keyword } from "./keywords.ts";
@@ -195,6 +195,7 @@ export function deliveryEvent(
     ...(partKey === undefined ? {} : { partKey }),
     state,
     ...(state === "failed" ? { error: `This message could not be delivered: ${reasonOf(code, otherwise)}` } : {}),
+    ...(state === "failed" && closesWindow(code) ? { windowClosed: true } : {}),
     sentAt,
   };
 }

@@ -8,17 +8,26 @@ import { renderParts, textMax } from "./render.ts";
 import { findPart, sendPart } from "./send.ts";
 import type { TwilioConfig } from "./settings.ts";
 import { config, settingsOf } from "./settings.ts";
+import { windowOf } from "./window.ts";
 
 const adapter: AdapterModule<TwilioConfig> = {
   channels: ["sms", "whatsapp"],
   config,
   secrets: ["auth_token"],
+  identity: ({ from, messaging_service_sid: service }) =>
+    from === undefined
+      ? { key: service ?? "", name: `the messaging service ${service ?? ""}`, setting: "messaging_service_sid" }
+      : { key: from, name: `the number ${from}`, setting: "from" },
   create({ channel, config: given }, host) {
     const settings = settingsOf(channel === "whatsapp" ? "whatsapp" : "sms", given);
     const client = createClient(settings);
     const optOuts = createOptOuts(host);
     const dependencies = { client, settings, host, optOuts };
+    const window = windowOf(settings);
     return {
+      ...(window === undefined ? {} : { window }),
+      // A telephone number or an address of WhatsApp is one customer's.
+      isPrivate: () => true,
       capabilities: { textMax, typing: false, receipts: true, idempotentSend: false },
       inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
       render: (message) => renderParts(settings.channel, message),

@@ -72,6 +72,13 @@ export interface ChannelAdapter {
    * stops reading at its own limit, and then ends the iteration.
    */
   fetchFile?(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Present where a customer can be written to freely only for so long after they have written. */
+  readonly window?: ReplyWindow;
+  /**
+   * Whether nobody but the customer reads what is sent to this thread: then a reply that another channel does not take may
+   * go there. Absent: the adapter cannot tell.
+   */
+  isPrivate?(thread: string): boolean;
   /** Changes a part that was sent before, where the platform can. Same errors as {@link send}. */
   edit?(part: Part, externalId: string, context: SendContext): Promise<void>;
   /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
@@ -85,6 +92,14 @@ export interface ChannelAdapter {
   readonly desk?: Desk;
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
+}
+
+export interface ReplyWindow {
+  readonly ms: number;
+  /** What holds once it is closed, in words for agents, without a full stop. */
+  readonly closed: string;
+  /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
+  outside(message: OutboundMessage): readonly Part[] | string;
 }
 
 export interface TypingParty {
@@ -265,6 +280,8 @@ export type InboundEvent =
       readonly partKey?: string;
       readonly state: "delivered" | "read" | "failed";
       readonly error?: string;
+      /** It has failed because the thread's {@link ReplyWindow} is closed. */
+      readonly windowClosed?: true;
       readonly sentAt: number;
     };
 
@@ -345,6 +362,8 @@ export interface Correspondence {
   /** The customer's address as it is known now, proven or not. */
   readonly email: string | null;
   readonly name: string | null;
+  /** When the customer last wrote by this account; null: never, or that is not known. */
+  readonly wroteAt: number | null;
   /** The newest messages, newest first, with what was stored beside them. Notes are never among them. */
   readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
     /** Who wrote it is not the thread's customer. */

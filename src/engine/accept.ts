@@ -259,6 +259,7 @@ export async function acceptAll(
       activity: 0,
       unreachable: null,
       via_account_id: null,
+      customer_wrote_at: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -286,6 +287,7 @@ export async function acceptAll(
     // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
     if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
     if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
+    if (!guest && row.account_id === arrival.account.id) row.customer_wrote_at = now;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     // Whoever writes can be written to.
     row.unreachable = null;
