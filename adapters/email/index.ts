@@ -19,6 +19,15 @@ const email: AdapterModule<EmailConfig> = {
   channels: ["email"],
   config: configSchema,
   secrets: [...secretNames],
+  identity({ address, user = address, imap_host: host, folder = "INBOX" }) {
+    // The folder is what is read: two accounts on it would take each other's mails. Names of folders have cases, INBOX has none.
+    const place = /^inbox$/i.test(folder) ? "INBOX" : folder;
+    return {
+      key: [host, user].map((each) => each.toLowerCase()).concat(place).join("\n"),
+      name: `the mailbox ${user}, folder ${place}`,
+      setting: "address",
+    };
+  },
   create({ config }, host) {
     requireUsable(config);
     const names = createOwnNames(host, config.address);

@@ -4,7 +4,7 @@ import { createClient } from "./client.ts";
 import { fetchMedia } from "./files.ts";
 import { createOptOuts } from "./opt-outs.ts";
 import { receive } from "./receive.ts";
-import { renderParts, textMax } from "./render.ts";
+import { renderParts, textMax, withButtons } from "./render.ts";
 import { findPart, sendPart } from "./send.ts";
 import type { TwilioConfig } from "./settings.ts";
 import { config, settingsOf } from "./settings.ts";
@@ -30,7 +30,10 @@ const adapter: AdapterModule<TwilioConfig> = {
       isPrivate: () => true,
       capabilities: { textMax, typing: false, receipts: true, idempotentSend: false },
       inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
-      render: (message) => renderParts(settings.channel, message),
+      render: (message) => {
+        const parts = renderParts(settings.channel, message);
+        return settings.quickReply === undefined || message.role !== "assistant" ? parts : withButtons(parts);
+      },
       send: (part, context) => sendPart(dependencies, part, context),
       reconcile: (_key, context, attempt) => findPart(dependencies, context, attempt),
       fetchFile: (ref, signal) => fetchMedia(settings, ref, signal),

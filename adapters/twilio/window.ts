@@ -2,7 +2,7 @@ import type { ChannelHost, OutboundMessage, ReplyWindow } from "#channel/contrac
 import { DeliveryError } from "#channel/errors.ts";
 import { renderParts } from "./render.ts";
 import type { TwilioPart } from "./render.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings, Template } from "./settings.ts";
 
 const windowMs = 24 * 3_600_000;
 /** What WhatsApp takes for the variables of a template. */
@@ -33,23 +33,26 @@ export function windowOf({ channel, template }: Pick<Settings, "channel" | "temp
  * Throws a {@link DeliveryError} where there is nothing that could be sent.
  */
 export async function contentOf(
-  { channel, template }: Settings,
+  { channel, template, quickReply }: Settings,
   host: Pick<ChannelHost, "correspondence" | "clock">,
   thread: string,
-  body: string,
+  { body, buttons }: TwilioPart,
 ): Promise<Content> {
   if (channel !== "whatsapp") return { body };
   const wroteAt = (await host.correspondence(thread, 1))?.wroteAt ?? null;
-  if (wroteAt !== null && host.clock.now() - wroteAt < windowMs) return { body };
+  if (wroteAt !== null && host.clock.now() - wroteAt < windowMs) {
+    return buttons === true && quickReply !== undefined ? filled(quickReply, inOneLine(body)) : { body };
+  }
   const text = inOneLine(body);
   if (template === undefined || text.length > variableMax) {
     throw new DeliveryError("rejected", template === undefined ? closed : tooLong, { windowClosed: true });
   }
-  const variables = Object.entries(template.variables).map(([name, value]) => [
-    name,
-    value.replaceAll("{text}", () => text),
-  ]);
-  return { contentSid: template.sid, contentVariables: JSON.stringify(Object.fromEntries(variables)) };
+  return filled(template, text);
+}
+
+function filled({ sid, variables }: Template, text: string): Content {
+  const values = Object.entries(variables).map(([name, value]) => [name, value.replaceAll("{text}", () => text)]);
+  return { contentSid: sid, contentVariables: JSON.stringify(Object.fromEntries(values)) };
 }
 
 /** A variable holds no line end, and no long gap. */

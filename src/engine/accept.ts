@@ -301,9 +301,7 @@ export async function acceptAll(
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
-      ...(event.metadata === undefined && !guest
-        ? {}
-        : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
+      ...metadataOf(event, guest),
       // What was taken back before it came is not fetched.
       ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
@@ -475,4 +473,13 @@ async function withWork(
       return { ...result, work: work ?? null };
     }),
   );
+}
+
+/** What came beside the text, and what else is to be known of the message. */
+function metadataOf(
+  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  guest: boolean): { readonly metadata?: string } {
+  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  if (metadata === undefined && Object.keys(own).length === 0) return {};
+  return { metadata: JSON.stringify({ ...metadata, ...own }) };
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { anna } from "../../../test/support/engine-bench.ts";
+import { anna, answerOf } from "../../../test/support/engine-bench.ts";
 import type { TwilioBench } from "./support/account.ts";
 import { openTwilio } from "./support/account.ts";
 
@@ -52,6 +52,44 @@ describe("a WhatsApp account", () => {
     expect(at.shown(customer)).toContain("You asked: end");
     expect(await at.stored()).toEqual(["Hello", "help", "end"]);
     expect(await at.states(await at.reply("Stay"))).toEqual(["failed"]);
+  });
+});
+
+describe("quick replies", () => {
+  const buttons = `HX${"1".repeat(32)}`;
+
+  it("stand below the last line of what the bot says, and below nothing that an agent says", async () => {
+    at = await openTwilio("whatsapp", { quick_reply_sid: buttons, quick_reply_variables: { "1": "{text}" } });
+    at.bench.script.answer = async () => answerOf("First line\n\nLast $& line");
+    await at.write(customer, "Hello");
+    await at.bench.settle();
+    expect(at.twilio.taken.map(({ body, contentSid, contentVariables }) => [body, contentSid, contentVariables])).toEqual([
+      ["First line", undefined, undefined],
+      ["", buttons, JSON.stringify({ "1": "Last $& line" })],
+    ]);
+    await at.reply("By hand");
+    expect(newest()).toMatchObject({ contentSid: undefined, body: "*Anna:*\nBy hand" });
+  });
+
+  it("are left out where Twilio refuses the template, and the answer arrives", async () => {
+    at = await openTwilio("whatsapp", { quick_reply_sid: buttons });
+    at.twilio.fail({ kind: "error", status: 400, code: 21_656, message: "The ContentVariables Parameter is invalid" });
+    await at.write(customer, "Hello");
+    await at.bench.settle();
+    expect(at.shown(customer)).toEqual(["You asked: Hello"]);
+    expect(at.bench.logged.join()).toContain("check quick_reply_sid");
+  });
+
+  it("come back as what stands on them, and one called human brings a person, in whatever language", async () => {
+    await begun();
+    await at.write(customer, "", { ButtonText: "Öffnungszeiten", ButtonPayload: "hours" });
+    await at.bench.settle();
+    expect(at.shown(customer).at(-1)).toBe("You asked: Öffnungszeiten");
+    expect(await at.conversation()).toMatchObject({ status: "open" });
+    await at.write(customer, "Gern", { ButtonText: "Gern", ButtonPayload: "human" });
+    await at.bench.settle();
+    expect(await at.conversation()).toMatchObject({ status: "escalated" });
+    expect(await at.stored()).toEqual(["Hello", "Öffnungszeiten", "Gern"]);
   });
 });
 
