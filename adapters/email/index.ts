@@ -31,9 +31,11 @@ const email: AdapterModule<EmailConfig> = {
   create({ config }, host) {
     requireUsable(config);
     const names = createOwnNames(host, config.address);
-    const token = createTokens(config, host.clock);
+    const tokens = createTokens(config, host);
     const signIn = async (user: string, password: string | undefined): Promise<Credentials | undefined> => {
-      if (token !== undefined) return { kind: "token", user, accessToken: await token() };
+      if (tokens !== undefined) {
+        return { kind: "token", user, accessToken: await tokens.token(), refused: () => tokens.forget() };
+      }
       return password === undefined ? undefined : { kind: "password", user, password };
     };
     const user = config.user ?? config.address;

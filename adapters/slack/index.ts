@@ -49,6 +49,8 @@ const slack: AdapterModule<SlackConfig> = {
               run: (signal) => runSocket({ appToken: transport.appToken, baseUrl, door, host }, signal),
             },
       render: renderParts,
+      // Direct messages of two have a D.
+      isPrivate: (thread) => thread.startsWith("D"),
       send: (part, context) => sendPart(sending, part, context),
       edit: (part, externalId, context) => editPart(sending, part, externalId, context),
       remove: (externalId, context) => removePart(sending, externalId, context),

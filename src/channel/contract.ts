@@ -434,6 +434,9 @@ export interface ChannelHost {
   remember(key: string, value: string): Promise<void>;
   /** What was kept under the key; null: nothing. */
   recall(key: string): Promise<string | null>;
+  /** The same for what must not be stored in the clear, under names of its own. */
+  rememberSecret(key: string, value: string): Promise<void>;
+  recallSecret(key: string): Promise<string | null>;
   /** The thread of the first of these that a message received or sent by this account is marked with. */
   threadOf(marks: readonly string[]): Promise<string | null>;
   /** Null for a thread that has no conversation. */
