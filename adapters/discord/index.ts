@@ -53,7 +53,10 @@ const discord: AdapterModule<DiscordConfig> = {
     const key = Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString("latin1");
     return { key, name: `the bot ${/^[0-9]+$/.test(key) ? key : "of this token"}`, setting: "token" };
   },
-  create({ config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl, person_button: personLabel } }, host) {
+  create(
+    { config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl, person_button: personLabel } },
+    host,
+  ) {
     const rest = createRest(token, baseUrl);
     const calls = createCalls(rest, token);
     return {

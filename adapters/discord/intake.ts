@@ -41,14 +41,7 @@ export interface IntakeDependencies {
 }
 
 /** The way of the gateway's packets to the host. */
-export function createIntake({
-  host,
-  guilds,
-  botId,
-  parentOf,
-  personLabel,
-  answerPress,
-}: IntakeDependencies): Intake {
+export function createIntake({ host, guilds, botId, parentOf, personLabel, answerPress }: IntakeDependencies): Intake {
   return {
     async take({ t, d }) {
       switch (t) {

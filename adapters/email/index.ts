@@ -23,7 +23,10 @@ const email: AdapterModule<EmailConfig> = {
     // The folder is what is read: two accounts on it would take each other's mails. Names of folders have cases, INBOX has none.
     const place = /^inbox$/i.test(folder) ? "INBOX" : folder;
     return {
-      key: [host, user].map((each) => each.toLowerCase()).concat(place).join("\n"),
+      key: [host, user]
+        .map((each) => each.toLowerCase())
+        .concat(place)
+        .join("\n"),
       name: `the mailbox ${user}, folder ${place}`,
       setting: "address",
     };

@@ -38,7 +38,9 @@ export const configSchema = Type.Object(
       }),
     ),
     oauth_client_id: Type.Optional(secret("The application's id for access tokens.")),
-    oauth_client_secret: Type.Optional(secret("The application's secret for access tokens; an application without one needs a refresh token.")),
+    oauth_client_secret: Type.Optional(
+      secret("The application's secret for access tokens; an application without one needs a refresh token."),
+    ),
     oauth_refresh_token: Type.Optional(secret("Whose mailbox it is. Without one, the application signs in as itself.")),
     oauth_scope: Type.Optional(secret("What the access token is for.")),
     folder: Type.Optional(folder("The folder that is read. Default: INBOX.")),
@@ -98,7 +100,9 @@ export function requireUsable(config: EmailConfig): void {
   }
   if (tokenUrl !== undefined && clientId === undefined) throw new Error("oauth_token_url needs oauth_client_id");
   if (tokenUrl !== undefined && clientSecret === undefined && config.oauth_refresh_token === undefined) {
-    throw new Error("oauth_token_url needs oauth_client_secret, or oauth_refresh_token for an application without a secret");
+    throw new Error(
+      "oauth_token_url needs oauth_client_secret, or oauth_refresh_token for an application without a secret",
+    );
   }
   if (tokenUrl === undefined && (clientId ?? clientSecret ?? config.oauth_refresh_token) !== undefined) {
     throw new Error("the settings that begin with oauth_ need oauth_token_url");

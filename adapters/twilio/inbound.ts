@@ -31,7 +31,9 @@ export function readMessage(channel: TwilioChannel, form: Form): Incoming | null
   return {
     id,
     thread,
-    text: [field(form, "Body") || field(form, "ButtonText"), ...placeLines(form)].filter((part) => part !== "").join("\n\n"),
+    text: [field(form, "Body") || field(form, "ButtonText"), ...placeLines(form)]
+      .filter((part) => part !== "")
+      .join("\n\n"),
     optOutType: field(form, "OptOutType"),
     files: filesOf(form),
     name: field(form, "ProfileName").trim().slice(0, 190),

@@ -40,7 +40,10 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
     const sent = await create(content).catch((error: unknown) => {
       if (payload.buttons !== true || !("contentSid" in content) || !isOfContent(codeOf(error))) throw error;
       // The answer itself must not fail for its buttons.
-      host.log.warn({ reason: deliveryError(error).message }, "an answer is sent without its buttons: check quick_reply_sid");
+      host.log.warn(
+        { reason: deliveryError(error).message },
+        "an answer is sent without its buttons: check quick_reply_sid",
+      );
       return create({ body: payload.body });
     });
     ({ sid } = sent);
@@ -97,7 +100,8 @@ export async function findPart(
         message.dateCreated.getTime() >= startedAt - skewMs &&
         (bare(message.body) === text ||
           // A template holds the text among its own.
-          ((settings.template !== undefined || settings.quickReply !== undefined) && bare(message.body).includes(text))),
+          ((settings.template !== undefined || settings.quickReply !== undefined) &&
+            bare(message.body).includes(text))),
     )
     .toSorted((a, b) => a.dateCreated.getTime() - b.dateCreated.getTime())[0];
   if (found !== undefined) return { externalId: found.sid, state: found.status === "delivered" ? "delivered" : "sent" };

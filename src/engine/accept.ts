@@ -478,7 +478,8 @@ async function withWork(
 /** What came beside the text, and what else is to be known of the message. */
 function metadataOf(
   { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
-  guest: boolean): { readonly metadata?: string } {
+  guest: boolean,
+): { readonly metadata?: string } {
   const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
   if (metadata === undefined && Object.keys(own).length === 0) return {};
   return { metadata: JSON.stringify({ ...metadata, ...own }) };

@@ -7,12 +7,13 @@ import type { MessagesTable } from "#store/schema.ts";
 import { attachmentsOf } from "./attachments.ts";
 import type { Changes, Draft, Effects } from "./changes.ts";
 import { createChanges, followLane } from "./changes.ts";
+import { showContact } from "./contacts.ts";
 import { noteFailure } from "./failures.ts";
 import { withFiles } from "./outbound-files.ts";
 import type { Channels, Clock, ConversationSearch, Files, Log, Store, Tx } from "./ports.ts";
 import type { Redirect } from "./redirect-work.ts";
 import type { OtherWay } from "./reply-window.ts";
-import { findOtherWay, provenAddress } from "./reply-window.ts";
+import { contactOf, findOtherWay, provenAddress } from "./reply-window.ts";
 import { claim, insertNote } from "./update.ts";
 import { settingsIn } from "./workspaces.ts";
 
@@ -96,7 +97,10 @@ async function isStillTheirs(
   way: OtherWay,
   there: ConversationRow | undefined,
 ): Promise<boolean> {
-  if (way.kind === "email") return (await provenAddress(tx, own.contact_id)) === way.address;
+  if (way.kind === "email") {
+    const contact = await contactOf(tx, own.contact_id);
+    return contact !== undefined && provenAddress(contact) === way.address;
+  }
   return there?.contact_id === own.contact_id && there.status !== "archived";
 }
 
@@ -132,6 +136,10 @@ async function sendBy(
   await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
   const thread = way.kind === "email" ? row.id : way.thread;
   if (way.kind === "email") {
+    // It may have been proven in another conversation, and this one has to show where its replies go to.
+    const contact = await contactOf(tx, row.contact_id);
+    if (contact !== undefined) showContact(row, { contact, ownerId: row.own_contact_id ?? contact.id });
+    draft.touch();
     await linkConversations(tx, [{ account_id: way.accountId, kind: "thread", name: row.id, conversation_id: row.id }]);
   }
   for (const [index, part] of parts.entries()) {

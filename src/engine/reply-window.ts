@@ -3,6 +3,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Channel } from "#domain/message.ts";
 import { channelNames } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import type { ContactsTable } from "#store/schema.ts";
 import { provenOf } from "./contacts.ts";
 import type { Channels, Log, Reader } from "./ports.ts";
 
@@ -58,8 +59,10 @@ export async function findOtherWay(
   },
   row: ConversationRow,
 ): Promise<OtherWay | null> {
-  if (row.customer_verified === 0) return null;
-  const address = await provenAddress(db, row.contact_id);
+  // The conversation may show less of the customer than has been proven elsewhere since.
+  const contact = await contactOf(db, row.contact_id);
+  if (contact === undefined || (contact.user_id === null && provenOf(contact).length === 0)) return null;
+  const address = provenAddress(contact);
   const letters = address === null ? undefined : await channels.followUp(row.workspace_id);
   if (letters !== undefined && address !== null) return { kind: "email", accountId: letters.accountId, address };
   for (const other of await otherThreads(db, row)) {
@@ -85,13 +88,11 @@ export async function findOtherWay(
 }
 
 /** The address that a platform has vouched for; null: none, whatever they say of themselves. */
-export async function provenAddress(db: Reader, contactId: string): Promise<string | null> {
-  const contact = await db
-    .selectFrom("contacts")
-    .select(["email", "attributes"])
-    .where("id", "=", contactId)
-    .executeTakeFirst();
-  return contact !== undefined && provenOf(contact).includes("email") ? contact.email : null;
+export const provenAddress = (contact: Pick<ContactsTable, "attributes" | "email">): string | null =>
+  provenOf(contact).includes("email") ? contact.email : null;
+
+export function contactOf(db: Reader, id: string): Promise<ContactsTable | undefined> {
+  return db.selectFrom("contacts").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
 function otherThreads(db: Reader, row: ConversationRow) {
@@ -102,7 +103,6 @@ function otherThreads(db: Reader, row: ConversationRow) {
     .where("conversations.workspace_id", "=", row.workspace_id)
     .where("conversations.contact_id", "=", row.contact_id)
     .where("conversations.account_id", "!=", row.account_id)
-    .where("conversations.customer_verified", "=", 1)
     .where("conversations.unreachable", "is", null)
     .where("conversations.status", "!=", "archived")
     .where("conversations.channel", "not in", ["api", "widget", "hosted", "email", "voice"])

@@ -124,7 +124,9 @@ export async function think(
   return finish(turn);
 
   async function decide(current: ConversationRow): Promise<Decision> {
-    if (asked.some(({ content, metadata }) => asksForHuman(content, settings.escalationPhrases) || hasChosen(metadata))) {
+    if (
+      asked.some(({ content, metadata }) => asksForHuman(content, settings.escalationPhrases) || hasChosen(metadata))
+    ) {
       return { kind: "escalate", reason: "the customer asked for a person" };
     }
     const streakWith = (confidence: Confidence): number => (confidence === "low" ? current.low_streak + 1 : 0);

@@ -34,7 +34,7 @@ beforeAll(async () => {
       })
       .execute(),
   );
-  const webhookUrl = `${await bench.app.listen()}/channels/whatsapp/${whatsappId}`;
+  const webhookUrl = `${mail.url}/channels/whatsapp/${whatsappId}`;
   twilio.connect({ publicUrl: "http://parley.test", webhookUrl, now: () => bench.clock.now() });
   const { id } = await store.read
     .selectFrom("accounts")
@@ -64,7 +64,11 @@ async function closed(): Promise<void> {
 
 const tagsOf = async (id: string) =>
   (
-    await mail.bench.store.read.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute()
+    await mail.bench.store.read
+      .selectFrom("conversation_tags")
+      .select("tag")
+      .where("conversation_id", "=", id)
+      .execute()
   ).map(({ tag }) => tag);
 
 describe("a customer whom WhatsApp takes nothing for, and who has an e-mail address", () => {

@@ -161,7 +161,13 @@ describe("a bot with a button for a person", () => {
     expect(await stored()).toEqual(["Hello", "Mit einem Menschen sprechen", "Still there"]);
     const { workspaceId } = bench;
     const { id } = await row();
-    await bench.engine.reply({ workspaceId, conversationId: id, content: "Yes", authorEmail: "anna@test.example", actor: anna });
+    await bench.engine.reply({
+      workspaceId,
+      conversationId: id,
+      content: "Yes",
+      authorEmail: "anna@test.example",
+      actor: anna,
+    });
     await bench.settle();
     expect(own(channelId).at(-1)?.components).toBeUndefined();
   });

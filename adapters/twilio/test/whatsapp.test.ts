@@ -63,7 +63,9 @@ describe("quick replies", () => {
     at.bench.script.answer = async () => answerOf("First line\n\nLast $& line");
     await at.write(customer, "Hello");
     await at.bench.settle();
-    expect(at.twilio.taken.map(({ body, contentSid, contentVariables }) => [body, contentSid, contentVariables])).toEqual([
+    expect(
+      at.twilio.taken.map(({ body, contentSid, contentVariables }) => [body, contentSid, contentVariables]),
+    ).toEqual([
       ["First line", undefined, undefined],
       ["", buttons, JSON.stringify({ "1": "Last $& line" })],
     ]);
