@@ -19,7 +19,10 @@ export interface Api {
  * Never tries anything again by itself: whoever calls knows whether that is harmless. Intercom counts the requests of the
  * whole app, so what it refuses to one conversation all of them wait for.
  */
-export function createApi(settings: Pick<Settings, "accessToken" | "baseUrl">, { clock }: Pick<ChannelHost, "clock">): Api {
+export function createApi(
+  settings: Pick<Settings, "accessToken" | "baseUrl">,
+  { clock }: Pick<ChannelHost, "clock">,
+): Api {
   const client = new IntercomClient({
     token: settings.accessToken,
     baseUrl: settings.baseUrl,

@@ -128,9 +128,7 @@ async function changedSince(api: Api, since: number, signal: AbortSignal): Promi
     const current = page;
     page = await api.call(() => current.getNextPage());
   }
-  return [...found]
-    .map(([id, updatedAt]) => ({ id, updatedAt }))
-    .toSorted((a, b) => a.updatedAt - b.updatedAt);
+  return [...found].map(([id, updatedAt]) => ({ id, updatedAt })).toSorted((a, b) => a.updatedAt - b.updatedAt);
 }
 
 async function takeOne(
@@ -141,9 +139,7 @@ async function takeOne(
 ): Promise<number> {
   let answer: unknown;
   try {
-    answer = await api.call((client) =>
-      client.conversations.find({ conversation_id: id }, { abortSignal: signal }),
-    );
+    answer = await api.call((client) => client.conversations.find({ conversation_id: id }, { abortSignal: signal }));
   } catch (error) {
     // Deleted since it was listed.
     if (error instanceof DeliveryError && error.outcome === "rejected") return 0;

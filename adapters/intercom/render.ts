@@ -21,8 +21,8 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
   const groups = grouped(files);
   const texts = pieces.map((piece, index): Part => {
     // The first files go with the end of the text.
-    const with_ = index === pieces.length - 1 ? (groups[0] ?? []) : [];
-    return partOf(textOf(piece), htmlOf(piece), with_);
+    const along = index === pieces.length - 1 ? (groups[0] ?? []) : [];
+    return partOf(textOf(piece), htmlOf(piece), along);
   });
   const rest = (pieces.length === 0 ? groups : groups.slice(1)).map((group) => {
     const names = group.map((file) => file.name).join("\n");

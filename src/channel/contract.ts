@@ -289,10 +289,7 @@ export type InboundEvent =
       readonly thread: string;
       readonly sentAt: number;
       /** `taken`: by `by`. `released`: the bot may answer again. `ours`: our own change came back; only its order counts. */
-      readonly change:
-        | ThreadStanding
-        | { readonly kind: "taken" | "released" }
-        | { readonly kind: "ours" };
+      readonly change: ThreadStanding | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
       /** Null: nobody in person. */
       readonly by: { readonly email: string; readonly name: string | null } | null;
       /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */

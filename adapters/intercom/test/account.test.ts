@@ -105,7 +105,9 @@ describe("a reply", () => {
   it("takes files along, ten at a time, with the end of the text", () => {
     const files = Array.from({ length: 12 }, (_, i) => ({ id: `f${i}`, name: `${i}.pdf`, mediaType: "a/b", bytes: 9 }));
     const parts = renderParts({ role: "agent", authorName: "Anna", markdown: "Here", sources: [], files });
-    expect(parts.map(({ payload }) => (payload as { readonly files: readonly object[] }).files.length)).toEqual([10, 2]);
+    expect(parts.map(({ payload }) => (payload as { readonly files: readonly object[] }).files.length)).toEqual([
+      10, 2,
+    ]);
   });
 
   it("is taken back where an agent wants that", async () => {
@@ -114,7 +116,7 @@ describe("a reply", () => {
     intercom.teammate(intercom.bot, conversation, { type: "comment", body: "A mistake" });
     const part = intercom.conversations.get(conversation)?.parts.at(-1);
     const settings = settingsOf(configOf());
-    const sending = { settings, api: createApi(settings, { clock }), host: { clock } as ChannelHost };
+    const sending = { settings, api: createApi(settings, { clock }), host: { clock } as unknown as ChannelHost };
     const context = { thread: conversation, key: "k", messageId: "m", signal };
     await removePart(sending, part?.id ?? "", context);
     expect(part).toMatchObject({ redacted: true, body: null });

@@ -76,7 +76,9 @@ async function start(): Promise<FakePlatform> {
         // The agent's name stands above what the agent wrote.
         .map(({ body }) => htmlText(body ?? "").text.replace(/^Anna[^\n]*:\n/, "")),
     async received(customer) {
-      const files = ours(customer).flatMap((part) => part.files.map((file) => ({ ...file, url: part.fileUrl(file.id) })));
+      const files = ours(customer).flatMap((part) =>
+        part.files.map((file) => ({ ...file, url: part.fileUrl(file.id) })),
+      );
       return Promise.all(
         files.map(async ({ name, mediaType, url }) => {
           const response = await fetch(url);

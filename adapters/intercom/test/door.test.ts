@@ -31,7 +31,7 @@ eachDatabase("the door for deliveries of Intercom", (open) => {
     const signed = Buffer.from(JSON.stringify(notification, null, 1));
     const { signatureOf } = await import("../door.ts");
     expect(await intercom.deliver(body, { signature: signatureOf(intercom.clientSecret, signed) })).toBe(401);
-    await expect(account.row(conversation)).rejects.toThrow();
+    await expect(account.row(conversation)).rejects.toThrow("no result");
     expect(await intercom.deliver(signed)).toBe(200);
     expect(await account.row(conversation)).toMatchObject({ status: "open" });
     expect(await intercom.deliver(intercom.notification("ping", { type: "ping", message: "hello" }))).toBe(200);

@@ -74,14 +74,20 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     const before = intercom.calls.length;
     await account.poll();
     const asked = intercom.calls.slice(before);
-    expect(asked.every(({ path }) => path === "/conversations/search" || path === "/me" || path === "/admins")).toBe(true);
+    expect(asked.every(({ path }) => path === "/conversations/search" || path === "/me" || path === "/admins")).toBe(
+      true,
+    );
   });
 
   it("waits with every conversation as long as Intercom takes no more requests, and then sends in order", async () => {
     const { intercom, bench } = account;
     const [one, two] = [await account.write("bea", "Hello"), await account.write("cleo", "Hello")];
     intercom.fail({ kind: "limit", seconds: 40 });
-    const sent = [await account.reply(one, "first"), await account.reply(one, "second"), await account.reply(two, "third")];
+    const sent = [
+      await account.reply(one, "first"),
+      await account.reply(one, "second"),
+      await account.reply(two, "third"),
+    ];
     const calls = account.changes().length;
     await bench.advance(38_000);
     // One refusal is enough for the whole account.

@@ -40,7 +40,9 @@ eachDatabase("what customers write in Intercom", (open) => {
     const html = `<p class="no-margin">See <a href="https://shop.example/1" rel="x">the shop</a> &amp; tell<br>me</p><ul><li>one</li></ul><script>alert(1)</script><img src="http://127.0.0.1:1/tracker.png">`;
     const { conversation, notification } = account.intercom.write({ contact: "cleo", text: "", html });
     await account.deliver(notification);
-    expect((await account.talk(conversation))[0]).toBe("user: See the shop (https://shop.example/1) & tell\nme\n\n- one");
+    expect((await account.talk(conversation))[0]).toBe(
+      "user: See the shop (https://shop.example/1) & tell\nme\n\n- one",
+    );
     expect(await account.bench.store.read.selectFrom("attachments").select("id").execute()).toEqual([]);
   });
 
@@ -105,7 +107,9 @@ eachDatabase("what customers write in Intercom", (open) => {
     intercom.redact(id, part?.id ?? "");
     await account.deliver(...intercom.notifications.splice(0));
     const said = await account.bench.messages((await account.row(id)).id);
-    expect(said.find(({ external_id: externalId }) => externalId === `${id}:${part?.id}`)).toMatchObject({ content: "" });
+    expect(said.find(({ external_id: externalId }) => externalId === `${id}:${part?.id}`)).toMatchObject({
+      content: "",
+    });
   });
 
   it("comes with its files, also when their addresses have ended, and without those that lie elsewhere", async () => {
@@ -162,6 +166,6 @@ eachDatabase("what customers write in Intercom", (open) => {
   it("is not taken from another workspace that has the same app", async () => {
     const { notification, conversation } = account.intercom.write({ contact: "max", text: "Hello" });
     await account.deliver({ ...notification, app_id: "another1" });
-    await expect(account.row(conversation)).rejects.toThrow();
+    await expect(account.row(conversation)).rejects.toThrow("no result");
   });
 });

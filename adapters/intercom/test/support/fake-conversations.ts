@@ -41,7 +41,12 @@ export interface FakeConversation {
   snoozed_until: number | null;
   readonly contact: Writer;
   readonly others: Writer[];
-  readonly source: { readonly id: string; readonly author: FakePart["author"]; body: string; files: readonly KeptFile[] };
+  readonly source: {
+    readonly id: string;
+    readonly author: FakePart["author"];
+    body: string;
+    files: readonly KeptFile[];
+  };
   readonly parts: FakePart[];
   readonly fileUrl: (id: string) => string;
 }
@@ -120,13 +125,21 @@ export function createConversations({
       const type = conversation.state === "open" ? "comment" : "open";
       conversation.state = "open";
       conversation.snoozed_until = null;
-      return push(conversation, { part_type: type, body, author: contactAuthor(author), assigned_to: null, files, byEmail });
+      return push(conversation, {
+        part_type: type,
+        body,
+        author: contactAuthor(author),
+        assigned_to: null,
+        files,
+        byEmail,
+      });
     },
     add(conversation: FakeConversation, who: Person, { type, body, until, to, files = [] }: Deed): FakePart {
       if (type === "close") conversation.state = "closed";
       if (type === "open" || type === "unsnoozed") conversation.state = "open";
       if (type === "snoozed") conversation.state = "snoozed";
-      if (type !== "comment" && type !== "note") conversation.snoozed_until = type === "snoozed" ? (until ?? null) : null;
+      if (type !== "comment" && type !== "note")
+        conversation.snoozed_until = type === "snoozed" ? (until ?? null) : null;
       return push(conversation, {
         part_type: type,
         body: body ?? null,
@@ -179,9 +192,9 @@ export function told(conversation: FakeConversation, parts: readonly FakePart[])
     },
     teammates: {
       type: "admin.list",
-      teammates: [...new Set(conversation.parts.filter(({ author }) => author.type === "admin").map((p) => p.author.id))].map(
-        (id) => ({ type: "admin", id }),
-      ),
+      teammates: [
+        ...new Set(conversation.parts.filter(({ author }) => author.type === "admin").map((p) => p.author.id)),
+      ].map((id) => ({ type: "admin", id })),
     },
     conversation_parts: {
       type: "conversation_part.list",

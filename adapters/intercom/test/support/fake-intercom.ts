@@ -192,7 +192,11 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
         return refuse(422, "parameter_invalid", "message_type is invalid");
       }
       if (typeof text !== "string" || text.trim() === "") return refuse(400, "parameter_not_found", "body is required");
-      const attached = (body["attachment_files"] ?? []) as readonly { content_type: string; data: string; name: string }[];
+      const attached = (body["attachment_files"] ?? []) as readonly {
+        content_type: string;
+        data: string;
+        name: string;
+      }[];
       if (attached.length > 10) return refuse(422, "parameter_invalid", "no more than 10 files");
       const kept = attached.map((each) => keep(each.name, each.content_type, Buffer.from(each.data, "base64")));
       happened(conversation, world.add(conversation, bot, { type, body: asIntercomWrites(text), files: kept }));
@@ -266,7 +270,9 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     const [, kind, id] = path.split("/");
     const person = [bot, carla].find((each) => each.id === id);
     if (kind === "admins") {
-      return person === undefined ? refuse(404, "admin_not_found", "Admin not found") : { status: 200, body: me(person) };
+      return person === undefined
+        ? refuse(404, "admin_not_found", "Admin not found")
+        : { status: 200, body: me(person) };
     }
     const conversation = kind === "conversations" ? world.all.get(id ?? "") : undefined;
     if (conversation === undefined) return refuse(404, "not_found", "Resource Not Found");
@@ -350,7 +356,11 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
 
   async function deliver(
     given_: Notification | Buffer,
-    { secret = clientSecret, signature, method = "POST" }: { secret?: string; signature?: string; method?: string } = {},
+    {
+      secret = clientSecret,
+      signature,
+      method = "POST",
+    }: { secret?: string; signature?: string; method?: string } = {},
   ): Promise<number> {
     const body = Buffer.isBuffer(given_) ? given_ : Buffer.from(JSON.stringify(given_));
     const response = await fetch(program.webhookUrl, {
@@ -408,7 +418,10 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     teammate(who, id, { type, body, until, to }) {
       const conversation = world.of(id);
       const more = { ...(body === undefined ? {} : { body: htmlOf(body) }), ...(until === undefined ? {} : { until }) };
-      return happened(conversation, world.add(conversation, who, { type, ...more, ...(to === undefined ? {} : { to }) }));
+      return happened(
+        conversation,
+        world.add(conversation, who, { type, ...more, ...(to === undefined ? {} : { to }) }),
+      );
     },
     redact(id, partId) {
       const conversation = world.of(id);
@@ -439,7 +452,11 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
 
 /** What somebody types, as the messenger makes it HTML. */
 function htmlOf(text: string): string {
-  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  const escaped = text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
   return escaped
     .split("\n\n")
     .map((paragraph) => `<p>${paragraph.replaceAll("\n", "<br>")}</p>`)
