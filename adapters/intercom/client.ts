@@ -39,9 +39,7 @@ export function createApi(
         throw new DeliveryError("not_sent", held.why.message, { retryAfterMs: held.until - clock.now() });
       }
       try {
-        const answer = await make(client);
-        held = undefined;
-        return answer;
+        return await make(client);
       } catch (error) {
         const failure = deliveryError(error, clock);
         const wait = limitOf(error, clock) ?? (statusOf(error) === 401 ? refusedMs : undefined);

@@ -106,29 +106,43 @@ interface Changed {
   readonly updatedAt: number;
 }
 
-/** Oldest change first. */
+/** Where Intercom's search knows days alone, midnight is its workspace's. */
+const wholeDaysS = 2 * 86_400;
+
+/**
+ * Oldest change first. Intercom may compare times as whole days, and does for some of its searches, so more is asked for
+ * than wanted, the newest first, and reading ends where that is over.
+ */
 async function changedSince(api: Api, since: number, signal: AbortSignal): Promise<readonly Changed[]> {
   const found = new Map<string, number>();
-  let page = await api.call((client) =>
-    client.conversations.search(
-      {
-        // Its ">" takes the second itself in for dates, or not: one earlier does no harm.
-        query: { field: "updated_at", operator: ">", value: String(since - 1) },
-        pagination: { per_page: perPage },
-      },
-      { abortSignal: signal },
-    ),
-  );
+  const request = {
+    query: { field: "updated_at", operator: ">", value: String(since - wholeDaysS) },
+    pagination: { per_page: perPage },
+    // Known to its documentation, and not to its description.
+    sort: { field: "updated_at", order: "descending" },
+  } as const;
+  let page = await api.call((client) => client.conversations.search(request, { abortSignal: signal }));
+  let first = Number.NEGATIVE_INFINITY;
+  let last = Number.POSITIVE_INFINITY;
+  let isSorted = true;
   for (;;) {
     for (const item of page.data) {
       const listed = readListed(item);
-      if (listed !== null) found.set(listed.id, Math.max(found.get(listed.id) ?? 0, listed.updatedAt));
+      if (listed === null) continue;
+      isSorted &&= listed.updatedAt <= last;
+      last = listed.updatedAt;
+      first = Math.max(first, last);
+      if (last >= since) found.set(listed.id, Math.max(found.get(listed.id) ?? 0, last));
     }
-    if (!page.hasNextPage() || signal.aborted) break;
+    // What does not fall from the first to the last may be in any order.
+    const isOver = isSorted && first > last && last < since;
+    if (isOver || !page.hasNextPage() || signal.aborted) break;
     const current = page;
     page = await api.call(() => current.getNextPage());
   }
-  return [...found].map(([id, updatedAt]) => ({ id, updatedAt })).toSorted((a, b) => a.updatedAt - b.updatedAt);
+  return [...found]
+    .map(([id, updatedAt]) => ({ id, updatedAt }))
+    .toSorted((a, b) => a.updatedAt - b.updatedAt);
 }
 
 async function takeOne(

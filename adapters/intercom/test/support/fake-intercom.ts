@@ -32,7 +32,15 @@ export interface FakeIntercom {
   /** The teammate of the program, and one who is a person. */
   readonly bot: Person;
   readonly carla: Person;
-  readonly workspace: { region: string; identityVerification: boolean; seat: boolean };
+  readonly workspace: {
+    region: string;
+    identityVerification: boolean;
+    seat: boolean;
+    /** Its search compares dates, and leaves the order to chance. */
+    searchesByDay: boolean;
+    /** More it does not give at once, whatever is asked for. */
+    pageMax: number;
+  };
   readonly conversations: ReadonlyMap<string, FakeConversation>;
   /** All calls of the program, oldest first. */
   readonly calls: readonly Call[];
@@ -102,7 +110,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
   const appId = `app${randomBytes(3).toString("hex")}`;
   const bot: Person = { id: "814860", name: "Parley", email: "parley@shop.example" };
   const carla: Person = { id: "814861", name: "Carla", email: "carla@shop.example" };
-  const workspace = { region: "US", identityVerification: false, seat: true };
+  const workspace = { region: "US", identityVerification: false, seat: true, searchesByDay: false, pageMax: 150 };
   const calls: Call[] = [];
   const faults: Fault[] = [];
   const notifications: Notification[] = [];
@@ -224,18 +232,23 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
 
   function search(body: Readonly<Record<string, unknown>>): Answer {
     const query = body["query"] as { readonly field?: unknown; readonly operator?: unknown; readonly value?: unknown };
-    const { per_page: perPage = 20, starting_after: after } = (body["pagination"] ?? {}) as {
+    const { per_page: wanted = 20, starting_after: after } = (body["pagination"] ?? {}) as {
       readonly per_page?: number;
       readonly starting_after?: string;
     };
     if (query?.field !== "updated_at" || query.operator !== ">" || !/^\d+$/.test(String(query.value))) {
       return refuse(400, "parameter_invalid", "the query is not one that this server knows");
     }
-    if (perPage > 150) return refuse(400, "parameter_invalid", "per_page is too large");
+    const perPage = Math.min(wanted, workspace.pageMax);
+    if (wanted > 150) return refuse(400, "parameter_invalid", "per_page is too large");
+    const dayOf = (time: number): number => Math.floor(time / 86_400);
+    const isAfter = (time: number): boolean =>
+      workspace.searchesByDay ? dayOf(time) > dayOf(Number(query.value)) : time > Number(query.value);
+    const sort = body["sort"] as { readonly field?: unknown; readonly order?: unknown } | undefined;
+    const sorted = !workspace.searchesByDay && sort?.field === "updated_at" && sort.order === "descending";
     const found = [...world.all.values()]
-      .filter(({ updated_at: at }) => at > Number(query.value))
-      // Newest first, as the real one has it.
-      .toSorted((a, b) => b.updated_at - a.updated_at || Number(b.id) - Number(a.id));
+      .filter(({ updated_at: at }) => isAfter(at))
+      .toSorted((a, b) => (sorted ? b.updated_at - a.updated_at : 0) || Number(a.id) - Number(b.id));
     const begin = after === undefined ? 0 : Number(Buffer.from(after, "base64").toString());
     const next = begin + perPage;
     return {
