@@ -140,9 +140,7 @@ async function changedSince(api: Api, since: number, signal: AbortSignal): Promi
     const current = page;
     page = await api.call(() => current.getNextPage());
   }
-  return [...found]
-    .map(([id, updatedAt]) => ({ id, updatedAt }))
-    .toSorted((a, b) => a.updatedAt - b.updatedAt);
+  return [...found].map(([id, updatedAt]) => ({ id, updatedAt })).toSorted((a, b) => a.updatedAt - b.updatedAt);
 }
 
 async function takeOne(

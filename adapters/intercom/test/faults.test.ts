@@ -71,10 +71,12 @@ eachDatabase("an account at an Intercom that fails", (open) => {
   it("finds what was missed also where Intercom's search knows days alone, and no order", async () => {
     const { intercom, bench } = account;
     intercom.workspace.searchesByDay = true;
+    intercom.workspace.pageMax = 150;
     const { conversation } = intercom.write({ contact: "day", text: "Today" });
     intercom.notifications.splice(0);
     await account.poll();
     intercom.workspace.searchesByDay = false;
+    intercom.workspace.pageMax = 20;
     expect(await account.talk(conversation)).toEqual(["user: Today", "assistant: You asked: Today"]);
     // In order, one page is enough to know that there is no more.
     await bench.advance(30 * minuteMs);

@@ -41,6 +41,7 @@ export interface FakeConversation {
   snoozed_until: number | null;
   readonly contact: Writer;
   readonly others: Writer[];
+  readonly deliveredAs: "customer_initiated" | "admin_initiated";
   readonly source: {
     readonly id: string;
     readonly author: FakePart["author"];
@@ -95,7 +96,8 @@ export function createConversations({
       if (found === undefined) throw new Error(`there is no conversation ${id}`);
       return found;
     },
-    begin(author: Writer, body: string, files: readonly KeptFile[]): FakeConversation {
+    /** `by`: a teammate has written first. */
+    begin(author: Writer, body: string, files: readonly KeptFile[], by?: Person): FakeConversation {
       const conversation: FakeConversation = {
         id: newId(),
         created_at: seconds(),
@@ -104,7 +106,13 @@ export function createConversations({
         snoozed_until: null,
         contact: author,
         others: [],
-        source: { id: newId(), author: contactAuthor(author), body, files },
+        deliveredAs: by === undefined ? "customer_initiated" : "admin_initiated",
+        source: {
+          id: newId(),
+          author: by === undefined ? contactAuthor(author) : { type: "admin", ...by },
+          body,
+          files,
+        },
         parts: [],
         fileUrl,
       };
@@ -178,7 +186,7 @@ export function told(conversation: FakeConversation, parts: readonly FakePart[])
     source: {
       type: "conversation",
       id: source.id,
-      delivered_as: "customer_initiated",
+      delivered_as: conversation.deliveredAs,
       subject: "",
       body: source.body,
       author: source.author,

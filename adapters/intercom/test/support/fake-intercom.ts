@@ -61,6 +61,8 @@ export interface FakeIntercom {
     readonly email?: string;
     readonly files?: readonly { readonly name: string; readonly mediaType: string; readonly bytes: Buffer }[];
     readonly byEmail?: boolean;
+    /** A teammate writes to the customer first. */
+    readonly by?: Person;
   }): { readonly conversation: string; readonly notification: Notification };
   /** A teammate does something. */
   teammate(
@@ -407,7 +409,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     revoke() {
       token = randomBytes(20).toString("hex");
     },
-    write({ contact, text, conversation: id, html, externalId, email, files: sent = [], byEmail = false }) {
+    write({ contact, text, conversation: id, html, externalId, email, files: sent = [], byEmail = false, by }) {
       const author = {
         type: "user" as const,
         id: contact,
@@ -418,10 +420,13 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
       const kept = sent.map((file) => keep(file.name, file.mediaType, file.bytes));
       const body = html ?? htmlOf(text);
       if (id === undefined) {
-        const conversation = world.begin(author, body, kept);
+        const conversation = world.begin(author, body, kept, by);
         return {
           conversation: conversation.id,
-          notification: notification("conversation.user.created", told(conversation, [])),
+          notification: notification(
+            by === undefined ? "conversation.user.created" : "conversation.admin.single.created",
+            told(conversation, []),
+          ),
         };
       }
       const conversation = world.of(id);
