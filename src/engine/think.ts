@@ -3,6 +3,7 @@ import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import type { Confidence } from "#domain/message.ts";
+import { untilAborted } from "#domain/until-aborted.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -23,7 +24,6 @@ import type {
   Store,
 } from "./ports.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
-import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {

@@ -7,7 +7,7 @@ import type { DocumentChange, IndexedDocument, IndexFile } from "./index-file.ts
 import { isBusy, isDamage, openIndexFile } from "./index-file.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
 import { createIndexThread } from "./index-thread.ts";
-import { withinSignal } from "./within-signal.ts";
+import { untilAborted } from "#domain/until-aborted.ts";
 
 const fetchedDocumentsMax = 50;
 /** Passages that are written at once: what waits for the file meanwhile waits no longer than these take. */
@@ -109,11 +109,11 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       if (known === view) return true;
       const running = runs.get(workspaceId);
       const run = running?.view === view ? running : startRun(workspaceId, view);
-      if (await withinSignal(run.begun, signal)) {
+      if (await untilAborted(run.begun, signal)) {
         // Where all texts were there once, each is there in its older form till the newer one is.
         const patience = known !== undefined && known >= 0 ? timeLimit(patienceMs) : undefined;
         const end = patience === undefined ? run.done : Promise.race([run.done, patience.over]);
-        const outcome = await withinSignal(end, signal).finally(() => patience?.clear());
+        const outcome = await untilAborted(end, signal).finally(() => patience?.clear());
         if (outcome !== false) return true;
       }
       refused = view;
