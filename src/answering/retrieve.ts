@@ -28,6 +28,8 @@ export interface Found {
   readonly ranked: readonly Ranked[];
   /** Of the best passage, 0 to 1. */
   readonly confidence: number;
+  /** The documents have passages that the index has never had: that nothing is found says little. */
+  readonly partial: boolean;
   /** That of any passage, by its score. */
   confidenceOfScore(score: number): number;
 }
@@ -91,6 +93,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     asked,
     ranked,
     confidence: confidenceOfScore(ranked[0]?.score ?? 0),
+    partial: result.partial === true,
     confidenceOfScore,
   };
 }
