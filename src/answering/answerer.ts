@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { cannedText } from "#domain/canned.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
@@ -60,6 +61,9 @@ export async function judge(
   signal: AbortSignal,
 ): Promise<{ readonly found: Found; readonly extract: Composed | undefined }> {
   const found = await retrieve(index, lookup, signal);
+  // To rank and to put together each take a millisecond or two, and other requests have their turn between.
+  await turn();
+  signal.throwIfAborted();
   const count = lookup.topK + passagesBeyond;
   const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
   signal.throwIfAborted();

@@ -52,7 +52,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    text: withoutPersonalData(lookup.text),
+    text: () => withoutPersonalData(lookup.text),
     // A name or an address is no misspelt word, however near it is to one.
     misspelt: question.words.filter(
       ({ word, term }) =>

@@ -3,8 +3,8 @@ import { parentPort } from "node:worker_threads";
 import type { ThreadReply } from "./call-thread.ts";
 
 /** The other end of call-thread.ts: does one call after the other until the thread is ended. */
-export function answerCalls<Call, Result>(perform: (call: Call) => Result): void {
-  stepBack();
+export function answerCalls<Call, Result>(perform: (call: Call) => Result, priority: ThreadPriority): void {
+  stepBack(priority);
   parentPort?.on("message", (call: Call) => {
     parentPort?.postMessage(reply(perform, call));
   });
@@ -20,12 +20,15 @@ function reply<Call, Result>(perform: (call: Call) => Result, call: Call): Threa
   }
 }
 
-const behind = 10;
+/** Somebody waits for the answers, or nobody does. */
+export type ThreadPriority = "answers" | "background";
+
+const niceness = { answers: 5, background: 10 } as const;
 
 /**
  * Where processors are few, the thread that answers requests goes first: its turns are short. On Linux a process's
  * threads have priorities of their own, and 0 is the one that asks; elsewhere it would be the whole process.
  */
-function stepBack(): void {
-  if (process.platform === "linux") setPriority(0, behind);
+function stepBack(priority: ThreadPriority): void {
+  if (process.platform === "linux") setPriority(0, niceness[priority]);
 }

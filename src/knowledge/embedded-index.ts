@@ -48,7 +48,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
   let file = openRepaired(path, log);
   // Two, so that no question waits for what is being written.
   const searching = createIndexThread({ path, log });
-  const writing = createIndexThread({ path, log, idleMs: 60_000 });
+  const writing = createIndexThread({ path, log, priority: "background", idleMs: 60_000 });
   const runs = new Map<string, Run>();
   let remaking: Promise<void> | undefined;
   /** Which file it is: a failure of one that was replaced meanwhile is no reason to replace it again. */

@@ -27,9 +27,10 @@ export function createHybridIndex({
   readonly log: Log;
 }): KnowledgeIndex {
   async function near({ text, workspaceId, limit, signal }: SearchRequest): Promise<readonly Near[]> {
-    if (text === undefined || limit === 0 || text.trim() === "") return [];
+    const asked = limit === 0 ? "" : (text?.() ?? "").slice(0, questionCharactersMax);
+    if (asked.trim() === "") return [];
     try {
-      const [vector] = await embedder.embed([text.slice(0, questionCharactersMax)], "question", signal);
+      const [vector] = await embedder.embed([asked], "question", signal);
       return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax, signal);
     } catch (error) {
       if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;

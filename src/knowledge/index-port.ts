@@ -28,8 +28,8 @@ export interface SearchRequest {
    * passage has, the index looks for words of the workspace that are written almost alike.
    */
   readonly misspelt?: readonly Word[];
-  /** The question as it was asked, for what understands more than words. */
-  readonly text?: string;
+  /** The question as it was asked, without personal data, for what understands more than words. */
+  readonly text?: () => string;
   /** Only passages of these documents, when given. */
   readonly documentIds?: readonly string[];
   /** The asker's tags: a document with tags of its own is found by those only who have one of them. */

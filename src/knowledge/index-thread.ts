@@ -1,10 +1,12 @@
 import type { Log } from "#engine/ports.ts";
+import type { ThreadPriority } from "./answer-calls.ts";
 import type { CallThread } from "./call-thread.ts";
 import { createCallThread } from "./call-thread.ts";
 import type { IndexCall, IndexResults } from "./index-calls.ts";
 
 export interface ThreadTask {
   readonly path: string;
+  readonly priority: ThreadPriority;
 }
 
 /** Works on the index's file in a thread of its own. */
@@ -15,6 +17,8 @@ export interface IndexThread extends Pick<CallThread<IndexCall, unknown>, "start
 export interface IndexThreadOptions {
   readonly path: string;
   readonly log: Log;
+  /** Absent: somebody waits for the answers. */
+  readonly priority?: ThreadPriority;
   readonly entry?: URL;
   readonly searchMs?: number;
   readonly writeMs?: number;
@@ -24,10 +28,10 @@ export interface IndexThreadOptions {
 /** Questions go before what is written: that can be much, and is cut into pieces for it. */
 export function createIndexThread(options: IndexThreadOptions): IndexThread {
   const { path, log, entry = new URL("./index-worker.ts", import.meta.url), idleMs } = options;
-  const { searchMs = 10_000, writeMs = 120_000 } = options;
+  const { searchMs = 10_000, writeMs = 120_000, priority = "answers" } = options;
   const thread = createCallThread<IndexCall, IndexResults[IndexCall["kind"]]>({
     entry,
-    data: { path } satisfies ThreadTask,
+    data: { path, priority } satisfies ThreadTask,
     name: "the search index",
     log,
     isUrgent: ({ kind }) => kind === "search",

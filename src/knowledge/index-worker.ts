@@ -7,7 +7,7 @@ import type { ThreadTask } from "./index-thread.ts";
 
 // Entry of the thread that index-thread.ts starts.
 
-const { path } = workerData as ThreadTask;
+const { path, priority } = workerData as ThreadTask;
 const file = openIndexFile(path);
 
-answerCalls((call: IndexCall) => perform(file, call));
+answerCalls((call: IndexCall) => perform(file, call), priority);

@@ -3,4 +3,4 @@ import { nearest } from "./vector-thread.ts";
 
 // Entry of the thread that vector-thread.ts starts.
 
-answerCalls(nearest);
+answerCalls(nearest, "answers");

@@ -159,6 +159,7 @@ export const importRules: readonly ImportRule[] = [
       "stemmer",
       "@orama/",
       "node:crypto",
+      "node:timers/promises",
     ],
   },
   {
