@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import type { Word } from "#answering/terms.ts";
 import { mayEnter } from "./audience-gate.ts";
-import type { Candidate, SearchRequest, SearchResult } from "./index-port.ts";
+import type { Candidate, IndexSearch, SearchResult } from "./index-port.ts";
 import { withWords } from "./passage-words.ts";
 import { createVocabulary, isSpelt, partMin } from "./spelling.ts";
 import type { Vocabulary } from "./spelling.ts";
@@ -46,7 +46,7 @@ export interface IndexFile {
   replace(workspaceId: string, view: number, changes: readonly DocumentChange[]): boolean;
   finish(workspaceId: string, view: number): boolean;
   drop(workspaceId: string): void;
-  search(request: Omit<SearchRequest, "signal">): SearchResult;
+  search(request: IndexSearch): SearchResult;
   close(): void;
 }
 
@@ -338,7 +338,7 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
 
 function searchTables(
   tables: Tables,
-  request: Omit<SearchRequest, "signal">,
+  request: IndexSearch,
   vocabularyOf: () => Vocabulary,
 ): SearchResult {
   const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };

@@ -40,6 +40,9 @@ export interface SearchRequest {
   readonly signal?: AbortSignal;
 }
 
+/** What can be asked of another thread. */
+export type IndexSearch = Omit<SearchRequest, "signal" | "text">;
+
 export interface Candidate {
   readonly chunkId: string;
   readonly documentId: string;
