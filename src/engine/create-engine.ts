@@ -230,7 +230,12 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return () => announce(effects);
     },
     async speak(rows) {
-      for (const row of rows) announce(await speak(dependencies, row));
+      for (const row of rows) {
+        checkpoint("speak.before");
+        const effects = await speak(dependencies, row);
+        checkpoint("speak.stored");
+        announce(effects);
+      }
     },
     async abandonSpeech(tx, row, reason, now) {
       const effects = await abandonSpeech(tx, search, row, reason, now);
