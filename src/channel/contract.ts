@@ -87,6 +87,16 @@ export interface ChannelAdapter {
   /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
   remove?(externalId: string, context: SendContext): Promise<void>;
   /**
+   * Brings the thread into this state, on platforms where conversations have one; no call where it is in it already. Called
+   * after everything that was sent before the change, and again after a failure. Same errors as {@link send}.
+   */
+  setState?(state: ThreadStanding, context: ThreadContext): Promise<void>;
+  /**
+   * Shows an agent's note to the people who work on the platform, and never to the customer. Called again after a failure,
+   * so it looks first whether the note is there. Same errors as {@link send}.
+   */
+  addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
+  /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
    */
@@ -104,6 +114,23 @@ export interface ReplyWindow {
   /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
   outside(message: OutboundMessage): readonly Part[] | string;
 }
+
+/** How a conversation stands on a platform that knows such states. */
+export type ThreadStanding =
+  | { readonly kind: "open" | "closed" }
+  /** Until then, epoch milliseconds; null: until the customer writes. */
+  | { readonly kind: "snoozed"; readonly until: number | null };
+
+export interface OutboundNote {
+  readonly id: string;
+  /** Plain text. */
+  readonly text: string;
+  readonly author: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+export type ThreadContext = Pick<SendContext, "thread" | "signal">;
 
 export interface TypingParty {
   readonly role: "assistant" | "agent";
@@ -136,6 +163,11 @@ export type Inbound =
        * its error is shown to the operator.
        */
       register?(signal: AbortSignal): Promise<void>;
+      /**
+       * Runs beside the deliveries and after `register`, in one process at a time, until `signal` aborts: looks for what was
+       * not delivered.
+       */
+      run?(signal: AbortSignal): Promise<void>;
     }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
@@ -264,6 +296,24 @@ export type InboundEvent =
       readonly thread: string;
       readonly sentAt: number;
       readonly text: string;
+      /** Who has written it there; absent: nobody. */
+      readonly author?: { readonly email: string };
+    }
+  /**
+   * The platform's people have changed how the conversation stands, or who has it. Nothing happens where there is no such
+   * thread; and what comes from the platform is not sent back to it.
+   */
+  | {
+      readonly kind: "state";
+      readonly externalId: string;
+      readonly thread: string;
+      readonly sentAt: number;
+      /** `taken`: by `by`. `released`: the bot may answer again. `ours`: our own change came back; only its order counts. */
+      readonly change: ThreadStanding | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
+      /** Null: nobody in person. */
+      readonly by: { readonly email: string; readonly name: string | null } | null;
+      /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */
+      readonly order: string;
     }
   | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
