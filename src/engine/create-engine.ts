@@ -33,6 +33,8 @@ import type {
   Tx,
   Wake,
 } from "./ports.ts";
+import { abandonRedirect, redirect } from "./redirect.ts";
+import { viewWindow } from "./reply-window.ts";
 import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
@@ -95,6 +97,7 @@ export interface EngineWork {
   deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Says what rules have to say to customers. */
   speak(rows: readonly OutboxRow[]): Promise<void>;
+  redirect(rows: readonly OutboxRow[]): Promise<void>;
   file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** What these return is to be called when what they stored is durable. */
@@ -104,6 +107,7 @@ export interface EngineWork {
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
+  abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
   abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
@@ -226,10 +230,22 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return () => announce(effects);
     },
     async speak(rows) {
-      for (const row of rows) announce(await speak(dependencies, row));
+      for (const row of rows) {
+        checkpoint("speak.before");
+        const effects = await speak(dependencies, row);
+        checkpoint("speak.stored");
+        announce(effects);
+      }
     },
     async abandonSpeech(tx, row, reason, now) {
       const effects = await abandonSpeech(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async redirect(rows) {
+      for (const row of rows) announce(await redirect(dependencies, row));
+    },
+    async abandonRedirect(tx, row, now) {
+      const effects = await abandonRedirect(tx, search, row, now);
       return () => announce(effects);
     },
     async file(rows, signal) {
@@ -336,6 +352,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return acted;
     },
     desk: createOffice(dependencies),
+    window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.

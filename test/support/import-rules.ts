@@ -161,6 +161,7 @@ export const importRules: readonly ImportRule[] = [
       "stemmer",
       "@orama/",
       "node:crypto",
+      "node:timers/promises",
     ],
   },
   {
