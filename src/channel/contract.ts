@@ -1,11 +1,18 @@
-import type { IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Source } from "#domain/message.ts";
-import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
+import type {
+  OutboundNote,
+  RecentThread,
+  ThreadMessage,
+  ThreadSignal,
+  ThreadStanding,
+  ThreadState,
+} from "./threads.ts";
+import type { SiteRoute, SiteSocket, SiteUploads, WebRequest, WebResponse } from "./web.ts";
 
-export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
+export type * from "./threads.ts";
+export type * from "./web.ts";
 
 /**
  * What a channel adapter is. An adapter knows its platform and nothing of the engine: it turns deliveries of the
@@ -115,21 +122,6 @@ export interface ReplyWindow {
   outside(message: OutboundMessage): readonly Part[] | string;
 }
 
-/** How a conversation stands on a platform that knows such states. */
-export type ThreadStanding =
-  | { readonly kind: "open" | "closed" }
-  /** Until then, epoch milliseconds; null: until the customer writes. */
-  | { readonly kind: "snoozed"; readonly until: number | null };
-
-export interface OutboundNote {
-  readonly id: string;
-  /** Plain text. */
-  readonly text: string;
-  readonly author: string;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
-}
-
 export type ThreadContext = Pick<SendContext, "thread" | "signal">;
 
 export interface TypingParty {
@@ -178,41 +170,6 @@ export type Inbound =
       readonly socket?: SiteSocket;
       readonly uploads?: SiteUploads;
     };
-
-export interface WebRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they came: signatures are made over them. */
-  readonly body: Buffer;
-  readonly remoteAddress: string;
-}
-
-export interface WebResponse {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
-}
-
-/** A GET route below the adapter's own prefix. `path` may end in `/*`. */
-export interface SiteRoute {
-  readonly path: string;
-  handle(request: WebRequest): Promise<WebResponse> | WebResponse;
-}
-
-/** Files that a customer's browser sends: a POST whose body is the file, and the OPTIONS that ask for leave before. */
-export interface SiteUploads {
-  readonly path: string;
-  /** `signal` aborts when the browser is gone. What is not read of the body is thrown away. */
-  handle(request: Omit<WebRequest, "body">, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WebResponse>;
-}
-
-export interface SiteSocket {
-  readonly path: string;
-  /** The handshake as it came; the adapter answers it, or refuses it with an HTTP status. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): void;
-}
 
 /** A customer as the platform names them. */
 export interface Sender {

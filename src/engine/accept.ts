@@ -23,7 +23,7 @@ import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
-import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
+import { noteFromThere, takeState } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -178,12 +178,7 @@ export async function acceptAll(
       }
       case "state": {
         if (row === undefined) return nothing;
-        const newest = orders.get(row.id) ?? (await newestOrder(tx, account.id, row.id));
-        orders.set(row.id, newest > event.order ? newest : event.order);
-        // Our own change is here already, and nothing that came before it counts any more.
-        if (event.order > newest && event.change.kind !== "ours") {
-          applyStanding(changes.track(row, workspace.settings, false), event, account.channel, now);
-        }
+        await takeState(tx, changes.track(row, workspace.settings, false), event, account, orders, now);
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {

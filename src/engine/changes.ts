@@ -3,7 +3,7 @@ import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import { standingChannels, standingOf, transitionEvent } from "#domain/lifecycle.ts";
+import { transitionEvent } from "#domain/lifecycle.ts";
 import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
@@ -24,6 +24,8 @@ import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import { redirectWork } from "./redirect-work.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
+import type { PlatformStanding } from "./platform-work.ts";
+import { standingOfRow, worksThere } from "./platform-work.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
@@ -94,19 +96,6 @@ export interface Draft {
   asRule<T>(work: () => T): T;
 }
 
-/** A snooze is another one when its end is. */
-export type PlatformStanding =
-  | { readonly kind: "open" | "closed" }
-  | { readonly kind: "snoozed"; readonly until: number | null };
-
-const standingText = (standing: PlatformStanding): string =>
-  standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
-
-export function standingOfRow({ status, snoozed_until: until }: ConversationRow): PlatformStanding {
-  const kind = standingOf(status);
-  return kind === "snoozed" ? { kind, until } : { kind };
-}
-
 interface Tracked extends Draft {
   readonly row: ConversationRow;
   readonly settings: WorkspaceSettings;
@@ -171,10 +160,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       standsThere(standing) {
         draft.there = standing;
       },
-      noteThere(id) {
-        draft.notesThere.push(id);
-        draft.changed = true;
-      },
+      noteThere: (id) => draft.notesThere.push(id),
       mirror(item) {
         draft.items.push(item);
         draft.changed = true;
@@ -425,7 +411,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
-      works.push(...worksThere(draft, now));
+      works.push(...worksThere(draft, sendLane(row.id), now));
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
@@ -509,22 +495,6 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     },
     flush,
   };
-}
-
-/** After what is said before it, and before what is said later: in the lane of the messages. */
-function worksThere({ row, there, notesThere }: Tracked, now: number): readonly NewWork[] {
-  if (!standingChannels.has(row.channel)) return [];
-  const lane = sendLane(row.id);
-  const works: NewWork[] = notesThere.map((noteId) => ({
-    lane,
-    kind: "note-there",
-    payload: { conversationId: row.id, noteId },
-    dueAt: now,
-  }));
-  if (standingText(standingOfRow(row)) !== standingText(there)) {
-    works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
-  }
-  return works;
 }
 
 const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);
