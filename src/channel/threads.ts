@@ -49,18 +49,3 @@ export interface ThreadState {
 export type ThreadSignal =
   /** There is something after what you showed, or who answers has changed. */
   { readonly kind: "changed" } | { readonly kind: "typing"; readonly who: TypingParty };
-
-/** How a conversation stands on a platform that knows such states. */
-export type ThreadStanding =
-  | { readonly kind: "open" | "closed" }
-  /** Until then, epoch milliseconds; null: until the customer writes. */
-  | { readonly kind: "snoozed"; readonly until: number | null };
-
-export interface OutboundNote {
-  readonly id: string;
-  /** Plain text. */
-  readonly text: string;
-  readonly author: string;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
-}

@@ -8,10 +8,10 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
+import { standingOfRow } from "./platform-standing.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { noteProblem } from "./failures.ts";
-import { standingOfRow } from "./platform-work.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { claim, insertNote } from "./update.ts";
 import { settingsIn } from "./workspaces.ts";
@@ -21,24 +21,8 @@ import { settingsIn } from "./workspaces.ts";
 
 type StateEvent = Extract<InboundEvent, { kind: "state" }>;
 
-/** Does a platform's change here, unless a later one was told before. `orders`: of those told in this very transaction. */
-export async function takeState(
-  tx: Tx,
-  draft: Draft,
-  event: StateEvent,
-  account: { readonly id: string; readonly channel: Channel },
-  orders: Map<string, string>,
-  now: number,
-): Promise<void> {
-  const { id } = draft.row;
-  const newest = orders.get(id) ?? (await newestOrder(tx, account.id, id));
-  orders.set(id, newest > event.order ? newest : event.order);
-  // Our own change is here already, and nothing that came before it counts any more.
-  if (event.order > newest && event.change.kind !== "ours") applyStanding(draft, event, account.channel, now);
-}
-
 /** The largest order of the changes that this platform has told so far. */
-async function newestOrder(tx: Tx, accountId: string, conversationId: string): Promise<string> {
+export async function newestOrder(tx: Tx, accountId: string, conversationId: string): Promise<string> {
   const rows = await tx
     .selectFrom("inbound_events")
     .select("payload")
@@ -55,7 +39,7 @@ async function newestOrder(tx: Tx, accountId: string, conversationId: string): P
 }
 
 /** Does here what was done there. What the lifecycle does not know of is passed over: nobody there could mend it. */
-function applyStanding(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
+export function applyStanding(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
   const { row } = draft;
   const actor: Actor = by === null ? systemActor(channel) : { type: "agent", id: by.email, name: by.name };
   switch (change.kind) {
