@@ -30,6 +30,11 @@ const stops = new Map<WordLanguage, ReadonlySet<string>>(
   wordLanguages.map((language) => [language, stopsOf(language)] as const),
 );
 
+/** All of them. */
+export function stopWordsOf(language: WordLanguage): ReadonlySet<string> {
+  return stops.get(language) ?? englishStopWords;
+}
+
 /** Words that carry no subject of their own, as {@link plain} makes them. */
 export function isStopWord(language: WordLanguage, word: string): boolean {
   return stops.get(language)?.has(word) === true;
