@@ -44,7 +44,7 @@ export function understand(
     own,
     words,
     borrowed,
-    details: detailsIn(text),
+    details: detailsIn(text, language),
     counted: countedIn(text),
     language,
     asks: kindOf(text),

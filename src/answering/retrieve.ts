@@ -6,7 +6,7 @@ import { isSpelt } from "#knowledge/spelling.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { weighTerms, withSynonyms } from "./asked-terms.ts";
 import { confidenceOf } from "./confidence.ts";
-import { withoutDenial } from "./denial.ts";
+import { askedPart } from "./framing.ts";
 import { maskPersonalData } from "./model/personal-data.ts";
 import { readQuestion } from "./readings.ts";
 import type { Understood } from "./question.ts";
@@ -47,7 +47,7 @@ export async function retrieve(
   mayBeSlips = true,
 ): Promise<Found> {
   const synonyms = synonymsOf(lookup.settings?.synonyms);
-  const text = withoutDenial(lookup.text);
+  const text = askedPart(lookup.text);
   const question = await readQuestion(index, { ...lookup, text }, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
   const request: SearchRequest = {

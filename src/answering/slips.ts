@@ -11,7 +11,9 @@ const swappedMin = 3;
 /** Of such words a letter can be missing and nothing else be meant: "wich", "shoud"; "hat" is not "that". */
 const missingFrom = 5;
 /** How these are typed in a hurry, where no document has the word. */
-const hasty = new Map(Object.entries({ wat: "what", wht: "what", wut: "what", wen: "when", hw: "how", whr: "where" }));
+const hasty = new Map(
+  Object.entries({ wat: "what", wht: "what", wut: "what", wen: "when", hw: "how", whr: "where", r: "are" }),
+);
 
 const lettersIn = (word: string): string => [...word].toSorted().join("");
 const byLetters = new Map<WordLanguage, ReadonlyMap<string, readonly string[]>>();

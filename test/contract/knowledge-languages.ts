@@ -37,6 +37,7 @@ const languageSets: readonly LanguageSet[] = [
       ["Wie lange habe ich Garantie auf mein Gerät?", "Garantie"],
       ["Ich habe mein Passwort vergessen", "Passwort vergessen"],
       ["Ruecksendung", "Rücksendungen"],
+      ["Meine Bestellnummer ist AX-99321-2031, wie lange gilt die Garantie?", "Garantie"],
     ],
     followUps: [
       ["Geben Sie Garantie auf Geräte?", "und wie lange ist das?", "Garantie"],
@@ -59,6 +60,7 @@ const languageSets: readonly LanguageSet[] = [
       ["Je voudrais annuler ma commande", "Annuler une commande"],
       ["Quand serai-je remboursée ?", "Remboursements"],
       ["Où puis-je trouver mes factures ?", "Facture"],
+      ["Mon numéro de commande est FR-88213-19, quand serai-je remboursé ?", "Remboursements"],
     ],
     followUps: [
       ["Comment se passe le remboursement ?", "Et ça prend combien de temps ?", "Remboursements"],
