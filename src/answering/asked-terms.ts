@@ -78,8 +78,10 @@ export function weighTerms(
     const alike = [...new Set(meant.flatMap((each) => [each, ...synonyms.groupOf(each)]))];
     const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
     const weight = found === 0 ? unknown : idf(found, chunkCount);
-    weights.set(term, share(term) * (isSoft(term) ? Math.min(weight, softShare * unknown) : weight));
-    if (alike.length > 0) guessed += guessCost * Math.max(0, unknown - weight);
+    // "diffrence" says as little as what it was meant for.
+    const soft = isSoft(term) || (meant.length > 0 && meant.every((each) => isSoft(each)));
+    weights.set(term, share(term) * (soft ? Math.min(weight, softShare * unknown) : weight));
+    if (alike.length > 0 && !soft) guessed += guessCost * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
     for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
     for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });

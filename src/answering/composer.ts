@@ -1,11 +1,9 @@
-import type { CannedKey } from "#domain/spoken.ts";
-import { cannedText } from "#domain/canned.ts";
 import type { Source } from "#domain/message.ts";
 import type { Answer, Lookup, Question } from "#engine/ports.ts";
 import type { Composed } from "./compose.ts";
 import type { Found } from "./retrieve.ts";
 import type { Ranked } from "./ranking.ts";
-import { spokenLanguage } from "./spoken-language.ts";
+import { saidTo } from "./spoken-language.ts";
 
 /** A question for which the documents hold enough. */
 export interface Judged {
@@ -24,13 +22,7 @@ export interface Composer {
 }
 
 export const sourcesMax = 5;
-/** In the language that the customer writes. */
-const said = (question: Question, key: CannedKey): string => {
-  const before = question.history.filter(({ role }) => role === "user").map(({ content }) => content);
-  return cannedText(question.settings, spokenLanguage([question.text, ...before.toReversed()]), key);
-};
-
-export const uncertainPreface = (question: Question): string => `${said(question, "uncertain")}\n\n`;
+export const uncertainPreface = (question: Question): string => `${saidTo(question, "uncertain")}\n\n`;
 export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
   skillsFired: ["knowledge_search"],
   tokensUsed: 0,
@@ -40,7 +32,7 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
 export function unknownAnswer(question: Question, found: Found): Answer {
   return {
     ...searched,
-    text: said(question, "unknown"),
+    text: saidTo(question, "unknown"),
     sources: found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
     confidence: "low",
     answered: false,

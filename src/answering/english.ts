@@ -9,7 +9,8 @@ export const englishStopWords: ReadonlySet<string> = new Set(
   same shall she should shouldnt so some somebody someone something still such t tell than thank thanks that thats the
   their theirs them themselves then there theres these they thing things this those through to too under until up upon us
   very via want wants was wasnt we well were werent what whats when where wheres whether which while who whom whose why
-  will with within without wont would wouldnt yes yet you youd youll your youre yours yourself yourselves youve`
+  will with within without wont would wouldnt yes yet you youd youll your youre yours yourself yourselves youve
+  u ur pls plz thx wanna gonna gotta cuz coz idk`
     .split(/\s+/)
     .filter((word) => word !== ""),
 );

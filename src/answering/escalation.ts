@@ -3,13 +3,15 @@ import { fold } from "./terms.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
-/** Words that turn the wish for a person into its opposite, when they stand shortly before it: English, German, French, Spanish. */
+/** Words that turn the wish for a person into its opposite, when they stand shortly before it. */
 const negations = setOf(
   `not no never dont doesnt didnt cant cannot wont wouldnt shouldnt neednt needn isnt without avoid stop
   hate nobody nor neither
   nicht kein keine keinen keinem keiner keinesfalls keineswegs nie niemals ohne statt anstatt weder
   ne pas jamais sans aucun aucune ni
-  nunca jamas sin ningun ninguna tampoco`,
+  nunca jamas sin ningun ninguna tampoco
+  non senza nessun nessuno nessuna nao nem sem nenhum nenhuma
+  niet geen zonder nooit inte ingen utan aldrig ikke uden uten aldri ei ala ilman не без никогда`,
 );
 /** French puts two around its verb; the apostrophe of "n'ai" is gone by now. */
 const frenchNe = /^n(?:ai|as|avons|avez|ont|est|etes|aime|en|y)$/u;
@@ -19,6 +21,9 @@ const trailingReach = 4;
 /** After these the negation belongs to something else: "this does not work, I want a human". */
 const clauseEnd =
   /[.,;:!?¡¿\n()–—]|(?:^|\s)(?:but|so|and|because|then|please|just|let|lemme|connect|get|give|aber|sondern|sonst|und|weil|denn|also|dann|bitte|mais|donc|et|alors|car|veuillez|pero|sino|y|entonces|porque)(?=\s|$)/u;
+/** So does a wish of its own, with or without a comma: "non funziona voglio parlare con una persona". */
+const wish =
+  /(?:^|\s)(?:i want|i need|ich will|je veux|yo quiero|io voglio|eu quero|ik wil|jag vill|jeg vil|mina haluan|я хочу)(?=\s|$)|^\s*\S+\s(?:.*\s)?(?:quiero|voglio|vorrei|quero|haluan|хочу)(?=\s|$)/u;
 const negationReach = 6;
 
 interface Word {
@@ -65,7 +70,9 @@ function isDenied(folded: string, words: readonly Word[], at: number): boolean {
   const phraseStart = words[at]?.start ?? 0;
   for (let before = at - 1; before >= Math.max(0, at - negationReach); before -= 1) {
     const word = words[before];
-    if (word === undefined || clauseEnd.test(folded.slice(word.end, phraseStart))) return false;
+    if (word === undefined) return false;
+    const between = folded.slice(word.end, phraseStart);
+    if (clauseEnd.test(between) || wish.test(between)) return false;
     // "no" is Spanish for "not", but "no puedo hablar con una persona?" asks for it.
     const next = words[before + 1]?.text;
     const passedOver = (word.text === "rather" && next === "than") || (word.text === "instead" && next === "of");
@@ -89,11 +96,13 @@ function isDeniedAfter(folded: string, words: readonly Word[], last: number): bo
   return false;
 }
 
-const whys = setOf("why if warum wieso weshalb wenn falls pourquoi si porque");
-const cans = setOf(
-  "can could may why kann konnte darf konnen puis peux pourrais peut puedo podria puede podemos podrian",
+const whys = setOf(
+  "why if warum wieso weshalb wenn falls pourquoi si porque perche waarom varfor hvorfor miksi почему",
 );
-const pronouns = setOf("i you we there someone ich man wir je on nous tu vous");
+const cans = setOf(
+  "can could may why kann konnte darf konnen puis peux pourrais peut puedo podria puede podemos podrian posso possiamo podemos kan kunnen far voinko могу можно",
+);
+const pronouns = setOf("i you we there someone ich man wir je on nous tu vous ik we jag vi jeg я мы");
 const turned = setOf("cant dont wont isnt doesnt cannot");
 
 /** "can't I", "why don't you let me": a negation in a question asks for the thing. */

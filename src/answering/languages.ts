@@ -1,66 +1,21 @@
-import { stopwords as danish } from "@orama/stopwords/danish";
-import { stopwords as dutch } from "@orama/stopwords/dutch";
-import { stopwords as finnish } from "@orama/stopwords/finnish";
-import { stopwords as french } from "@orama/stopwords/french";
-import { stopwords as german } from "@orama/stopwords/german";
-import { stopwords as italian } from "@orama/stopwords/italian";
-import { stopwords as norwegian } from "@orama/stopwords/norwegian";
-import { stopwords as portuguese } from "@orama/stopwords/portuguese";
-import { stopwords as russian } from "@orama/stopwords/russian";
-import { stopwords as spanish } from "@orama/stopwords/spanish";
-import { stopwords as swedish } from "@orama/stopwords/swedish";
 import { englishStopWords, fold } from "./english.ts";
+import type { WordLanguage } from "./language-facts.ts";
+import { languageFacts, wordLanguages } from "./language-facts.ts";
 
-/** Languages whose words are known in their forms. Texts of any other are compared word by word. */
-export const wordLanguages = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "fi", "ru"] as const;
-export type WordLanguage = (typeof wordLanguages)[number];
+export { wordLanguages } from "./language-facts.ts";
+export type { WordLanguage } from "./language-facts.ts";
 
 const split = (words: string): string[] => words.split(/\s+/).filter((word) => word !== "");
-
-/** Words of questions that say nothing of what is asked, and that the lists of the package do not have. */
-const asking: Readonly<Record<Exclude<WordLanguage, "en">, string>> = {
-  de: `wie was wer wen wem wessen wo wohin woher wann warum wieso weshalb welche kann können möchte möchten bitte gibt geht
-    eigentlich mal habt dürfen darf müssen sollen danke hallo lange oft ihn wäre würde eure`,
-  fr: `comment quand où pourquoi combien quoi dont est-ce puis peux peut pouvez pouvons dois doit faut faire fait voudrais
-    veux avoir être merci bonjour svp plus très si donc alors lorsque jusque qu`,
-  es: `cómo qué cuál cuáles cuándo dónde quién quiénes cuánto cuánta puedo puede pueden quiero quisiera hacer tengo debo gracias
-    hola favor necesito`,
-  it: `come cosa quando dove chi perché quanto quanta quali posso può possono puoi vorrei voglio devo fare essere avere grazie
-    ciao favore c'è dell all nell dall sull quest`,
-  pt: `como que qual quais quando onde quem porque porquê quanto quanta quantos posso pode podem quero queria gostaria fazer
-    tenho devo obrigado obrigada olá favor preciso vocês`,
-  nl: `hoe wat wie waar wanneer waarom welke welk hoeveel kan kunt mag wil graag alstublieft bedankt hallo jullie zijn is moeten
-    krijg er ik mijn`,
-  sv: `hur vad vem var när varför vilken vilka vilket kan får vill behöver tack hej snälla måste finns gör man mitt mina`,
-  da: `hvordan hvad hvem hvor hvornår hvorfor hvilken hvilke hvilket kan får tak hej venligst gør findes mit mine mig man har`,
-  nb: `hvordan hva hvem hvor når hvorfor hvilken hvilke hvilket kan får takk hei vennligst gjør finnes mitt mine man jeg`,
-  fi: `miten mikä mitä kuka missä milloin miksi kuinka voinko voiko voin haluan kiitos hei pitää onko paljonko`,
-  ru: `как что кто где когда почему зачем сколько какой какая какие могу можно нужно хочу пожалуйста спасибо здравствуйте мне
-    мой моя мои ли это есть`,
-};
 
 /** Words of the lists that customers of a support ask for. */
 const asked = new Set(
   split("cuenta cuentas tiempo trabajo horas dias días nuevo nueva nuevos nuevas uso usar país nulla"),
 );
 
-const lists: Readonly<Record<Exclude<WordLanguage, "en">, readonly string[]>> = {
-  de: german,
-  fr: french,
-  es: spanish,
-  it: italian,
-  pt: portuguese,
-  nl: dutch,
-  sv: swedish,
-  da: danish,
-  nb: norwegian,
-  fi: finnish,
-  ru: russian,
-};
-
 function stopsOf(language: WordLanguage): ReadonlySet<string> {
   if (language === "en") return englishStopWords;
-  const words = [...lists[language], ...split(asking[language])].filter((word) => !asked.has(word));
+  const { stops: listed, asking } = languageFacts[language];
+  const words = [...listed, ...split(asking)].filter((word) => !asked.has(word));
   return new Set(words.map((word) => plain(language, word)));
 }
 
@@ -75,23 +30,16 @@ const stops = new Map<WordLanguage, ReadonlySet<string>>(
   wordLanguages.map((language) => [language, stopsOf(language)] as const),
 );
 
+/** All of them. */
+export function stopWordsOf(language: WordLanguage): ReadonlySet<string> {
+  return stops.get(language) ?? englishStopWords;
+}
+
 /** Words that carry no subject of their own, as {@link plain} makes them. */
 export function isStopWord(language: WordLanguage, word: string): boolean {
   return stops.get(language)?.has(word) === true;
 }
 
-/** Signs that only some languages write. */
-const signs: Readonly<Partial<Record<WordLanguage, RegExp>>> = {
-  de: /[äöüß]/u,
-  fr: /[çêèùœîôû]|\b(?:qu|l|d|j|n|c)['’]/u,
-  es: /[ñ¿¡áíóé]/u,
-  it: /[àèìòù]|\b(?:dell|all|nell|dall|un|l)['’]/u,
-  pt: /[ãõçêâ]/u,
-  sv: /[åäö]/u,
-  da: /[æøå]/u,
-  nb: /[æøå]/u,
-  fi: /[äö]/u,
-};
 const signCount = 0.9;
 const wordsReadMax = 400;
 /** Of prose, a third and more are such words. */
@@ -123,7 +71,7 @@ export function guessLanguages(text: string): Guess {
   const scores = wordLanguages.map((language) => {
     let score = 0;
     for (const word of words) if (isStopWord(language, plain(language, word))) score += 1;
-    if (signs[language]?.test(lower) === true) score += signCount;
+    if (language !== "en" && languageFacts[language].signs?.test(lower) === true) score += signCount;
     return { language, score };
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);

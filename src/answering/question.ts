@@ -1,9 +1,10 @@
 import { detailsIn } from "./details.ts";
+import { leansOnBefore, withoutMeasure } from "./follow-up.ts";
 import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
 import type { Word } from "./terms.ts";
-import { contentWordsOf, isSoft, termsOf, wordsOf } from "./terms.ts";
+import { contentWordsOf, termsOf, wordsOf } from "./terms.ts";
 
 /** A question as it is searched for. */
 export interface Understood {
@@ -24,14 +25,7 @@ export interface Understood {
 
 /** A follow-up leans on a question that was asked at most so many messages ago. */
 const historyReach = 6;
-const followUpWordsMax = 12;
-const followUpTermsMax = 3;
 const termsMax = 40;
-
-const pointing = /(?:^|\s)(?:it|its|that|this|they|them|their|those|these|one|ones|there|he|she|his|her|same)(?=\s|$)/u;
-const continuing = /^(?:and|but|or|so|also|what about|how about|what if|why)(?=\s|$)/u;
-/** Begins a question of its own as well: "How long does delivery take?" is whole, "How long in all?" is not. */
-const measured = /^(?:which|how long|how much|how many|when|where)(?=\s|$)/u;
 
 export function understand(
   text: string,
@@ -39,31 +33,27 @@ export function understand(
   synonyms: Synonyms = synonymsOf(),
   language: WordLanguage = "en",
 ): Understood {
-  const words = ownWords(text, synonyms, language);
+  const asked = ownWords(withoutMeasure(text, language), synonyms, language);
+  const subject = asked.map(({ term }) => term);
+  const borrowed = borrowedTerms(text, subject, history, synonyms, language);
+  // Where nothing else is asked, the words that ask how much are all there is. In English they are words of any question.
+  const isMeasured = borrowed.length > 0 || (language === "en" && asked.length > 0);
+  const words = isMeasured ? asked : ownWords(text, synonyms, language);
   const own = words.map(({ term }) => term);
   return {
     own,
     words,
-    borrowed: borrowedTerms(text, own, history, synonyms, language),
-    details: detailsIn(text),
+    borrowed,
+    details: detailsIn(text, language),
     counted: countedIn(text),
     language,
     asks: kindOf(text),
   };
 }
 
-/** "How long does it take" asks for a time; that it says "long" and "take" is no reason to look for these words. */
-const measuring =
-  /\bhow (?:long|much|many|old|big|large|far|often|high|fast|soon|quickly)\b(?:\s+(?:time|does|do|will|would|is|it|the|a)\b)*/giu;
-const taking = /\btak(?:es?|ing)\b/giu;
-
 /** One word for each stem. */
 function ownWords(text: string, synonyms: Synonyms, language: WordLanguage): Word[] {
-  const asking = text.replaceAll(measuring, " ");
-  const rest = asking === text ? text : asking.replaceAll(taking, " ");
-  const asked = contentWordsOf(rest, language);
-  // Where nothing else is asked, these words are all there is.
-  const words = asked.length > 0 ? asked : contentWordsOf(text, language);
+  const words = contentWordsOf(text, language);
   const terms = new Set(synonyms.read(words.map(({ term }) => term)));
   return [...terms]
     .slice(0, termsMax)
@@ -77,18 +67,13 @@ function borrowedTerms(
   synonyms: Synonyms,
   language: WordLanguage,
 ): string[] {
-  const words = wordsOf(text);
-  const joined = words.join(" ");
-  const leans =
-    own.length === 0 ||
-    (own.length <= followUpTermsMax && pointing.test(joined)) ||
-    (own.length === 1 && (continuing.test(joined) || (measured.test(joined) && own.every(isSoft))));
-  if (!leans || words.length > followUpWordsMax) return [];
+  if (!leansOnBefore(text, own, language)) return [];
   for (const message of history.slice(-historyReach).toReversed()) {
     if (message.role !== "user") continue;
-    const terms = [...new Set(synonyms.read(termsOf(message.content, language)))].filter((term) => !own.includes(term));
+    const terms = ownWords(withoutMeasure(message.content, language), synonyms, language).map(({ term }) => term);
+    const fresh = terms.filter((term) => !own.includes(term));
     // What only pointed elsewhere itself ("and that?") is passed over for what it pointed to.
-    if (terms.length > 0) return terms.slice(0, termsMax);
+    if (fresh.length > 0) return fresh;
   }
   return [];
 }

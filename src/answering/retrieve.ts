@@ -6,19 +6,18 @@ import { isSpelt } from "#knowledge/spelling.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { weighTerms, withSynonyms } from "./asked-terms.ts";
 import { confidenceOf } from "./confidence.ts";
+import { askedPart } from "./framing.ts";
 import { maskPersonalData } from "./model/personal-data.ts";
 import { readQuestion } from "./readings.ts";
 import type { Understood } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
 import { rank } from "./ranking.ts";
+import { withStopWordsRight } from "./slips.ts";
 import { synonymsOf } from "./synonyms.ts";
-import { isAlmostStopWord } from "./terms.ts";
 
 const candidatesMax = 50;
 /** What the customer asked before counts less than what they ask now. */
 const borrowedShare = 0.5;
-/** A word that no passage has, and that is one letter from a word which asks for nothing. */
-const slippedShare = 0.35;
 
 export interface Found {
   readonly question: Understood;
@@ -43,16 +42,22 @@ const withoutPersonalData = (text: string): string =>
   maskPersonalData([text], () => randomBytes(3).toString("hex")).texts[0] ?? "";
 
 /** Finds and ranks passages for a question. */
-export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: AbortSignal): Promise<Found> {
+export async function retrieve(
+  index: KnowledgeIndex,
+  lookup: Lookup,
+  signal?: AbortSignal,
+  mayBeSlips = true,
+): Promise<Found> {
   const synonyms = synonymsOf(lookup.settings?.synonyms);
-  const question = await readQuestion(index, lookup, synonyms, signal);
+  const text = askedPart(lookup.text);
+  const question = await readQuestion(index, { ...lookup, text }, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
   const request: SearchRequest = {
     workspaceId: lookup.workspaceId,
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    text: () => withoutPersonalData(lookup.text),
+    text: () => withoutPersonalData(text),
     // A name or an address is no misspelt word, however near it is to one.
     misspelt: question.words.filter(
       ({ word, term }) =>
@@ -62,6 +67,8 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     ...(signal === undefined ? {} : { signal }),
   };
   let result = await index.search(request);
+  const right = mayBeSlips ? rightlyWritten(text, question, result) : text;
+  if (right !== text) return retrieve(index, { ...lookup, text: right }, signal, false);
   // What a misspelt word was meant for can have synonyms of its own.
   const meant = [...(result.repaired?.values() ?? [])].flat();
   const more = withSynonyms(meant, synonyms).filter((term) => !meant.includes(term) && !request.terms.includes(term));
@@ -70,13 +77,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
   const beside = new Set(
     question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
   );
-  const slipped = new Set(
-    question.words
-      .filter(({ word, term }) => isUnknown(term, result) && isAlmostStopWord(word))
-      .map(({ term }) => term),
-  );
   const shareOf = (term: string): number => {
-    if (slipped.has(term)) return slippedShare;
     return question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
   };
   const asked = weighTerms(
@@ -98,8 +99,21 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
   };
 }
 
-function isUnknown(term: string, { frequency, repaired }: SearchResult): boolean {
-  return (frequency.get(term) ?? 0) === 0 && (repaired?.get(term) ?? []).length === 0;
+/** "Hwo do I …": what no passage has, and was meant for a word that asks for nothing, is no word to look for. */
+function rightlyWritten(
+  text: string,
+  { words, details, language }: Understood,
+  { frequency, repaired }: SearchResult,
+): string {
+  const own = words.filter(({ term }) => !details.some((each) => each.includes(term)));
+  const termOf = new Map(own.map(({ word, term }) => [word, term]));
+  return withStopWordsRight(
+    text,
+    [...termOf.keys()],
+    language,
+    (word) => (frequency.get(termOf.get(word) ?? "") ?? 0) > 0,
+    (word) => (repaired?.get(termOf.get(word) ?? "") ?? []).length > 0,
+  );
 }
 
 /** A passage that has only what was borrowed is about the question before. */

@@ -15,6 +15,9 @@ const filler = set(
   `good day there you so very much a lot again for the your help all everyone team bot assistant to see later now have
   nice one and oh well that it is was this everything works got i me many really u thats its how are doing today ya`,
 );
+/** Asks for help, and not yet with what. */
+const askingForHelp =
+  /^(?:(?:hi|hello|hey|there) )*(?:(?:please|pls|plz) )?(?:help|help me|(?:i )?need (?:some )?help|(?:can|could) (?:you|u|someone|anyone) help(?: me)?|i have a (?:quick )?question|(?:quick )?question)(?: (?:please|pls|plz|me|out))?$/;
 const questionsMax = 9;
 
 /**
@@ -45,6 +48,7 @@ function englishKind(text: string): CannedKey | undefined {
     return "about";
   }
   const social = [greeting, thanks, farewell, pleased];
+  if (askingForHelp.test(joined)) return "hello";
   if (!words.every((word) => filler.has(word) || social.some((kind) => kind.has(word)))) return undefined;
   const has = (kind: ReadonlySet<string>): boolean => words.some((word) => kind.has(word));
   if (has(thanks)) return "thanks";

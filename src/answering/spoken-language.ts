@@ -1,4 +1,6 @@
-import type { SpokenLanguage } from "#domain/spoken.ts";
+import { cannedText } from "#domain/canned.ts";
+import type { CannedKey, SpokenLanguage } from "#domain/spoken.ts";
+import type { Question } from "#engine/ports.ts";
 import { guessLanguages } from "./languages.ts";
 import { courtesyIn } from "./courtesies.ts";
 
@@ -25,4 +27,13 @@ function languageIn(text: string): SpokenLanguage | undefined {
   const { languages, sure, weak } = guessLanguages(text);
   if (sure) return languages[0];
   return weak || languages.includes("en") ? undefined : languages[0];
+}
+
+/** What the bot says by itself, in the language that the customer writes. */
+export function saidTo(
+  { settings, text, history }: Pick<Question, "settings" | "text" | "history">,
+  key: CannedKey,
+): string {
+  const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
+  return cannedText(settings, spokenLanguage([text, ...before.toReversed()]), key);
 }

@@ -25,7 +25,12 @@ const meanings = `
   cancel cancellation terminate
   repair fix
   buy purchase
-  photo picture image
+  photo picture image pic
+  document doc
+  database db
+  password pw pwd passcode
+  configuration config
+  application app
   invoice receipt
   discount coupon voucher promo
   broken defective faulty damaged

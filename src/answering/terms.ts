@@ -3,7 +3,6 @@ import { englishStopWords } from "./english.ts";
 import type { WordLanguage } from "./languages.ts";
 import { otherWordsOf } from "./other-languages.ts";
 import { isUnspaced, wordsOf } from "./words.ts";
-import { isSpelt, slipsBetween } from "#knowledge/spelling.ts";
 
 export { fold } from "./english.ts";
 export { wordsOf } from "./words.ts";
@@ -14,18 +13,6 @@ const softWords = `able add allow ask available best call change check come corr
   make mean need new number offer old option order part people place possible problem provide put question reason
   receive right see send set show simple small solve start stop support sure take thing think time today tomorrow try
   turn type understand use want way week wish without work work wrong year`;
-
-/** Whether a folded word is a stop word with two letters swapped, such as "waht". One letter more or less is another word. */
-export function isAlmostStopWord(word: string): boolean {
-  const isSwapped = (other: string): boolean => other.length === word.length && slipsBetween(word, other, 1) === 1;
-  return (stopWordsByLetters.get(lettersIn(word)) ?? []).some(isSwapped);
-}
-
-const lettersIn = (word: string): string => [...word].toSorted().join("");
-const stopWordsByLetters: ReadonlyMap<string, readonly string[]> = Map.groupBy(
-  [...englishStopWords].filter((word) => isSpelt(word)),
-  lettersIn,
-);
 
 const latin = /^[a-z0-9]+$/;
 

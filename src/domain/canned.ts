@@ -1,8 +1,9 @@
+import { skillTexts } from "./canned-skills.ts";
 import type { CannedKey, SpokenLanguage } from "./spoken.ts";
 import type { WorkspaceSettings } from "./workspace.ts";
 import { defaultSettings } from "./workspace.ts";
 
-type Texts = Readonly<Record<CannedKey, string>>;
+type Texts = Readonly<Record<Exclude<CannedKey, keyof (typeof skillTexts)["en"]>, string>>;
 
 const builtin: Readonly<Record<SpokenLanguage, Texts>> = {
   en: {
@@ -202,7 +203,10 @@ const builtin: Readonly<Record<SpokenLanguage, Texts>> = {
  * built-in one.
  */
 export function cannedText(settings: WorkspaceSettings, language: SpokenLanguage, key: CannedKey): string {
-  const text = settings.translations[language]?.[key] ?? forAll(settings, key) ?? builtin[language][key];
+  const text =
+    settings.translations[language]?.[key] ??
+    forAll(settings, key) ??
+    { ...builtin[language], ...skillTexts[language] }[key];
   return text.replaceAll("{bot}", () => settings.botName);
 }
 
@@ -213,6 +217,10 @@ export function settingsIn(settings: WorkspaceSettings, language: SpokenLanguage
     handoverMessage: cannedText(settings, language, "handover"),
     unknownMessage: cannedText(settings, language, "unknown"),
     waitingMessage: cannedText(settings, language, "waiting"),
+    filesOnlyMessage: cannedText(settings, language, "files_only"),
+    lookupFailedMessage: cannedText(settings, language, "lookup_failed"),
+    lookupUnsureMessage: cannedText(settings, language, "lookup_unsure"),
+    lookupUnverifiedMessage: cannedText(settings, language, "lookup_unverified"),
   };
 }
 
@@ -224,6 +232,16 @@ function forAll(settings: WorkspaceSettings, key: CannedKey): string | undefined
       return changed(settings, "unknownMessage");
     case "waiting":
       return changed(settings, "waitingMessage");
+    case "files_only":
+      return changed(settings, "filesOnlyMessage");
+    case "lookup_failed":
+      return changed(settings, "lookupFailedMessage");
+    case "lookup_unsure":
+      return changed(settings, "lookupUnsureMessage");
+    case "lookup_unverified":
+      return changed(settings, "lookupUnverifiedMessage");
+    case "lead_kept":
+    case "lead_wanted":
     case "uncertain":
     case "hello":
     case "thanks":
@@ -236,7 +254,7 @@ function forAll(settings: WorkspaceSettings, key: CannedKey): string | undefined
 
 function changed(
   settings: WorkspaceSettings,
-  key: "handoverMessage" | "unknownMessage" | "waitingMessage",
+  key: Extract<keyof WorkspaceSettings, `${string}Message`>,
 ): string | undefined {
   return settings[key] === defaultSettings[key] ? undefined : settings[key];
 }

@@ -29,6 +29,12 @@ export const cannedKeys = [
   "goodbye",
   "pleased",
   "about",
+  "files_only",
+  "lookup_failed",
+  "lookup_unsure",
+  "lookup_unverified",
+  "lead_kept",
+  "lead_wanted",
 ] as const;
 export type CannedKey = (typeof cannedKeys)[number];
 

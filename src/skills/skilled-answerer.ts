@@ -3,6 +3,7 @@ import { fill } from "#domain/skill-template.ts";
 import type { BuiltinSkill, LookupSkill, SkillCall } from "#domain/skill.ts";
 import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#engine/ports.ts";
 import type { LanguageModel } from "#answering/model/language-model.ts";
+import { saidTo } from "#answering/spoken-language.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
 import { chosenByModel } from "./chosen-by-model.ts";
@@ -132,8 +133,11 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       case "capture_lead": {
         const lead = leadOf(values);
         if (lead === undefined)
-          return { result: { kind: "said", text: whatLead, helped: true }, outcome: "there was nothing to keep" };
-        const text = skill.answer ?? "Thank you, I have noted that. We will use it to reach you.";
+          return {
+            result: { kind: "said", text: saidTo(question, "lead_wanted"), helped: true },
+            outcome: "there was nothing to keep",
+          };
+        const text = skill.answer ?? saidTo(question, "lead_kept");
         return { result: { kind: "said", text, helped: true, lead }, outcome: "kept" };
       }
     }
@@ -199,8 +203,6 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? usual;
   }
 }
-
-const whatLead = "Please tell me your e-mail address or phone number, and we will use it to reach you.";
 
 function leadOf({ email, phone, name }: ArgumentValues): Answer["lead"] {
   const lead = {

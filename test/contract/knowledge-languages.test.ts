@@ -41,10 +41,11 @@ function inEvery(name: string, openIndex: (store: Store) => Promise<KnowledgeInd
       return workspaceId;
     };
     return {
-      async ask(set, text) {
+      async ask(set, text, before) {
+        const history = before === undefined ? [] : [{ role: "user" as const, content: before }];
         const workspaceId = await workspaceOf(set);
         const { sources, answered } = await answerer.answer(
-          { workspaceId, text, history: [], strictness: "helpful", topK: 5, audience: [], settings: defaultSettings },
+          { workspaceId, text, history, strictness: "helpful", topK: 5, audience: [], settings: defaultSettings },
           new AbortController().signal,
         );
         return { title: sources[0]?.title, answered };

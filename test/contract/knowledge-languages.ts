@@ -7,6 +7,8 @@ export interface LanguageSet {
   readonly documents: readonly (readonly [string, string])[];
   /** What is asked, and the title of the document that answers it. */
   readonly questions: readonly (readonly [string, string])[];
+  /** A question, what is asked next without saying of what, and the title of the document that answers that. */
+  readonly followUps: readonly (readonly [string, string, string])[];
 }
 
 const languageSets: readonly LanguageSet[] = [
@@ -35,6 +37,11 @@ const languageSets: readonly LanguageSet[] = [
       ["Wie lange habe ich Garantie auf mein Gerät?", "Garantie"],
       ["Ich habe mein Passwort vergessen", "Passwort vergessen"],
       ["Ruecksendung", "Rücksendungen"],
+      ["Meine Bestellnummer ist AX-99321-2031, wie lange gilt die Garantie?", "Garantie"],
+    ],
+    followUps: [
+      ["Geben Sie Garantie auf Geräte?", "und wie lange ist das?", "Garantie"],
+      ["Kann ich die Bestellung zurücksenden?", "Wie lange habe ich dafür Zeit?", "Rücksendungen"],
     ],
   },
   {
@@ -53,6 +60,11 @@ const languageSets: readonly LanguageSet[] = [
       ["Je voudrais annuler ma commande", "Annuler une commande"],
       ["Quand serai-je remboursée ?", "Remboursements"],
       ["Où puis-je trouver mes factures ?", "Facture"],
+      ["Mon numéro de commande est FR-88213-19, quand serai-je remboursé ?", "Remboursements"],
+    ],
+    followUps: [
+      ["Comment se passe le remboursement ?", "Et ça prend combien de temps ?", "Remboursements"],
+      ["Puis-je annuler ma commande ?", "et jusqu'à quand ?", "Annuler une commande"],
     ],
   },
   {
@@ -68,6 +80,10 @@ const languageSets: readonly LanguageSet[] = [
       ["cuanto tarda un envio internacional", "Envíos al extranjero"],
       ["Quiero cambiar mi contraseña", "Cambiar la contraseña"],
       ["¿Puedo pagar con tarjeta de crédito?", "Métodos de pago"],
+    ],
+    followUps: [
+      ["¿Hacen envíos internacionales?", "¿y cuánto tarda?", "Envíos al extranjero"],
+      ["Quiero hacer una devolución", "¿y cuánto cuesta eso?", "Devoluciones"],
     ],
   },
   {
@@ -85,6 +101,7 @@ const languageSets: readonly LanguageSet[] = [
       ["Quanti anni dura la garanzia sul prodotto?", "Garanzia"],
       ["Vorrei restituire un articolo", "Resi"],
     ],
+    followUps: [["C'è una garanzia sui prodotti?", "e quanto dura?", "Garanzia"]],
   },
   {
     language: "Portuguese",
@@ -98,6 +115,7 @@ const languageSets: readonly LanguageSet[] = [
       ["Quero cancelar o meu pedido", "Cancelar pedido"],
       ["O aparelho tem garantia?", "Garantia"],
     ],
+    followUps: [["O aparelho tem garantia?", "e quanto tempo dura isso?", "Garantia"]],
   },
   {
     language: "Dutch",
@@ -111,6 +129,7 @@ const languageSets: readonly LanguageSet[] = [
       ["Waar kan ik het wachtwoord wijzigen?", "Wachtwoord wijzigen"],
       ["Kan ik een artikel retourneren?", "Retourneren"],
     ],
+    followUps: [["Kan ik artikelen retourneren?", "en hoeveel kost dat?", "Retourneren"]],
   },
   {
     language: "Swedish",
@@ -124,6 +143,7 @@ const languageSets: readonly LanguageSet[] = [
       ["När skickas fakturan?", "Fakturor"],
       ["Kan jag returnera en vara?", "Returer"],
     ],
+    followUps: [["Kan jag returnera varor?", "och vad kostar det?", "Returer"]],
   },
   {
     language: "Russian",
@@ -137,6 +157,7 @@ const languageSets: readonly LanguageSet[] = [
       ["Какая гарантия на прибор?", "Гарантия"],
       ["Хочу вернуть товар", "Возврат"],
     ],
+    followUps: [["Есть ли гарантия на приборы?", "и сколько она длится?", "Гарантия"]],
   },
   {
     language: "Japanese",
@@ -152,6 +173,7 @@ const languageSets: readonly LanguageSet[] = [
       ["パスワードを変更する方法を教えてください", "パスワードの変更"],
       ["領収書はどこで受け取れますか", "領収書"],
     ],
+    followUps: [["返品はできますか？", "それは何日以内ですか？", "返品について"]],
   },
   {
     language: "Chinese",
@@ -165,6 +187,7 @@ const languageSets: readonly LanguageSet[] = [
       ["怎么修改密码", "修改密码"],
       ["国际订单的配送时间", "配送时间"],
     ],
+    followUps: [["可以退款吗？", "那需要多久？", "退款"]],
   },
   {
     language: "Korean",
@@ -178,6 +201,46 @@ const languageSets: readonly LanguageSet[] = [
       ["비밀번호를 어떻게 변경하나요?", "비밀번호 변경"],
       ["배송이 얼마나 걸리나요?", "배송"],
     ],
+    followUps: [["배송에 대해 알려주세요", "그건 얼마나 걸리나요?", "배송"]],
+  },
+  {
+    language: "Danish",
+    documents: [
+      ["Returnering", "Du kan returnere varer inden for 30 dage. Returneringen er gratis."],
+      ["Garanti", "Alle apparater har tre års garanti."],
+      ["Adgangskode", "Skift din adgangskode under indstillingerne på din konto."],
+    ],
+    questions: [
+      ["Hvordan skifter jeg min adgangskode?", "Adgangskode"],
+      ["Kan jeg returnere en vare?", "Returnering"],
+    ],
+    followUps: [["Er der garanti på apparater?", "og hvor længe varer den?", "Garanti"]],
+  },
+  {
+    language: "Norwegian",
+    documents: [
+      ["Retur", "Du kan returnere varer innen 30 dager. Returen er gratis."],
+      ["Garanti", "Alle apparater har tre års garanti."],
+      ["Passord", "Bytt passordet ditt under innstillingene på kontoen din."],
+    ],
+    questions: [
+      ["Hvordan bytter jeg passordet mitt?", "Passord"],
+      ["Kan jeg returnere en vare?", "Retur"],
+    ],
+    followUps: [["Har apparatene garanti?", "og hvor lenge varer den?", "Garanti"]],
+  },
+  {
+    language: "Finnish",
+    documents: [
+      ["Palautukset", "Voit palauttaa tuotteet 30 päivän kuluessa. Palautus on maksuton."],
+      ["Takuu", "Kaikilla laitteilla on kolmen vuoden takuu. Takuu alkaa ostopäivästä, eikä se koske kulumista."],
+      ["Salasana", "Vaihda salasana tilisi asetuksissa."],
+    ],
+    questions: [
+      ["Miten vaihdan salasanan?", "Salasana"],
+      ["Onko laitteilla takuu?", "Takuu"],
+    ],
+    followUps: [["Onko laitteilla takuu?", "entä kauanko se kestää?", "Takuu"]],
   },
 ];
 
@@ -188,6 +251,7 @@ export function languageContract(
     ask(
       set: LanguageSet,
       question: string,
+      before?: string,
     ): Promise<{ readonly title: string | undefined; readonly answered: boolean }>;
   }>,
 ): void {
@@ -198,6 +262,11 @@ export function languageContract(
       for (const [question, title] of set.questions) {
         const found = await ask(set, question);
         if (found.title !== title || !found.answered) missed.push(`${question} → ${found.title} (${found.answered})`);
+      }
+      for (const [before, question, title] of set.followUps) {
+        const found = await ask(set, question, before);
+        if (found.title !== title || !found.answered)
+          missed.push(`${before} ${question} → ${found.title} (${found.answered})`);
       }
       expect(missed).toEqual([]);
     });

@@ -172,6 +172,7 @@ export const importRules: readonly ImportRule[] = [
       ports,
       "src/answering/model/language-model.ts",
       "src/answering/model/personal-data.ts",
+      "src/answering/spoken-language.ts",
       "src/outbound/guarded-fetch.ts",
       "src/store/duplicate.ts",
       "node:crypto",

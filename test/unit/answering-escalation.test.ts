@@ -106,6 +106,33 @@ describe("wishes in other languages", () => {
   });
 });
 
+describe("a denied wish, in the languages that the bot speaks", () => {
+  it.each([
+    "Non voglio parlare con una persona",
+    "Não quero falar com uma pessoa",
+    "Ik wil niet met een medewerker praten",
+    "Jag vill inte prata med en människa",
+    "Jeg vil ikke tale med et menneske",
+    "Jeg vil ikke snakke med et menneske",
+    "Не хочу говорить с человеком",
+  ])("is not heard as a wish: %s", (text) => {
+    expect(asks(text)).toBe(false);
+  });
+
+  it.each([
+    "Non funziona voglio parlare con una persona",
+    "Perché non posso parlare con una persona?",
+    "Isso não funciona, quero falar com uma pessoa",
+    "isso nao funciona quero falar com uma pessoa",
+    "Het werkt niet ik wil met een medewerker praten",
+    "Kan ik niet met een medewerker praten?",
+    "Det fungerar inte, jag vill prata med en människa",
+    "Не работает, хочу поговорить с человеком",
+  ])("is no other thing that is denied: %s", (text) => {
+    expect(asks(text)).toBe(true);
+  });
+});
+
 describe("without phrases of the workspace's own, who asks for a person as the bot offers it is understood in", () => {
   const asked: Readonly<Record<SpokenLanguage, string>> = {
     en: "I'd rather talk to a human",

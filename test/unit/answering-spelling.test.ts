@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
-import { isAlmostStopWord, stem } from "#answering/terms.ts";
+import { stopWordLacking, stopWordSwapped, withStopWordsRight } from "#answering/slips.ts";
+import { stem } from "#answering/terms.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import type { Answer, Answerer } from "#engine/ports.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
@@ -78,11 +79,53 @@ describe("a vocabulary", () => {
 });
 
 describe("a misspelt stop word", () => {
-  it("is one with two letters swapped, and no other word", () => {
-    expect(["waht", "thier", "hwo", "lease", "these"].filter((word) => isAlmostStopWord(word))).toEqual([
-      "waht",
-      "thier",
-    ]);
+  it.each([
+    ["waht", "what"],
+    ["thier", "their"],
+    ["hwo", "how"],
+    ["teh", "the"],
+    ["yuo", "you"],
+    ["wat", "what"],
+    ["pleeease", "please"],
+    ["lease", undefined],
+    ["these", undefined],
+    ["hat", undefined],
+    ["on", undefined],
+  ])("with letters swapped or held down: %s is %s", (word, meant) => {
+    expect(stopWordSwapped(word)).toBe(meant);
+  });
+
+  it.each([
+    ["wich", "which"],
+    ["shoud", "should"],
+    ["whre", "where"],
+    ["hat", undefined],
+    ["hen", undefined],
+    ["tan", undefined],
+    ["404", undefined],
+  ])("with a letter missing: %s is %s", (word, meant) => {
+    expect(stopWordLacking(word)).toBe(meant);
+  });
+
+  it("is known in other languages", () => {
+    expect(stopWordSwapped("nihct", "de")).toBe("nicht");
+    expect(stopWordSwapped("cuadno", "es")).toBe("cuando");
+  });
+
+  const right = (text: string, words: readonly string[], known: readonly string[] = []): string =>
+    withStopWordsRight(
+      text,
+      words,
+      "en",
+      (word) => known.includes(word),
+      () => false,
+    );
+
+  it("is put right in its text, whatever its case, and left where the documents have it or it is an abbreviation", () => {
+    expect(right("Hwo do I, hwo?", ["hwo"])).toBe("how do I, how?");
+    expect(right("HWO DO I", ["hwo"])).toBe("how DO I");
+    expect(right("Does it run on AWS?", ["aws"])).toBe("Does it run on AWS?");
+    expect(right("does it run on aws", ["aws"], ["aws"])).toBe("does it run on aws");
   });
 });
 
@@ -118,14 +161,18 @@ describe("questions that are written in other words than the documents", () => {
       new AbortController().signal,
     );
 
-  it.each(["How long is the waranty?", "How long is the warrnaty of a lamp?", "waht is the warrranty of a lamp"])(
-    "are answered with slips of the finger: %s",
-    async (text) => {
-      const answer = await ask(text);
-      expect(answer).toMatchObject({ answered: true });
-      expect(answer.text).toContain("three years");
-    },
-  );
+  it.each([
+    "How long is the waranty?",
+    "How long is the warrnaty of a lamp?",
+    "waht is the warrranty of a lamp",
+    "Hwo long is teh waranty?",
+    "wat is the waranty of a lamp plz",
+    "WHIHC WARANTY DO YUO GIVE ON A LAMP",
+  ])("are answered with slips of the finger: %s", async (text) => {
+    const answer = await ask(text);
+    expect(answer).toMatchObject({ answered: true });
+    expect(answer.text).toContain("three years");
+  });
 
   it("are not answered where a name that nobody has is not one of the documents'", async () => {
     expect((await ask("Can I lease a projector?")).answered).toBe(false);

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { saidTo } from "#answering/spoken-language.ts";
+import { cannedText, settingsIn } from "#domain/canned.ts";
+import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
+import { defaultSettings } from "#domain/workspace.ts";
+
+describe("what the bot says by itself", () => {
+  it.each(spokenLanguages)("is there whole, and nothing twice, in %s", (language) => {
+    const texts = cannedKeys.map((key) => cannedText(defaultSettings, language, key));
+    expect(texts.filter((text) => text.trim() === "")).toEqual([]);
+    expect(new Set(texts).size).toBe(cannedKeys.length);
+  });
+
+  it("is of files and look-ups in the customer's language too, unless the workspace says it its own way", () => {
+    const german = settingsIn(defaultSettings, "de");
+    expect(german.filesOnlyMessage).toMatch(/^In Dateien/);
+    expect(german.lookupFailedMessage).toContain("nicht nachsehen");
+    expect(german.lookupUnverifiedMessage).toContain("angemeldete Kunden");
+    const own = {
+      ...defaultSettings,
+      lookupFailedMessage: "Later, please.",
+      translations: { de: { files_only: "Keine Dateien." } },
+    };
+    expect(settingsIn(own, "de").lookupFailedMessage).toBe("Later, please.");
+    expect(settingsIn(own, "de").filesOnlyMessage).toBe("Keine Dateien.");
+    expect(settingsIn(own, "fr").filesOnlyMessage).toMatch(/^Je ne peux pas ouvrir/);
+  });
+
+  it("thanks for an address in the customer's language", () => {
+    const question = {
+      settings: defaultSettings,
+      history: [],
+      text: "Meine Adresse ist anna@shop.example, bitte melden",
+    };
+    expect(saidTo(question, "lead_kept")).toMatch(/^Danke/);
+    expect(saidTo({ ...question, text: "Reach me at anna@shop.example" }, "lead_kept")).toMatch(/^Thank you/);
+  });
+});
