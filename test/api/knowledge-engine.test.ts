@@ -77,7 +77,7 @@ eachDatabase("passages in Typesense", (open) => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
     await soon(async () => expect(await waiting()).toEqual([]));
-    for (const behaviour of ["away", "lagging", "cut_short", "cut_off"] as const) {
+    for (const behaviour of ["away", "lagging", "hang", "cut_short", "cut_off"] as const) {
       engine.behave(behaviour);
       const { status, body, headers } = await ask("litres of the kettle");
       expect([behaviour, status, body.code]).toEqual([behaviour, 503, "search_unavailable"]);
