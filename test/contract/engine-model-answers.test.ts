@@ -76,9 +76,7 @@ eachDatabase("a customer on a channel, with a language model", (open) => {
     const made = await begin();
     let asked = 0;
     server.answer = () =>
-      (asked += 1) === 1
-        ? { kind: "status", status: 429, headers: { "retry-after": "3" } }
-        : says(`${sentence} [1]`);
+      (asked += 1) === 1 ? { kind: "status", status: 429, headers: { "retry-after": "3" } } : says(`${sentence} [1]`);
     const id = await made.begin("later", question);
     await inTime(
       made.clock,
