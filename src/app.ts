@@ -168,6 +168,9 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     // More than two hours: a platform that is away for one of them loses no message.
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
+    // In the lane of the messages, so that a reply goes before the end of its conversation.
+    "stand-there": { batch: false, attemptsMax: 24, run: engine.work.standThere, abandoned: engine.work.abandonThere },
+    "note-there": { batch: false, attemptsMax: 24, run: engine.work.noteThere, abandoned: engine.work.abandonThere },
     amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
     // platform lets through is shared by all of them, and customers must not wait for it.
@@ -181,6 +184,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
     "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
     speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
+    redirect: {
+      batch: false,
+      attemptsMax: 12,
+      run: engine.work.redirect,
+      abandoned: (tx, row, _reason, now) => engine.work.abandonRedirect(tx, row, now),
+    },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.
