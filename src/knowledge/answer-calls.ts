@@ -3,9 +3,9 @@ import { parentPort } from "node:worker_threads";
 import type { ThreadReply } from "./call-thread.ts";
 
 /** The other end of call-thread.ts: does one call after the other until the thread is ended. */
-export function answerCalls<Call>(perform: (call: Call) => unknown, priority: ThreadPriority): void {
+export function answerCalls(perform: (call: unknown) => unknown, priority: ThreadPriority): void {
   stepBack(priority);
-  parentPort?.on("message", (call: Call) => {
+  parentPort?.on("message", (call: unknown) => {
     parentPort?.postMessage(reply(() => perform(call)));
   });
 }
@@ -23,7 +23,7 @@ function reply(perform: () => unknown): ThreadReply<unknown> {
 /** Somebody waits for the answers, or nobody does. */
 export type ThreadPriority = "answers" | "background";
 
-const niceness = { answers: 5, background: 10 } as const;
+const niceness = { answers: 2, background: 5 } as const;
 
 /**
  * Where processors are few, the thread that answers requests goes first: its turns are short. On Linux a process's

@@ -44,7 +44,7 @@ interface Run {
  * damaged file is made anew. Large knowledge bases are searched in a thread and written in another.
  */
 export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex {
-  const { store, path, log, threadFrom = 20_000, patienceMs = 3_000 } = options;
+  const { store, path, log, threadFrom = 20_000, patienceMs = 5_000 } = options;
   let file = openRepaired(path, log);
   // Two, so that no question waits for what is being written.
   const searching = createIndexThread({ path, log });
