@@ -88,10 +88,10 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       if (closed) throw new Problem("search_unavailable", "The search index is closed.");
       const workspaceId = asked.kind === "search" ? asked.request.workspaceId : asked.workspaceId;
       // One writer at a time: here it would wait for the thread's, and the whole process with it.
-      const search = asked.kind === "search";
-      const apart = (!search && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
+      const reads = asked.kind === "search";
+      const apart = (!reads && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
       if (!apart || path === ":memory:") return perform(file, asked);
-      return (search ? searching : writing).run(asked, signal);
+      return (reads ? searching : writing).run(asked, signal);
     });
   }
 
