@@ -26,6 +26,26 @@ const groupMax = 200;
 const attemptsMax = 4;
 
 /**
+ * The next that are stored together. Each question over the API has an answer of its own, which a rule may give: it shares
+ * no transaction with another of its conversation, in which a rule would fire once.
+ */
+function takeGroup(waiting: Waiting[]): readonly Waiting[] {
+  const group: Waiting[] = [];
+  const later: Waiting[] = [];
+  const asked = new Set<string>();
+  for (const each of waiting.splice(0, groupMax)) {
+    const { account, event } = each.arrival;
+    const thread =
+      account.channel === "api" && event.kind === "message" ? JSON.stringify([account.id, event.thread]) : undefined;
+    if (thread !== undefined && asked.has(thread)) later.push(each);
+    else group.push(each);
+    if (thread !== undefined) asked.add(thread);
+  }
+  waiting.unshift(...later);
+  return group;
+}
+
+/**
  * Stores arrivals in groups: while one group is being stored the next gathers, so the more arrive at once, the more share
  * the statements of a group. Resolves for each when it is durable.
  */
@@ -39,7 +59,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies): (arrival
       let group: readonly Waiting[] = [];
       // Taken when the transaction begins, not when it is asked for; the same ones when it has to run again.
       const take = (): readonly Waiting[] => {
-        if (group.length === 0) group = waiting.splice(0, groupMax);
+        if (group.length === 0) group = takeGroup(waiting);
         return group;
       };
       try {

@@ -3,16 +3,16 @@ import { parentPort } from "node:worker_threads";
 import type { ThreadReply } from "./call-thread.ts";
 
 /** The other end of call-thread.ts: does one call after the other until the thread is ended. */
-export function answerCalls<Call, Result>(perform: (call: Call) => Result, priority: ThreadPriority): void {
+export function answerCalls(perform: (call: unknown) => unknown, priority: ThreadPriority): void {
   stepBack(priority);
-  parentPort?.on("message", (call: Call) => {
-    parentPort?.postMessage(reply(perform, call));
+  parentPort?.on("message", (call: unknown) => {
+    parentPort?.postMessage(reply(() => perform(call)));
   });
 }
 
-function reply<Call, Result>(perform: (call: Call) => Result, call: Call): ThreadReply<Result> {
+function reply(perform: () => unknown): ThreadReply<unknown> {
   try {
-    return { kind: "done", result: perform(call) };
+    return { kind: "done", result: perform() };
   } catch (error) {
     // Errors lose what they have of their own on the way between threads, and by that is told what is to be done.
     const { errcode } = (error ?? {}) as { readonly errcode?: unknown };
@@ -23,7 +23,7 @@ function reply<Call, Result>(perform: (call: Call) => Result, call: Call): Threa
 /** Somebody waits for the answers, or nobody does. */
 export type ThreadPriority = "answers" | "background";
 
-const niceness = { answers: 5, background: 10 } as const;
+const niceness = { answers: 2, background: 5 } as const;
 
 /**
  * Where processors are few, the thread that answers requests goes first: its turns are short. On Linux a process's

@@ -44,7 +44,7 @@ interface Run {
  * damaged file is made anew. Large knowledge bases are searched in a thread and written in another.
  */
 export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex {
-  const { store, path, log, threadFrom = 20_000, patienceMs = 3_000 } = options;
+  const { store, path, log, threadFrom = 20_000, patienceMs = 5_000 } = options;
   let file = openRepaired(path, log);
   // Two, so that no question waits for what is being written.
   const searching = createIndexThread({ path, log });
@@ -88,10 +88,10 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       if (closed) throw new Problem("search_unavailable", "The search index is closed.");
       const workspaceId = asked.kind === "search" ? asked.request.workspaceId : asked.workspaceId;
       // One writer at a time: here it would wait for the thread's, and the whole process with it.
-      const search = asked.kind === "search";
-      const apart = (!search && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
+      const reads = asked.kind === "search";
+      const apart = (!reads && writing.started) || large || file.chunkCount(workspaceId) >= threadFrom;
       if (!apart || path === ":memory:") return perform(file, asked);
-      return (search ? searching : writing).run(asked, signal);
+      return (reads ? searching : writing).run(asked, signal);
     });
   }
 

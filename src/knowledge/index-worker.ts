@@ -10,4 +10,4 @@ import type { ThreadTask } from "./index-thread.ts";
 const { path, priority } = workerData as ThreadTask;
 const file = openIndexFile(path);
 
-answerCalls((call: IndexCall) => perform(file, call), priority);
+answerCalls((call) => perform(file, call as IndexCall), priority);

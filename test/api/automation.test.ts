@@ -85,6 +85,35 @@ eachDatabase("rules and tempers over the API", (open) => {
     expect(next.body.answer).toContain("three days");
   });
 
+  it("see each of several questions that arrive together, and answer each once", async () => {
+    const begun = await ask("How long does delivery take?");
+    const conversationId = begun.body.conversation_id;
+    const questions = ["May we visit us?", "How long does delivery take?", "When may we visit us?"];
+    const { signal } = new AbortController();
+    // While this is being stored the questions gather.
+    const gathered = Promise.withResolvers<void>();
+    const held = app.store.write(async (tx) => {
+      await tx.selectFrom("workspaces").select("id").limit(1).execute();
+      await gathered.promise;
+    });
+    const asked = questions.map((text) =>
+      app.engine.query({ workspaceId: app.workspace.id, conversationId, text }, signal),
+    );
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    gathered.resolve();
+    await held;
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ answer }) => answer)).toEqual([
+      "Come by any day.",
+      expect.stringContaining("three days"),
+      "Come by any day.",
+    ]);
+    const { messages, audit_log } = await single(begun);
+    expect(messages.filter(({ role }) => role === "user")).toHaveLength(4);
+    expect(messages.filter(({ role }) => role === "assistant")).toHaveLength(4);
+    expect(audit_log.filter(({ action }) => action === "rule_fired")).toHaveLength(2);
+  });
+
   it("know the plan of verified customers only", async () => {
     const answered = await ask("I talk to my lawyer", { user: { user_id: "u1", attributes: { plan: "pro" } } });
     expect(answered.status).toBe(403);

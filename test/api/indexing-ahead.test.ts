@@ -23,7 +23,10 @@ eachDatabase("documents are indexed before anybody asks", (open) => {
   });
 
   /** A process of its own on the same database, with an index of its own. */
-  async function start(): Promise<{ readonly app: TestApp; readonly held: (workspaceId: string) => readonly string[] }> {
+  async function start(): Promise<{
+    readonly app: TestApp;
+    readonly held: (workspaceId: string) => readonly string[];
+  }> {
     const dataDir = await mkdtemp(join(tmpdir(), "parley-ahead-"));
     folders.push(dataDir);
     const app = await startApp(open, { databaseUrl: database.url, dataDir });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { rebuildSearch } from "#src/operator/search.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp, testStart } from "../support/app.ts";
+import { searchEngineState, soonIn, workOf } from "../support/beside-engine.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { FakeTypesense } from "../support/fake-typesense.ts";
@@ -34,29 +35,9 @@ eachDatabase("passages in Typesense", (open) => {
     return body.sources.map(({ title }) => title);
   }
 
-  async function soon(check: () => unknown): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        app.clock.advance(250);
-        await check();
-      },
-      { timeout: 15_000, interval: 20 },
-    );
-  }
-
-  const waiting = () => app.store.read.selectFrom("outbox").selectAll().where("kind", "=", "knowledge").execute();
-
-  async function ready(): Promise<{ readonly state?: string; readonly cause?: string | null }> {
-    const { text } = await app.get("/health/ready", { key: null });
-    const { dependencies } = JSON.parse(text) as {
-      readonly dependencies: readonly {
-        readonly name: string;
-        readonly state: string;
-        readonly cause: string | null;
-      }[];
-    };
-    return dependencies.find(({ name }) => name === "search engine") ?? {};
-  }
+  const soon = (check: () => unknown): Promise<void> => soonIn(app, check);
+  const waiting = () => workOf(app, "knowledge");
+  const ready = () => searchEngineState(app);
 
   it("answers from what was committed a moment ago, by the engine", async () => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
@@ -77,7 +58,7 @@ eachDatabase("passages in Typesense", (open) => {
     await app.learn("kettle.md", "# Kettle\n\nThe kettle boils three litres of water.");
     expect(await sources("litres of the kettle")).toEqual(["Kettle"]);
     await soon(async () => expect(await waiting()).toEqual([]));
-    for (const behaviour of ["away", "lagging", "cut_short", "cut_off"] as const) {
+    for (const behaviour of ["away", "lagging", "hang", "cut_short", "cut_off"] as const) {
       engine.behave(behaviour);
       const { status, body, headers } = await ask("litres of the kettle");
       expect([behaviour, status, body.code]).toEqual([behaviour, 503, "search_unavailable"]);

@@ -314,6 +314,21 @@ describe("a language model behind the API", () => {
     expect(read(answered).answer).toContain("anna@mail.example");
   });
 
+  it("puts them back in a stream too, wherever the pieces of the model break", async () => {
+    server.answer = (request) => {
+      const [name = ""] = /EMAIL_\w+/u.exec(request.user) ?? [];
+      const text = `Shipping is free from 40 €, ${name}. [${request.passage("free from 40 €")}]`;
+      return says(...(text.match(/.{1,3}/gsu) ?? []));
+    };
+    const { conversation_id } = read(await ask("I am anna@mail.example"));
+    const events = eventsOf((await ask("What does shipping cost?", { conversation_id }, "/v1/query/stream")).text);
+    const deltas = events.filter(({ event }) => event === "token").map(({ data }) => data["delta"]);
+    expect(deltas.join("")).toBe(events.at(-1)?.data["answer"]);
+    expect(deltas.join("")).toContain("anna@mail.example");
+    expect(deltas.join("")).not.toContain("EMAIL_");
+    expect(server.requests.at(-1)?.user).not.toContain("anna@mail");
+  });
+
   it("that cannot be reached at all is said to be down", async () => {
     const away = await start(newSqlite, { baseUrl: "http://127.0.0.1:1/v1" });
     try {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
+import { searchEngineState, soonIn, workOf } from "../support/beside-engine.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import type { FakeTypesense } from "../support/fake-typesense.ts";
@@ -39,16 +40,7 @@ eachDatabase("conversations in Typesense", (open) => {
   };
   const written = (): readonly string[] => (engine.documents(alias()) ?? []).map(({ id }) => id).toSorted();
 
-  /** Moves the clock on until it is so: work that waits for the clock goes on meanwhile. */
-  async function soon(check: () => unknown): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        app.clock.advance(250);
-        await check();
-      },
-      { timeout: 10_000, interval: 20 },
-    );
-  }
+  const soon = (check: () => unknown): Promise<void> => soonIn(app, check);
 
   /** Until these are what the engine holds, and nothing waits to be written. */
   async function settled(ids: readonly string[]): Promise<void> {
@@ -58,21 +50,8 @@ eachDatabase("conversations in Typesense", (open) => {
     });
   }
 
-  const waiting = async (): Promise<number> =>
-    (await app.store.read.selectFrom("outbox").select("id").where("kind", "=", "search").execute()).length;
-
-  async function searchState(): Promise<{ readonly state?: string; readonly cause?: string | null }> {
-    const { status, text } = await app.get("/health/ready", { key: null });
-    expect(status).toBe(200);
-    const { dependencies } = JSON.parse(text) as {
-      readonly dependencies: readonly {
-        readonly name: string;
-        readonly state: string;
-        readonly cause: string | null;
-      }[];
-    };
-    return dependencies.find(({ name }) => name === "search engine") ?? {};
-  }
+  const waiting = async (): Promise<number> => (await workOf(app, "search")).length;
+  const searchState = () => searchEngineState(app);
 
   it("finds what was written less than a second before, by the engine", async () => {
     const other = await ask("where is my parcel");

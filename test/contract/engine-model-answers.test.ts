@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { defaultSettings } from "#domain/workspace.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { openBench } from "../support/engine-bench.ts";
@@ -45,7 +46,12 @@ eachDatabase("a customer on a channel, with a language model", (open) => {
     ["cannot be used", { kind: "status", status: 401 }],
     ["is down", { kind: "status", status: 503 }],
     ["is silent", { kind: "silence", after: null }],
+    ["falls silent in the middle", { kind: "silence", after: `${sentence} [1] And` }],
     ["breaks off in the middle", { kind: "hang_up", after: `${sentence} [1] And` }],
+    ["ends in the middle, in good order", { kind: "end_early", after: `${sentence} [1] And` }],
+    ["has had enough", { kind: "status", status: 429, headers: { "retry-after": "90" } }],
+    ["talks nonsense", { kind: "broken" }],
+    ["says nothing", says("")],
   ])("gets the documents' own sentences, and no silence, when the model %s", async (_what, behaviour) => {
     const made = await begin();
     server.answer = () => behaviour;
@@ -56,5 +62,27 @@ eachDatabase("a customer on a channel, with a language model", (open) => {
     );
     expect(await made.talk(id)).toEqual([`user: ${question}`, `assistant: ${sentence}`]);
     expect(made.logged.filter((line) => line.includes("the language model gave no answer"))).toHaveLength(1);
+  });
+
+  it("is told that there is no answer when the model refuses, and a person is offered", async () => {
+    const made = await begin();
+    server.answer = () => ({ kind: "text", pieces: ["I cannot help"], finish: "refused" });
+    const id = await made.begin("refused", question);
+    await made.until("it is answered", async () => (await made.talk(id)).length === 2);
+    expect(await made.talk(id)).toEqual([`user: ${question}`, `assistant: ${defaultSettings.unknownMessage}`]);
+  });
+
+  it("gets the answer after the wait that the model asked for", async () => {
+    const made = await begin();
+    let asked = 0;
+    server.answer = () =>
+      (asked += 1) === 1 ? { kind: "status", status: 429, headers: { "retry-after": "3" } } : says(`${sentence} [1]`);
+    const id = await made.begin("later", question);
+    await inTime(
+      made.clock,
+      made.until("it is answered", async () => (await made.talk(id)).length === 2),
+    );
+    expect(await made.talk(id)).toEqual([`user: ${question}`, `assistant: ${sentence} [1]`]);
+    expect(asked).toBe(2);
   });
 });
