@@ -98,7 +98,7 @@ export interface EngineWork {
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
-  abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
+  abandonFile(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -220,8 +220,8 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
     },
     unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
-    async abandonFile(tx, row, reason) {
-      const effects = await abandonFile(tx, row, reason);
+    async abandonFile(tx, row, reason, now) {
+      const effects = await abandonFile(tx, row, reason, now);
       return () => announce(effects);
     },
     async abandonSend(tx, row, reason, now) {

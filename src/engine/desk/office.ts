@@ -4,9 +4,11 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { Clock, ConversationSearch, Store, Wake } from "../ports.ts";
+import type { Clock, ConversationSearch, Files, Store, Wake } from "../ports.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { deskConversations } from "./snapshot.ts";
+import type { TakenFile } from "./written-files.ts";
+import { takenFiles } from "./written-files.ts";
 
 export interface OfficeDependencies {
   readonly store: Store;
@@ -14,13 +16,21 @@ export interface OfficeDependencies {
   readonly wake: Wake;
   readonly workspaces: Workspaces;
   readonly search: ConversationSearch;
+  readonly files: Pick<Files, "seal">;
   readonly publicUrl: string;
 }
+
+type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
+
+/** What somebody wrote, with its files as the work of it holds them. */
+export type TakenWrote = Omit<Wrote, "files"> & { readonly files: readonly TakenFile[] };
+
+export type TakenEvent = Exclude<DeskEvent, Wrote> | TakenWrote;
 
 export interface DeskEventPayload {
   readonly accountId: string;
   readonly workspaceId: string;
-  readonly event: DeskEvent;
+  readonly event: TakenEvent;
 }
 
 /** The engine's side of an agents' desk: takes in what people do there, and tells what it asks for. */
@@ -35,7 +45,7 @@ export interface Office {
 }
 
 /** What is done in one thread is done in order. */
-function laneOf(accountId: string, event: DeskEvent): string {
+function laneOf(accountId: string, event: TakenEvent): string {
   return `desk-event:${accountId}:${"thread" in event ? event.thread : event.conversationId}`;
 }
 
@@ -46,7 +56,9 @@ const eventWork = (payload: DeskEventPayload, dueAt: number): NewWork => ({
   dueAt,
 });
 
-export function createOffice({ store, clock, wake, workspaces, search, publicUrl }: OfficeDependencies): Office {
+export function createOffice(dependencies: OfficeDependencies): Office {
+  const { store, clock, wake, workspaces, search, files, publicUrl } = dependencies;
+
   async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
     const workspace = await workspaces.get(workspaceId);
     if (workspace === undefined) return [];
@@ -59,7 +71,9 @@ export function createOffice({ store, clock, wake, workspaces, search, publicUrl
   return {
     async accept({ id, workspaceId }, event) {
       const now = clock.now();
-      const work = eventWork({ accountId: id, workspaceId, event }, now);
+      const taken: TakenEvent =
+        event.kind === "wrote" ? { ...event, files: takenFiles(event.files, files.seal, now) } : event;
+      const work = eventWork({ accountId: id, workspaceId, event: taken }, now);
       try {
         await store.write(async (tx) => {
           await tx
