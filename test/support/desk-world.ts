@@ -39,6 +39,8 @@ export interface DeskWorld {
     text: string,
     more?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
+  /** The event of a message that stands anywhere in Slack. */
+  slackDelivers(message: Written & { readonly more?: Readonly<Record<string, unknown>> }): Promise<void>;
   /** A customer writes to the app directly. */
   slackSays(user: string, text: string): Promise<void>;
   /** An agent writes in a thread of the desk channel. */
@@ -223,6 +225,8 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
           body: JSON.stringify(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
         }),
       ),
+    slackDelivers: (message) =>
+      sendEvent(messageEvent(slack, message)),
     async slackSays(user, text) {
       const channel = user.replace(/^U/, "D");
       slack.channels.set(channel, { id: channel, kind: "im", name: user, archived: false, member: true });
