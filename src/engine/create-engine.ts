@@ -34,7 +34,7 @@ import type {
   Wake,
 } from "./ports.ts";
 import { readyToReply, replyAsAgent } from "./reply.ts";
-import { handOver } from "./say.ts";
+import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
@@ -237,8 +237,12 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const settings = await settingsIn(tx, locked.workspace_id);
       const draft = changes.track(locked, settings, false);
       const actor = systemActor("escalation");
-      handOver(draft, channels, settings, actor, { reason: "answer failed" });
-      await insertNote(tx, draft, { content: `The bot could not answer: ${reason}`, authorEmail: null }, actor, now);
+      // An account that cannot be used is one reason why there is no answer.
+      const isTold = locked.channel === "api" || channels.loaded({ id: locked.account_id });
+      if (isTold) handOver(draft, channels, settings, actor, { reason: "answer failed" });
+      else handOverUntold(draft, actor, "answer failed");
+      const content = `The bot could not answer${isTold ? "" : ", and the customer was not told"}: ${reason}`;
+      await insertNote(tx, draft, { content, authorEmail: null }, actor, now);
       const effects = await changes.flush(tx);
       return () => announce(effects);
     },
