@@ -206,8 +206,12 @@ export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">
 
 const channelCheckMs = 10_000;
 
-/** Asks the platform of every account whether it works. The schema must be up to date. */
-export async function checkChannels(config: Config, { clock, log }: CoreOptions): Promise<readonly ChannelCheck[]> {
+/** Asks the platform of every account (or of those that are `wanted`) whether it works. The schema must be up to date. */
+export async function checkChannels(
+  config: Config,
+  { clock, log }: CoreOptions,
+  wanted: (accountId: string) => boolean = () => true,
+): Promise<readonly ChannelCheck[]> {
   const core = await openCore(config, { clock, log });
   const { store, secrets } = core;
   const fanout = createInProcessFanout(log);
@@ -235,7 +239,7 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
       .orderBy("name")
       .execute();
     const checked = await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+      accounts.filter(({ id }) => wanted(id)).map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
         let opened: Opened | undefined;
         const made = await attempt(`channel ${name}`, async () => {
           opened = await channels.open(id);
