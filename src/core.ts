@@ -239,16 +239,18 @@ export async function checkChannels(
       .orderBy("name")
       .execute();
     const checked = await Promise.all(
-      accounts.filter(({ id }) => wanted(id)).map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
-        let opened: Opened | undefined;
-        const made = await attempt(`channel ${name}`, async () => {
-          opened = await channels.open(id);
-          return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
-        });
-        const desk = opened?.adapter.desk;
-        if (desk === undefined) return [made];
-        return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
-      }),
+      accounts
+        .filter(({ id }) => wanted(id))
+        .map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+          let opened: Opened | undefined;
+          const made = await attempt(`channel ${name}`, async () => {
+            opened = await channels.open(id);
+            return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
+          });
+          const desk = opened?.adapter.desk;
+          if (desk === undefined) return [made];
+          return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
+        }),
     );
     return checked.flat();
   } finally {

@@ -54,9 +54,7 @@ export async function checkDeclaredChannels(
           const before = known.find((each) => each.key === key);
           if (before === undefined) continue;
           // The address that the platform delivers to has this id in it.
-          await store.write((tx) =>
-            tx.updateTable("accounts").set({ id: before.id }).where("id", "=", id).execute(),
-          );
+          await store.write((tx) => tx.updateTable("accounts").set({ id: before.id }).where("id", "=", id).execute());
         }
         return all;
       });
@@ -68,7 +66,10 @@ export async function checkDeclaredChannels(
     const fresh = new Map(
       wanted
         .filter((each) => !isAsStored(each))
-        .map(({ id, key }) => [known.find((each) => each.key === key)?.id ?? id, known.every((each) => each.key !== key)]),
+        .map(({ id, key }) => [
+          known.find((each) => each.key === key)?.id ?? id,
+          known.every((each) => each.key !== key),
+        ]),
     );
     const unchanged = new Set(wanted.filter(isAsStored).map(({ key }) => key));
     const old = new Set(known.filter(({ key }) => !unchanged.has(key)).map(({ id }) => id));

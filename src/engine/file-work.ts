@@ -295,8 +295,7 @@ async function isFull(db: Reader | Tx, { accountId, conversationId, uploadedBy }
 const tooMany = (): Problem =>
   new Problem("payload_too_large", `file: a message has at most ${filesPerMessage} files; send those first`);
 
-const noConversation = (): Problem =>
-  new Problem("conversation_not_found", "there is no conversation with this id");
+const noConversation = (): Problem => new Problem("conversation_not_found", "there is no conversation with this id");
 
 /** Visitors' uploads before their first message are counted one after the other. */
 async function lockAccount(tx: Tx, id: string): Promise<void> {

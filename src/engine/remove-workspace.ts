@@ -67,7 +67,12 @@ export async function purge(
   const { workspaceId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly workspaceId: string };
   const { store } = dependencies;
   const done = await emptyWorkspace(dependencies, workspaceId, signal, () => undefined);
-  if (!done) throw new RetryLater("what the desk shows of a deleted workspace is still being taken back", eraseWaitMs, undefined);
+  if (!done)
+    throw new RetryLater(
+      "what the desk shows of a deleted workspace is still being taken back",
+      eraseWaitMs,
+      undefined,
+    );
   await store.write((tx) => finishWork(tx, rows));
 }
 

@@ -249,7 +249,12 @@ eachDatabase("answering", (open) => {
     const bench = await newBench();
     const of = bench.store.read.selectFrom("accounts").selectAll().where("id", "=", bench.accountId);
     const account = { ...(await of.executeTakeFirstOrThrow()), id: "acc_broken", name: "broken" };
-    await bench.store.write((tx) => tx.insertInto("accounts").values({ ...account, credentials: "broken" }).execute());
+    await bench.store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({ ...account, credentials: "broken" })
+        .execute(),
+    );
     const { conversationId } = await bench.engine.accept("acc_broken", {
       kind: "message",
       externalId: "1",

@@ -71,9 +71,7 @@ eachDatabase("files at the desk", (open) => {
     await world.telegramSays(hands.chat(), 2, "", { document, caption: "Here it is" });
     await bench.settle();
     expect(world.thread(card).slice(-2)).toEqual(["👤 Ada L.\nHere it is\n📎 invoice.pdf", "👤 Ada L.: invoice.pdf"]);
-    expect(filesIn(card).map(({ name, bytes }) => [name, bytes.toString()])).toEqual([
-      ["invoice.pdf", pdf.toString()],
-    ]);
+    expect(filesIn(card).map(({ name, bytes }) => [name, bytes.toString()])).toEqual([["invoice.pdf", pdf.toString()]]);
   });
 
   it("puts files of what was said before into a thread that begins later", async () => {
@@ -119,7 +117,11 @@ eachDatabase("files at the desk", (open) => {
     const { user, card } = await slackCustomer();
     const written = await writesFiles(mia, card, "Your invoice", [inSlack("invoice.pdf")]);
     const shown = () => dmOf(user).filter((each) => each.user === undefined);
-    expect(shown().at(-1)?.files.map(({ name }) => name)).toEqual(["invoice.pdf"]);
+    expect(
+      shown()
+        .at(-1)
+        ?.files.map(({ name }) => name),
+    ).toEqual(["invoice.pdf"]);
     await world.edits(written, "Your new invoice");
     await bench.settle();
     expect(world.slackSees(user).slice(-2)).toEqual(["Mia Meyer:\nYour new invoice", "Mia Meyer: invoice.pdf"]);
@@ -169,7 +171,9 @@ eachDatabase("files at the desk", (open) => {
     const gone = { ...inSlack("gone.pdf"), url_private_download: `${world.slack.url.replace("/api", "")}/files/F0/x` };
     await writesFiles(mia, card, "All of it", [large, gone, inSlack("small.pdf")]);
     expect(got().at(-1)).toMatchObject({ text: "Mia Meyer:\nAll of it", file: "small.pdf" });
-    expect(told(mia)).toMatch(/film\.mp4 was not sent: it is larger than 25 MB.*gone\.pdf was not sent: .*not in Slack/);
+    expect(told(mia)).toMatch(
+      /film\.mp4 was not sent: it is larger than 25 MB.*gone\.pdf was not sent: .*not in Slack/,
+    );
     await writesFiles(mia, card, "", [large]);
     expect(told(mia)).toContain("Nothing was sent. The file film.mp4");
   });

@@ -63,22 +63,26 @@ onMysql("two processes with one desk", (open) => {
     }
   });
 
-  it("lose nothing when Slack asks for new connections, and when the one that is connected ends", { timeout }, async () => {
-    await begin(open, "socket");
-    const card = await hands.claimed();
-    const expected: string[] = [];
-    for (let i = 1; i <= 6; i += 1) {
-      if (i === 2) world.slack.refreshSockets();
-      if (i === 3) world.slack.dropSockets();
-      if (i === 4) await bench.other?.close();
-      await world.writes(mia, card.ts, `Reply ${i}`);
-      expected.push(`Mia Meyer:\nReply ${i}`);
-    }
-    await bench.settle();
-    expect(replied()).toEqual(expected);
-    expect(world.slack.sockets()).toBe(1);
-    expect((await world.command(mia, "mine")).status).toBe(200);
-  });
+  it(
+    "lose nothing when Slack asks for new connections, and when the one that is connected ends",
+    { timeout },
+    async () => {
+      await begin(open, "socket");
+      const card = await hands.claimed();
+      const expected: string[] = [];
+      for (let i = 1; i <= 6; i += 1) {
+        if (i === 2) world.slack.refreshSockets();
+        if (i === 3) world.slack.dropSockets();
+        if (i === 4) await bench.other?.close();
+        await world.writes(mia, card.ts, `Reply ${i}`);
+        expected.push(`Mia Meyer:\nReply ${i}`);
+      }
+      await bench.settle();
+      expect(replied()).toEqual(expected);
+      expect(world.slack.sockets()).toBe(1);
+      expect((await world.command(mia, "mine")).status).toBe(200);
+    },
+  );
 });
 
 function never(): never {

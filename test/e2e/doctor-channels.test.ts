@@ -41,8 +41,12 @@ const writeFileWith = (from: string, to: string): Promise<void> =>
 it("tells before the first start what is wrong with the accounts of the file, and the mend", async () => {
   const { slack, telegram } = world;
   expect(await said()).toEqual({
-    "channel slack": expect.stringMatching(/^✓ @parley in Shop; .*https:\/\/support\.example\/channels\/slack\/ACCOUNT/),
-    "channel telegram": expect.stringMatching(/^✗ @\w+ has no webhook yet: start Parley, which sets it to https:.*ACCOUNT/),
+    "channel slack": expect.stringMatching(
+      /^✓ @parley in Shop; .*https:\/\/support\.example\/channels\/slack\/ACCOUNT/,
+    ),
+    "channel telegram": expect.stringMatching(
+      /^✗ @\w+ has no webhook yet: start Parley, which sets it to https:.*ACCOUNT/,
+    ),
     "desk slack": "✓ #support",
   });
 

@@ -120,11 +120,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
   };
 }
 
-async function reach(
-  clock: TestApp["clock"],
-  what: string,
-  reached: () => Promise<boolean> | boolean,
-): Promise<void> {
+async function reach(clock: TestApp["clock"], what: string, reached: () => Promise<boolean> | boolean): Promise<void> {
   for (const end = Date.now() + patienceMs; !(await reached());) {
     if (Date.now() > end) throw new Error(`this did not happen: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

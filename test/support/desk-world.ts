@@ -116,8 +116,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     });
   }
 
-  const wait = (): Promise<void> =>
-    reached().wait?.() ?? new Promise((resolve) => setTimeout(resolve, 50));
+  const wait = (): Promise<void> => reached().wait?.() ?? new Promise((resolve) => setTimeout(resolve, 50));
 
   /** As the answer to a delivery over HTTP would be. */
   async function pushSlack(type: string, payload: unknown): Promise<Response> {
@@ -250,8 +249,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
           body: JSON.stringify(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
         }),
       ),
-    slackDelivers: (message) =>
-      sendEvent(messageEvent(slack, message)),
+    slackDelivers: (message) => sendEvent(messageEvent(slack, message)),
     async slackSays(user, text) {
       const channel = user.replace(/^U/, "D");
       slack.channels.set(channel, { id: channel, kind: "im", name: user, archived: false, member: true });

@@ -13,7 +13,11 @@ export interface Knocking {
   readonly count: number;
   readonly seed: number;
   /** The request of a delivery. `late`: signed as it should be, but at another time. */
-  readonly request: (body: Buffer, signer: Signer, late: boolean) => { readonly url: string; readonly init: RequestInit };
+  readonly request: (
+    body: Buffer,
+    signer: Signer,
+    late: boolean,
+  ) => { readonly url: string; readonly init: RequestInit };
   /** Whether a delivery of the wrong time is refused. */
   readonly refusesLate: boolean;
 }
@@ -28,7 +32,8 @@ const patienceMs = 30_000;
  */
 export async function knock(given: Knocking): Promise<ReadonlyMap<string, number>> {
   const { samples, as, count, seed, request, refusesLate } = given;
-  const broken = as === "json" ? brokenDelivery(samples) : brokenForm(samples as readonly Readonly<Record<string, string>>[]);
+  const broken =
+    as === "json" ? brokenDelivery(samples) : brokenForm(samples as readonly Readonly<Record<string, string>>[]);
   const deliveries = fc.sample(fc.tuple(broken, fc.nat(999)), { numRuns: count, seed });
   const seen = new Map<string, number>();
   let next = 0;

@@ -14,7 +14,10 @@ export async function eraseShown(
   const { accountId, shown } = JSON.parse(row.payload) as ErasePayload;
   const desk = await channels.deskToErase({ id: accountId });
   if (desk === undefined) {
-    log.warn({ account: accountId, shown: shown.length }, "the account of a desk is gone, and what it shows stays there");
+    log.warn(
+      { account: accountId, shown: shown.length },
+      "the account of a desk is gone, and what it shows stays there",
+    );
   }
   for (const id of desk === undefined ? [] : shown) {
     signal.throwIfAborted();

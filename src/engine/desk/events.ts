@@ -105,7 +105,13 @@ export async function deskEvent(
   const agent = person;
   let effects: Effects | null;
   try {
-    const brought = await bring(dependencies, { workspaceId, conversationId, deskAccountId: accountId }, agent, row, signal);
+    const brought = await bring(
+      dependencies,
+      { workspaceId, conversationId, deskAccountId: accountId },
+      agent,
+      row,
+      signal,
+    );
     effects = await store.write(async (tx) => {
       const context = { channels, search, files, workspace, accountId, agent, followUp, brought, now: clock.now() };
       return finish(tx, await run(tx, context, conversationId, event));

@@ -46,9 +46,7 @@ export function createFileShow({ store, desk, post }: FileShowDependencies): Fil
     },
     async ofTranscript(messages) {
       const attachments = await attachmentsOf(store.read, messages);
-      const all = messages.flatMap((message) =>
-        (attachments.get(message.id) ?? []).map((row) => ({ row, message })),
-      );
+      const all = messages.flatMap((message) => (attachments.get(message.id) ?? []).map((row) => ({ row, message })));
       for (const { row, message } of all.slice(-transcriptFilesMax)) await one(row, message);
     },
   };

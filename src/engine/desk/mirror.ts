@@ -292,11 +292,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     const attachment = await store.read.selectFrom("attachments").selectAll().where("id", "=", id).executeTakeFirst();
     const messageId = attachment?.message_id ?? null;
     if (attachment === undefined || messageId === null) return;
-    const message = await store.read
-      .selectFrom("messages")
-      .selectAll()
-      .where("id", "=", messageId)
-      .executeTakeFirst();
+    const message = await store.read.selectFrom("messages").selectAll().where("id", "=", messageId).executeTakeFirst();
     // It is shown with its message.
     if (message === undefined || message.seq > shownSeq) return;
     await fileShow.one(attachment, message);

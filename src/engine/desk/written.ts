@@ -26,7 +26,12 @@ const textMax = 10_000;
 const nothing: Outcome = { effects: null, notice: null };
 
 /** What somebody wrote in a thread: a reply, a note, or a text that is kept back until they say what it is. */
-export async function write(tx: Tx, context: EventContext, conversationId: string, given: TakenWrote): Promise<Outcome> {
+export async function write(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  given: TakenWrote,
+): Promise<Outcome> {
   const { accountId, workspace, agent } = context;
   const id = writtenId(accountId, given.messageId);
   const before = await postById(tx, id);
@@ -170,7 +175,13 @@ async function keep(
 ): Promise<Outcome> {
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
-  const note = await insertNote(tx, draft, { content: noteText(kept), authorEmail: agent.email }, agentActor(agent), now);
+  const note = await insertNote(
+    tx,
+    draft,
+    { content: noteText(kept), authorEmail: agent.email },
+    agentActor(agent),
+    now,
+  );
   await saved(note.id);
   return { effects: await changes.flush(tx), notice };
 }
