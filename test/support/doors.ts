@@ -58,8 +58,8 @@ export async function knock(given: Knocking): Promise<ReadonlyMap<string, number
 
   async function sendNext(): Promise<void> {
     for (let at = next++; at < deliveries.length; at = next++) {
-      const [given, dice = 0] = deliveries[at] ?? [];
-      const body = dice === 999 ? Buffer.alloc(bytesMax + 1, "x") : (given ?? Buffer.alloc(0));
+      const [delivery, dice = 0] = deliveries[at] ?? [];
+      const body = dice === 999 ? Buffer.alloc(bytesMax + 1, "x") : (delivery ?? Buffer.alloc(0));
       if (dice < 700) await send(body, "platform", false);
       // Again, and at the same time.
       else if (dice < 800) await Promise.all([1, 2, 3].map(() => send(body, "platform", false)));

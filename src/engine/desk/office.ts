@@ -4,7 +4,8 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { Clock, ConversationSearch, Files, Store, Wake } from "../ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Log, Store, Wake } from "../ports.ts";
+import { viewWindow } from "../reply-window.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { deskConversations } from "./snapshot.ts";
 import type { TakenFile } from "./written-files.ts";
@@ -18,6 +19,8 @@ export interface OfficeDependencies {
   readonly search: ConversationSearch;
   readonly files: Pick<Files, "seal">;
   readonly publicUrl: string;
+  readonly channels: Channels;
+  readonly log: Log;
 }
 
 type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
@@ -57,12 +60,22 @@ const eventWork = (payload: DeskEventPayload, dueAt: number): NewWork => ({
 });
 
 export function createOffice(dependencies: OfficeDependencies): Office {
-  const { store, clock, wake, workspaces, search, files, publicUrl } = dependencies;
+  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log } = dependencies;
 
   async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
     const workspace = await workspaces.get(workspaceId);
     if (workspace === undefined) return [];
-    return deskConversations({ db: store.read, publicUrl, settings: workspace.settings, now: clock.now() }, rows);
+    const now = clock.now();
+    return deskConversations(
+      {
+        db: store.read,
+        publicUrl,
+        settings: workspace.settings,
+        now,
+        window: (row) => viewWindow({ read: store.read, channels, log, now }, row),
+      },
+      rows,
+    );
   }
 
   const ofWorkspace = (workspaceId: string) =>
