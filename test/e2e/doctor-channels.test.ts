@@ -63,7 +63,7 @@ it("tells before the first start what is wrong with the accounts of the file, an
   expect((await said())["desk slack"]).toMatch(/^✗ the app lacks the scopes commands: add them/);
   env = { ...env, PUBLIC_URL: "http://192.168.0.9:8080" };
   expect((await said())["channel slack"]).toMatch(/^✗ .*set PUBLIC_URL to an https address/);
-}, 60_000);
+}, 240_000);
 
 it("looks at the file as it is now, and tells the address that an account has since its first start", async () => {
   const running = await startGateway(env);
@@ -76,4 +76,4 @@ it("looks at the file as it is now, and tells the address that an account has si
   await writeFileWith("transport: webhook", "transport: polling");
   expect((await said())["channel slack"]).toBe(before["channel slack"]);
   expect((await said())["channel telegram"]).toMatch(/^✓ @\w+, polling$/);
-}, 60_000);
+}, 240_000);
