@@ -244,7 +244,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
     retime: { batch: true, attemptsMax: 20, lanesMax: 1, run: upkeep.retime },
     signout: { batch: true, attemptsMax: 5, run: upkeep.signOut },
-    purge: { batch: true, attemptsMax: 100, lanesMax: 1, run: upkeep.purge },
+    // However long the desk's platform is away: what was deleted is taken back there first.
+    purge: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.purge },
     // Never given up: it would not come again.
     housekeeping: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 1, run: upkeep.housekeeping },
     ingest: {

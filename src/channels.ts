@@ -24,6 +24,7 @@ import { attachmentsOf } from "#engine/attachments.ts";
 import type { Channels, Clock, Fanout, Files, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
+import { settingsIn } from "#engine/workspaces.ts";
 import type { Measures } from "./measures.ts";
 import type { Secrets } from "./secrets.ts";
 import { createWindows } from "./windows.ts";
@@ -136,6 +137,8 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   const { store, log } = dependencies;
   const opened = new Map<string, Promise<Opened | undefined>>();
   const ready = new Map<string, Opened>();
+  /** Of accounts that may be disabled: nothing but what their desks show is of interest. */
+  const erasing = new Map<string, Promise<Opened | undefined>>();
   const sites = new Map<string, string>();
 
   function open(accountId: string): Promise<Opened | undefined> {
@@ -148,9 +151,9 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     return opening;
   }
 
-  async function openAccount(accountId: string): Promise<Opened | undefined> {
+  async function openAccount(accountId: string, evenDisabled = false): Promise<Opened | undefined> {
     const row = await accountRow(store.read, accountId);
-    if (row === undefined || row.enabled === 0) return undefined;
+    if (row === undefined || (row.enabled === 0 && !evenDisabled)) return undefined;
     const loading = dependencies.load(row.channel);
     if (loading === undefined) throw new Error(`no adapter serves the channel ${row.channel}`);
     const module = await loading;
@@ -167,9 +170,12 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       name: row.name,
       config,
     };
-    const workspace = await dependencies.workspaces.get(row.workspace_id);
-    const settings = workspace?.settings.desk ?? null;
-    const desk = settings?.account === row.name ? createDeskHost(dependencies, account, settings) : undefined;
+    // Also while the workspace is being deleted: what its desk shows is to be taken back.
+    const settings = (await settingsIn(store.read, row.workspace_id)).desk;
+    const own = settings?.account === row.name ? settings : undefined;
+    // What it showed while it was the desk's is taken back also when another one is.
+    const place = own ?? (evenDisabled ? formerDesk(row.name) : undefined);
+    const desk = place === undefined ? undefined : createDeskHost(dependencies, account, place);
     const host = { ...createHost(dependencies, account), ...(desk === undefined ? {} : { desk }) };
     return { account, adapter: module.create(account, host) };
   }
@@ -290,6 +296,19 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       await adapter(account).addNote?.(note, context);
     },
     desk: (account) => ready.get(account.id)?.adapter.desk,
+    async deskToErase(account) {
+      const known = ready.get(account.id);
+      if (known !== undefined) return known.adapter.desk;
+      let opening = erasing.get(account.id);
+      if (opening === undefined) {
+        opening = openAccount(account.id, true);
+        erasing.set(account.id, opening);
+        // A failure, or an account that is not there, is not remembered.
+        const forget = () => erasing.delete(account.id);
+        opening.then((found) => found ?? forget(), forget);
+      }
+      return (await opening)?.adapter.desk;
+    },
     named: (workspaceId, name) =>
       store.read
         .selectFrom("accounts")
@@ -299,7 +318,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
         .where("enabled", "=", 1)
         .executeTakeFirst(),
     async close() {
-      const all = await Promise.allSettled(opened.values());
+      const all = await Promise.allSettled([...opened.values(), ...erasing.values()]);
       for (const each of all) {
         if (each.status === "fulfilled") await each.value?.adapter.close();
       }
@@ -321,6 +340,13 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     return row?.id;
   }
 }
+
+const formerDesk = (account: string): DeskSettings => ({
+  account,
+  channel: "",
+  mirror: "escalated",
+  replyMode: "explicit",
+});
 
 function accountRow(db: Reader, id: string) {
   return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();

@@ -98,6 +98,10 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
       .select("id")
       .where("enabled", "=", 1)
       .where("managed_by", "!=", "builtin")
+      // An account of a workspace that is being deleted may stay for a while.
+      .where("workspace_id", "not in", (eb) =>
+        eb.selectFrom("workspaces").select("id").where("deleted_at", "is not", null),
+      )
       .execute();
     failing = false;
     const wanted = new Set(rows.map(({ id }) => id));

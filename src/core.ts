@@ -219,8 +219,12 @@ export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">
 
 const channelCheckMs = 10_000;
 
-/** Asks the platform of every account whether it works. The schema must be up to date. */
-export async function checkChannels(config: Config, { clock, log }: CoreOptions): Promise<readonly ChannelCheck[]> {
+/** Asks the platform of every account (or of those that are `wanted`) whether it works. The schema must be up to date. */
+export async function checkChannels(
+  config: Config,
+  { clock, log }: CoreOptions,
+  wanted: (accountId: string) => boolean = () => true,
+): Promise<readonly ChannelCheck[]> {
   const core = await openCore(config, { clock, log });
   const { store, secrets } = core;
   const fanout = createInProcessFanout(log);
@@ -248,16 +252,18 @@ export async function checkChannels(config: Config, { clock, log }: CoreOptions)
       .orderBy("name")
       .execute();
     const checked = await Promise.all(
-      accounts.map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
-        let opened: Opened | undefined;
-        const made = await attempt(`channel ${name}`, async () => {
-          opened = await channels.open(id);
-          return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
-        });
-        const desk = opened?.adapter.desk;
-        if (desk === undefined) return [made];
-        return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
-      }),
+      accounts
+        .filter(({ id }) => wanted(id))
+        .map(async ({ id, name, channel }): Promise<readonly ChannelCheck[]> => {
+          let opened: Opened | undefined;
+          const made = await attempt(`channel ${name}`, async () => {
+            opened = await channels.open(id);
+            return (await opened?.adapter.check?.(AbortSignal.timeout(channelCheckMs))) ?? channel;
+          });
+          const desk = opened?.adapter.desk;
+          if (desk === undefined) return [made];
+          return [made, await attempt(`desk ${name}`, () => desk.check(AbortSignal.timeout(channelCheckMs)))];
+        }),
     );
     return checked.flat();
   } finally {

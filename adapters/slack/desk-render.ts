@@ -1,6 +1,6 @@
 import type { Run } from "#channel/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
-import type { DeskItem, DeskMessage, DeskPart } from "#desk/contract.ts";
+import type { DeskItem, DeskMessage, DeskPart, ShownFile } from "#desk/contract.ts";
 import { escapeText } from "./mrkdwn.ts";
 import type { RichText } from "./render.ts";
 import { richText, textMax } from "./render.ts";
@@ -8,6 +8,8 @@ import { richText, textMax } from "./render.ts";
 export interface DeskPayload {
   readonly text: string;
   readonly blocks: readonly RichText[];
+  /** What is shared; the text stands above it. */
+  readonly file?: ShownFile;
 }
 
 const bold = { kind: "bold" } as const;
@@ -16,6 +18,7 @@ const plain = (text: string): Run => ({ text, styles: [] });
 
 /** What is shown, message by message. Whatever a customer wrote stands in pieces of text, where nothing in it is a mark. */
 export function renderItem(item: DeskItem): readonly DeskPart[] {
+  if (item.kind === "file") return [filePart(item)];
   const runs = runsOf(item).filter(({ text }) => text !== "");
   return splitRuns(runs, textMax, (text) => escapeText(text).length).map((some) => {
     const text = textOf(some);
@@ -24,7 +27,13 @@ export function renderItem(item: DeskItem): readonly DeskPart[] {
   });
 }
 
-function runsOf(item: DeskItem): readonly Run[] {
+function filePart({ file, of }: Extract<DeskItem, { kind: "file" }>): DeskPart {
+  const text = `${signs[of.role]} ${of.authorName ?? nameless[of.role]}: ${file.name}`;
+  const payload: DeskPayload = { text, blocks: [], file };
+  return { text, payload };
+}
+
+function runsOf(item: Exclude<DeskItem, { kind: "file" }>): readonly Run[] {
   switch (item.kind) {
     case "message":
       return messageRuns(item.message);
@@ -51,7 +60,7 @@ const nameless: Readonly<Record<DeskMessage["role"], string>> = {
 };
 
 const fileRun = (name: string, at: number): Run => ({
-  text: `${at === 0 ? "" : "\n"}📎 ${name} (in the inbox)`,
+  text: `${at === 0 ? "" : "\n"}📎 ${name}`,
   styles: [italic],
 });
 

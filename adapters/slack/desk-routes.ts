@@ -12,6 +12,7 @@ import type { Dialog, DialogSubject } from "./desk-views.ts";
 import { dialogOf, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./desk-views.ts";
 import { failureOf } from "./failures.ts";
 import { readEvent } from "./inbound.ts";
+import { filesMax, filesOf, isElsewhere, nameOf } from "./intake.ts";
 import { emojiOf, namedUsers, plainText } from "./mrkdwn.ts";
 import type { Interaction, SlackMessage } from "./payloads.ts";
 import { filled } from "./payloads.ts";
@@ -45,7 +46,8 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
         .map(async (id) => [id, (await users.find(id))?.name] as const),
     );
     const names = new Map(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
-    return markdownOf(plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) }));
+    const text = markdownOf(plainText(written, { users: names, emoji: emojiOf(message.blocks ?? []) }));
+    return [text, ...addressesOf(message)].filter((line) => line !== "").join("\n\n");
   }
 
   /** Opens a dialog. It holds nothing yet that could be lost: who sees none clicks again. */
@@ -201,7 +203,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
             kind: "wrote",
             externalId: `wrote:${messageId}`,
             text: await textOf(reading.message),
-            files: (reading.message.files ?? []).length,
+            files: filesOf(reading.message).slice(0, filesMax),
           });
           return;
         case "edit":
@@ -233,6 +235,14 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
       return answerCommand({ host, desk, people, workspaceUrl: () => workspaceUrl }, command);
     },
   };
+}
+
+/** A file that lies with somebody else cannot be fetched: the customer gets its address. */
+function addressesOf({ files }: SlackMessage): readonly string[] {
+  return (files ?? []).slice(0, filesMax).flatMap((file) => {
+    const address = isElsewhere(file) ? (filled(file.external_url) ?? filled(file.url_private)) : undefined;
+    return address === undefined ? [] : [`${nameOf(file)}: ${address.slice(0, 2_000)}`];
+  });
 }
 
 /** Without it, lists lead to the inbox. */

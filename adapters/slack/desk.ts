@@ -1,6 +1,6 @@
 import { DeliveryError } from "#channel/errors.ts";
 import type { ChannelHost } from "#channel/contract.ts";
-import type { Desk, DeskContext, DeskHost, DeskNotice } from "#desk/contract.ts";
+import type { Desk, DeskContext, DeskHost, DeskNotice, ShownFile } from "#desk/contract.ts";
 import { ThreadGone } from "#desk/errors.ts";
 import type { SlackApi } from "./client.ts";
 import { isSlackAddress } from "./client.ts";
@@ -17,6 +17,7 @@ import { findMessage } from "./reconcile.ts";
 import type { Blocks } from "./send.ts";
 import { createHolds, metadataType } from "./send.ts";
 import { messageIdOf, parseMessageId, parseThread, threadOf } from "./thread.ts";
+import { fileBytesMax, fileIdOf, removeFile, sendFile, unlessRefused } from "./upload.ts";
 
 export interface DeskDependencies {
   readonly api: SlackApi;
@@ -24,6 +25,8 @@ export interface DeskDependencies {
   readonly desk: DeskHost;
   readonly people: DeskPeople;
 }
+
+type FilePayload = DeskPayload & { readonly file: ShownFile };
 
 /** What somebody mends in Slack; until then everything waits. */
 const mendable: Readonly<Record<string, string>> = {
@@ -110,8 +113,8 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
   async function react(messageId: string, add: string, remove: string, signal: AbortSignal): Promise<void> {
     const { channelId: channel, ts: timestamp } = parseMessageId(messageId);
     const client = api.client(signal);
-    await unless(["already_reacted"], () => client.reactions.add({ channel, timestamp, name: add }));
-    await unless(["no_reaction"], () => client.reactions.remove({ channel, timestamp, name: remove }));
+    await unlessRefused(["already_reacted"], () => client.reactions.add({ channel, timestamp, name: add }));
+    await unlessRefused(["no_reaction"], () => client.reactions.remove({ channel, timestamp, name: remove }));
   }
 
   async function tell(
@@ -150,13 +153,23 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     });
   }
 
+  async function postFile(thread: string, { file, text }: FilePayload, context: DeskContext): Promise<string> {
+    const { externalId } = await sendFile(api, { file, comment: text }, parseThread(thread), context);
+    if (externalId === null) throw new DeliveryError("unknown", "Slack does not say what it has shared");
+    return externalId;
+  }
+
   return {
+    fileBytesMax,
     render: renderItem,
     open: (card, context) => posted(() => post(desk.channel, undefined, cardOf(card), context)),
     update: (thread, card, { signal }) =>
       call(() => update(thread, cardOf(card), signal), { gone: ["message_not_found"] }),
     post(thread, part, context) {
       const { channelId, threadTs } = parseThread(thread);
+      const payload = part.payload as DeskPayload;
+      const { file } = payload;
+      if (file !== undefined) return posted(() => postFile(thread, { ...payload, file }, context));
       return posted(() => post(channelId, threadTs, part.payload as Card, context));
     },
     change: (messageId, part, { signal }) => {
@@ -171,8 +184,11 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
       ),
     remove: (messageId, { signal }) =>
       call(async () => {
+        const fileId = fileIdOf(messageId);
+        if (fileId !== undefined) return removeFile(api, fileId, signal);
         const { channelId: channel, ts } = parseMessageId(messageId);
-        await unless(["message_not_found", "channel_not_found"], () => api.client(signal).chat.delete({ channel, ts }));
+        const gone = ["message_not_found", "channel_not_found"];
+        return unlessRefused(gone, () => api.client(signal).chat.delete({ channel, ts }));
       }),
     find: (thread, { key, signal }) =>
       call(() => findMessage(api, key, thread ?? threadOf({ channelId: desk.channel, threadTs: undefined }), signal), {
@@ -182,16 +198,6 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     tell: (by, place, notice, context) => call(() => tell(by, place, notice, context)),
     check: (signal) => checkDesk(api, desk.channel, signal),
   };
-}
-
-/** Runs `run`; what Slack refuses because it is so already is done. */
-async function unless(codes: readonly string[], run: () => Promise<unknown>): Promise<void> {
-  try {
-    await run();
-  } catch (error) {
-    const failure = failureOf(error);
-    if (failure.kind !== "refused" || !codes.includes(failure.code)) throw error;
-  }
 }
 
 function deskError(failure: Failure): DeliveryError {

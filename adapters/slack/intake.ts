@@ -20,7 +20,7 @@ export interface IntakeDependencies {
 }
 
 /** As many as the host takes. */
-const filesMax = 20;
+export const filesMax = 20;
 /** Whose names are asked for at most for one message. */
 const namedMax = 10;
 
@@ -134,12 +134,12 @@ function senderOf({ userId, teamId }: Place, user: SlackUser | undefined): Sende
 }
 
 /** A file that lies with somebody else than Slack: only its address is known. */
-const isElsewhere = (file: SlackFile): boolean => file.is_external === true || file.mode === "external";
+export const isElsewhere = (file: SlackFile): boolean => file.is_external === true || file.mode === "external";
 
 /** Deleted, or above the number of files that the workspace may see. */
 const isGone = (file: SlackFile): boolean => file.mode === "tombstone" || file.mode === "hidden_by_limit";
 
-function filesOf({ files }: SlackMessage): readonly InboundFile[] {
+export function filesOf({ files }: Pick<SlackMessage, "files">): readonly InboundFile[] {
   return (files ?? []).flatMap((file): InboundFile[] => {
     const ref = isElsewhere(file) || isGone(file) ? undefined : fileRef(file);
     return ref === undefined ? [] : [{ ref, name: nameOf(file), mediaType: mediaTypeOf(file), bytes: bytesOf(file) }];
@@ -156,7 +156,7 @@ function elsewhereOf({ files }: SlackMessage): readonly string[] {
   });
 }
 
-const nameOf = (file: SlackFile): string => (filled(file.name) ?? filled(file.title) ?? "file").slice(0, 255);
+export const nameOf = (file: SlackFile): string => (filled(file.name) ?? filled(file.title) ?? "file").slice(0, 255);
 
 const mediaTypeOf = (file: SlackFile): string => (filled(file.mimetype) ?? "application/octet-stream").slice(0, 127);
 

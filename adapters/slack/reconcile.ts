@@ -5,6 +5,7 @@ import { fieldsOf } from "./deliveries.ts";
 import { deliveryError, failureOf } from "./failures.ts";
 import { metadataType } from "./send.ts";
 import { messageIdOf, parseThread } from "./thread.ts";
+import { fileExternalId } from "./upload.ts";
 
 /** A thousand messages of a thread; whoever has more of them waits longer, but nothing is sent twice. */
 const pagesMax = 10;
@@ -44,11 +45,18 @@ export async function findMessage(
         ? await client.conversations.history(which)
         : await client.conversations.replies({ ...which, ts: threadTs });
     const found = messages.find((message) => hasKey(message, key));
-    if (found !== undefined) return messageIdOf(channelId, found.ts ?? "");
+    if (found !== undefined) return fileOf(found) ?? messageIdOf(channelId, found.ts ?? "");
     cursor = more?.next_cursor;
     if (cursor === undefined || cursor === "") return null;
   }
   throw new DeliveryError("unknown", "the Slack thread is too long to look for this message in it");
+}
+
+/** A message that shares a file is known by the file. */
+function fileOf(message: object): string | undefined {
+  const { files } = fieldsOf(message);
+  const { id } = fieldsOf(Array.isArray(files) ? files[0] : undefined);
+  return typeof id === "string" ? fileExternalId(id) : undefined;
 }
 
 function hasKey(message: object, key: string): boolean {

@@ -4,7 +4,7 @@ import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf } from "./failures.ts";
 import type { RichText, SlackPart } from "./render.ts";
 import { messageIdOf, parseMessageId, parseThread } from "./thread.ts";
-import { sendFile } from "./upload.ts";
+import { fileIdOf, removeFile, sendFile, unlessRefused } from "./upload.ts";
 
 /** By which a message is found again when nobody knows what became of it. */
 export const metadataType = "parley_delivery";
@@ -84,16 +84,19 @@ export async function editPart(sending: Sending, part: Part, externalId: string,
 }
 
 export async function removePart(sending: Sending, externalId: string, context: SendContext): Promise<void> {
+  const fileId = fileIdOf(externalId);
+  if (fileId !== undefined) {
+    const { channelId } = parseThread(context.thread);
+    await inChannel(sending, channelId, () => removeFile(sending.api, fileId, context.signal));
+    return;
+  }
   const { channelId, ts } = parseMessageId(externalId);
-  await inChannel(sending, channelId, async () => {
-    try {
-      await sending.api.client(context.signal).chat.delete({ channel: channelId, ts });
-    } catch (error) {
-      // What is gone is what was wanted.
-      const failure = failureOf(error);
-      if (failure.kind !== "refused" || failure.code !== "message_not_found") throw error;
-    }
-  });
+  await inChannel(sending, channelId, () =>
+    // What is gone is what was wanted.
+    unlessRefused(["message_not_found"], () =>
+      sending.api.client(context.signal).chat.delete({ channel: channelId, ts }),
+    ),
+  );
 }
 
 /** Blocks that Slack does not take were refused, so that sending the text without them is no second time. */

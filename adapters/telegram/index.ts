@@ -96,7 +96,7 @@ const telegram: AdapterModule<TelegramConfig> = {
           api.sendChatAction(chatId, "typing", topicId === undefined ? {} : { message_thread_id: topicId }),
         );
       },
-      check: (signal) => withoutToken(token, () => checkBot(api, kind, host.webhookUrl, signal)),
+      check: (signal) => checkBot(api, token, kind, host.webhookUrl, signal),
       close: async () => undefined,
     };
   },

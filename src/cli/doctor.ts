@@ -2,7 +2,8 @@ import { access, constants, mkdir, statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { openStore } from "#store/open.ts";
-import { checkChannels, checkFiles } from "../core.ts";
+import { checkFiles } from "../core.ts";
+import { checkDeclaredChannels } from "../declared-channels.ts";
 import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
@@ -60,7 +61,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
   return good ? 0 : 1;
 };
 
-/** Before the first start there is none: the start makes them from the configuration file. */
+/** As the configuration file has them now, whether or not the program was started with it. */
 async function channelsOf(config: Config): Promise<readonly Check[]> {
   const store = await openStore(config.databaseUrl);
   let pending: readonly string[];
@@ -69,7 +70,8 @@ async function channelsOf(config: Config): Promise<readonly Check[]> {
   } finally {
     await store.close();
   }
-  return pending.length > 0 ? [] : checkChannels(config, { clock: systemClock, log: pino({ level: "silent" }) });
+  const options = { clock: systemClock, log: pino({ level: "silent" }) };
+  return checkDeclaredChannels(config, pending.length === 0, options);
 }
 
 async function check(name: string, run: () => Promise<string>): Promise<Check> {

@@ -10,6 +10,8 @@ import type { DeskReplyMode } from "#domain/workspace.ts";
  * for what can never be shown. `ThreadGone` begins another thread.
  */
 export interface Desk {
+  /** The largest file that a thread can show, in bytes; 0 where it shows none. */
+  readonly fileBytesMax: number;
   /** The platform calls that show this, in order. Pure; cuts nothing off. */
   render(item: DeskItem): readonly DeskPart[];
   /** Posts the card that begins a thread; the platform's id of the thread, at most 190 characters. */
@@ -38,6 +40,8 @@ export interface DeskContext {
   /** The same on every retry, different for everything else; at most 64 ASCII characters. */
   readonly key: string;
   readonly signal: AbortSignal;
+  /** The bytes of a file that is shown, by its id; present where one is. Throws as the desk itself does. */
+  readonly file?: (id: string) => Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** One platform call, as JSON. */
@@ -91,7 +95,7 @@ export interface DeskMessage {
   readonly authorName: string | null;
   /** Of customers plain text, else Markdown. */
   readonly text: string;
-  /** What came with it, by name: it is opened in the inbox. */
+  /** What came with it, by name; each file is an item of its own. */
   readonly files: readonly string[];
   readonly sources: readonly Source[];
   readonly confidence: Confidence | null;
@@ -105,8 +109,17 @@ export type DeskItem =
   /** What was said before there was a thread. `earlier`: how many more there are before these. */
   | { readonly kind: "transcript"; readonly messages: readonly DeskMessage[]; readonly earlier: number }
   | { readonly kind: "note"; readonly author: string; readonly text: string }
+  /** One part, whose bytes {@link DeskContext.file} gives. `of`: whose message it came with. */
+  | { readonly kind: "file"; readonly file: ShownFile; readonly of: Pick<DeskMessage, "role" | "authorName"> }
   /** Something that happened, as plain text. */
   | { readonly kind: "event"; readonly text: string };
+
+export interface ShownFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+}
 
 export type DeskMark = "arrived" | "failed";
 
@@ -152,15 +165,24 @@ interface DeskEventBase {
   readonly place: string;
 }
 
+/** A file that somebody sends along. `ref`: by which the account's adapter fetches it; stored sealed, never shown. */
+export interface DeskFile {
+  readonly ref: string;
+  readonly name: string;
+  readonly mediaType: string;
+  /** null: the platform does not say. */
+  readonly bytes: number | null;
+}
+
 /** What people do at a desk. */
 export type DeskEvent =
-  /** `text`: Markdown. `files`: how many came with it. */
+  /** `text`: Markdown. */
   | (DeskEventBase & {
       readonly kind: "wrote";
       readonly thread: string;
       readonly messageId: string;
       readonly text: string;
-      readonly files: number;
+      readonly files: readonly DeskFile[];
     })
   | (DeskEventBase & {
       readonly kind: "edited";

@@ -1,14 +1,17 @@
 import type { Part, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import { attachmentsOf } from "./attachments.ts";
 import { createChanges } from "./changes.ts";
 import { indexLane, sendLane } from "./lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
-import { RetryLater } from "./deliver.ts";
+import { bytesOf, RetryLater } from "./deliver.ts";
 import { noteProblem } from "./failures.ts";
+import { withFiles } from "./outbound-files.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
 import { settingsIn } from "./workspaces.ts";
 
@@ -35,13 +38,13 @@ const shownStates: ReadonlySet<string> = new Set(["sent", "delivered", "read"]);
  * try is simply repeated. What the platform refuses is noted, and the conversation keeps the text that the customer sees.
  */
 export async function amend(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, channels, search, announce } = dependencies;
+  const { store, clock, channels, search, files, announce } = dependencies;
   const amendment = JSON.parse(row.payload) as Amendment;
   const message = await store.read
     .selectFrom("messages")
     .innerJoin("conversations", "conversations.id", "messages.conversation_id")
     .selectAll("messages")
-    .select(["conversations.context_key", "conversations.account_id"])
+    .select(["conversations.context_key", "conversations.account_id", "conversations.channel"])
     .where("messages.id", "=", amendment.messageId)
     .executeTakeFirst();
   if (message === undefined || message.deleted_at !== null) {
@@ -58,11 +61,16 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
   let payloads: ReadonlyMap<string, string>;
   try {
     await channels.ready(account);
-    payloads = await change(channels, account, message, deliveries, amendment.content, {
+    const parts =
+      amendment.content === null || deliveries.length === 0
+        ? []
+        : await partsOf(dependencies, message, amendment.content);
+    payloads = await change(channels, account, parts, deliveries, {
       thread: message.context_key,
       key: `${row.id}.amend`,
       messageId: message.id,
       signal,
+      file: (id) => bytesOf({ store, files }, message.id, id),
     });
   } catch (error) {
     if (error instanceof DeliveryError && error.outcome !== "rejected") {
@@ -88,24 +96,34 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
   announce(effects);
 }
 
+/** The message as it is to be shown; its files stay as they are. */
+async function partsOf(
+  { store, channels, files }: DeliverDependencies,
+  message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
+  content: string,
+): Promise<readonly Part[]> {
+  const attachments = (await attachmentsOf(store.read, [message])).get(message.id) ?? [];
+  const text = { role: "agent", authorName: message.author_name, markdown: content, sources: [] } as const;
+  return channels.render({ id: message.account_id }, withFiles(channels, files, message, text, attachments));
+}
+
 /** The platform calls. The parts as they are now, by delivery. */
 async function change(
   channels: Channels,
   account: { readonly id: string },
-  message: MessagesTable,
-  deliveries: readonly DeliveriesTable[],
-  content: string | null,
+  given: readonly Part[],
+  all: readonly DeliveriesTable[],
   context: SendContext,
 ): Promise<ReadonlyMap<string, string>> {
   const payloads = new Map<string, string>();
-  const shown = deliveries.filter(({ state, external_id }) => shownStates.has(state) && external_id !== null);
-  if (shown.length < deliveries.length) {
+  const shown = all.filter(({ state, external_id }) => shownStates.has(state) && external_id !== null);
+  if (shown.length < all.length) {
     throw new DeliveryError("rejected", "the reply itself has not reached the customer");
   }
-  const parts =
-    content === null || deliveries.length === 0
-      ? []
-      : channels.render(account, { role: "agent", authorName: message.author_name, markdown: content, sources: [] });
+  // Files come last, and are not touched by a change of the text before them.
+  const same = sameAtEnd(given, all);
+  const parts = given.slice(0, given.length - same);
+  const deliveries = shown.slice(0, shown.length - same);
   const isNeeded = (what: "edit" | "remove", needed: boolean): void => {
     if (needed && !channels.can(account, what)) {
       throw new DeliveryError(
@@ -119,7 +137,7 @@ async function change(
   if (parts.length > deliveries.length) {
     throw new DeliveryError("rejected", "the new text does not fit into the message that was sent");
   }
-  for (const [i, delivery] of shown.entries()) {
+  for (const [i, delivery] of deliveries.entries()) {
     const externalId = delivery.external_id ?? "";
     const part: Part | undefined = parts[i];
     if (part === undefined) {
@@ -132,6 +150,17 @@ async function change(
     payloads.set(delivery.id, payload);
   }
   return payloads;
+}
+
+function sameAtEnd(parts: readonly Part[], deliveries: readonly DeliveriesTable[]): number {
+  let same = 0;
+  while (
+    same < Math.min(parts.length, deliveries.length) &&
+    JSON.stringify(parts.at(-1 - same)) === deliveries.at(-1 - same)?.payload
+  ) {
+    same += 1;
+  }
+  return same;
 }
 
 /** The text as it is from now on, for everybody who reads the conversation. */

@@ -36,7 +36,7 @@ import type {
 import { abandonRedirect, redirect } from "./redirect.ts";
 import { viewWindow } from "./reply-window.ts";
 import { readyToReply, replyAsAgent } from "./reply.ts";
-import { handOver } from "./say.ts";
+import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
@@ -106,7 +106,7 @@ export interface EngineWork {
   /** An answer could not be made, and is not tried any more: people take over. */
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
-  abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
+  abandonFile(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
   abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
@@ -252,8 +252,8 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
     },
     unfile: (rows, signal) => removeFiles(dependencies, rows, signal),
-    async abandonFile(tx, row, reason) {
-      const effects = await abandonFile(tx, row, reason);
+    async abandonFile(tx, row, reason, now) {
+      const effects = await abandonFile(tx, row, reason, now);
       return () => announce(effects);
     },
     async abandonSend(tx, row, reason, now) {
@@ -269,8 +269,12 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const settings = await settingsIn(tx, locked.workspace_id);
       const draft = changes.track(locked, settings, false);
       const actor = systemActor("escalation");
-      handOver(draft, channels, settings, actor, { reason: "answer failed" });
-      await insertNote(tx, draft, { content: `The bot could not answer: ${reason}`, authorEmail: null }, actor, now);
+      // An account that cannot be used is one reason why there is no answer.
+      const isTold = locked.channel === "api" || channels.loaded({ id: locked.account_id });
+      if (isTold) handOver(draft, channels, settings, actor, { reason: "answer failed" });
+      else handOverUntold(draft, actor, "answer failed");
+      const content = `The bot could not answer${isTold ? "" : ", and the customer was not told"}: ${reason}`;
+      await insertNote(tx, draft, { content, authorEmail: null }, actor, now);
       const effects = await changes.flush(tx);
       return () => announce(effects);
     },

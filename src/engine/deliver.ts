@@ -225,8 +225,8 @@ async function withFate(
 }
 
 /** Only of the files of this very message. */
-async function bytesOf(
-  { store, files }: DeliverDependencies,
+export async function bytesOf(
+  { store, files }: Pick<DeliverDependencies, "store" | "files">,
   messageId: string,
   id: string,
 ): Promise<AsyncIterable<Uint8Array>> {

@@ -2,6 +2,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
+import { lockConversation } from "#store/conversations.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
@@ -9,6 +10,7 @@ import type { AttachmentRow } from "./attachments.ts";
 import { draftMs, dropAttachments, removalOf } from "./attachments.ts";
 import type { Effects } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { mirrorAlso } from "./desk/mirror-work.ts";
 import { RetryLater } from "./deliver.ts";
 import type { Upload, Uploaded } from "./engine.ts";
 import type { Channels, Clock, FileName, Files, Log, Reader, Store, Tx } from "./ports.ts";
@@ -70,7 +72,7 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
     announce(
       await store.write(async (tx) => {
         await finishWork(tx, [work]);
-        return fail(tx, row.id, message);
+        return fail(tx, row.id, message, clock.now());
       }),
     );
     return;
@@ -86,8 +88,8 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
       await lockMessage(tx, row.message_id);
       if ((await bytesBeside(tx, row)) + stored.bytes > files.messageBytesMax) {
         const works = await queueRemoval(tx, [row], clock.now());
-        const effects = await fail(tx, row.id, overTotal(files).message);
-        return effects === null ? null : { ...effects, wake: works };
+        const effects = await fail(tx, row.id, overTotal(files).message, clock.now());
+        return effects === null ? null : { ...effects, wake: [...effects.wake, ...works] };
       }
       await tx
         .updateTable("attachments")
@@ -101,7 +103,7 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
         })
         .where("id", "=", row.id)
         .execute();
-      return effectsOf(tx, row);
+      return effectsOf(tx, row, clock.now());
     }),
   );
 }
@@ -143,12 +145,12 @@ async function bytesBeside(db: Reader | Tx, { id, message_id: messageId }: Attac
 }
 
 /** What is stored when a file was asked for as often as it may be. */
-export async function abandonFile(tx: Tx, work: OutboxRow, reason: string): Promise<Effects | null> {
+export async function abandonFile(tx: Tx, work: OutboxRow, reason: string, now: number): Promise<Effects | null> {
   const { fileId } = JSON.parse(work.payload) as { readonly fileId: string };
-  return fail(tx, fileId, `it could not be fetched: ${reason}`);
+  return fail(tx, fileId, `it could not be fetched: ${reason}`, now);
 }
 
-async function fail(tx: Tx, id: string, reason: string): Promise<Effects | null> {
+async function fail(tx: Tx, id: string, reason: string, now: number): Promise<Effects | null> {
   const row = await rowOf(tx, id);
   if (row === undefined || row.state !== "pending") return null;
   await tx
@@ -156,11 +158,11 @@ async function fail(tx: Tx, id: string, reason: string): Promise<Effects | null>
     .set({ state: "failed", reason: reason.slice(0, 500), ref: null })
     .where("id", "=", id)
     .execute();
-  return effectsOf(tx, row);
+  return effectsOf(tx, row, now);
 }
 
-/** Whoever looks at the conversation looks again. */
-async function effectsOf(tx: Tx, { conversation_id: id }: AttachmentRow): Promise<Effects> {
+/** Whoever looks at the conversation looks again, and the desk shows what became of the file. */
+async function effectsOf(tx: Tx, { id: file, conversation_id: id }: AttachmentRow, now: number): Promise<Effects> {
   const row =
     id === null
       ? undefined
@@ -170,8 +172,10 @@ async function effectsOf(tx: Tx, { conversation_id: id }: AttachmentRow): Promis
           .where("id", "=", id)
           .executeTakeFirst();
   if (row === undefined) return { wake: [], threads: [], workspaces: [] };
+  const shown = await mirrorAlso(tx, row.id, [{ kind: "file", id: file }], now);
+  if (shown !== null) await insertWork(tx, [shown], now);
   return {
-    wake: [],
+    wake: shown === null ? [] : [shown],
     threads: [{ accountId: row.account_id, contextKey: row.context_key }],
     workspaces: [{ workspaceId: row.workspace_id, conversationId: row.id }],
   };
@@ -198,42 +202,51 @@ export async function removeFiles(
  * large, or more than a message can have.
  */
 export async function uploadFile(
-  { store, clock, files, announce }: FileWorkDependencies,
+  dependencies: FileWorkDependencies,
   upload: Upload,
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<Uploaded> {
+  // Before the bytes are taken, and again when they are stored: several may come at the same time.
+  if (await isFull(dependencies.store.read, upload)) throw tooMany();
+  const id = newId("file", dependencies.clock.now());
+  const max = dependencies.files.bytesMax;
+  try {
+    return await storeUpload(dependencies, { id, upload, max, bounded: true }, source, signal);
+  } catch (error) {
+    if (!(error instanceof FileTooLarge)) throw error;
+    throw new Problem("payload_too_large", `file: ${error.message}`, { cause: error });
+  }
+}
+
+/** The row of an upload that is stored. */
+export const uploadOf = (db: Store["read"], id: string) => rowOf(db, id);
+
+/** Stores a file under this id. `bounded`: not more of them than a message can have. */
+export async function storeUpload(
+  { store, clock, files, announce }: FileWorkDependencies,
+  given: { readonly id: string; readonly upload: Upload; readonly max: number; readonly bounded: boolean },
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<Uploaded> {
+  const { id, upload, max, bounded } = given;
   const { workspaceId, accountId, conversationId, uploadedBy } = upload;
-  await refuseTooMany(store, upload);
-  const id = newId("file", clock.now());
   const name = cleanFileName(upload.name);
   const wanted = { workspaceId, id };
-  let stored: Awaited<ReturnType<Files["store"]>>;
-  try {
-    stored = await files.store(wanted, source, plainMediaType(upload.mediaType), files.bytesMax, signal);
-  } catch (error) {
-    if (error instanceof FileTooLarge)
-      throw new Problem("payload_too_large", `file: ${error.message}`, { cause: error });
-    throw error;
-  }
+  const stored = await files.store(wanted, source, plainMediaType(upload.mediaType), max, signal);
   const now = clock.now();
   const refused = await store.write(async (tx) => {
-    const conversation =
-      conversationId === null
-        ? undefined
-        : await tx
-            .selectFrom("conversations")
-            .select("id")
-            .where("id", "=", conversationId)
-            .where("workspace_id", "=", workspaceId)
-            .executeTakeFirst();
+    const conversation = conversationId === null ? undefined : await lockConversation(tx, workspaceId, conversationId);
+    if (conversationId === null) await lockAccount(tx, accountId);
     const gone = await tx
       .selectFrom("workspaces")
       .select("deleted_at")
       .where("id", "=", workspaceId)
       .executeTakeFirst();
-    if ((conversationId !== null && conversation === undefined) || gone?.deleted_at !== null) {
-      return wakeFor(await queueRemoval(tx, [{ id, workspace_id: workspaceId }], now));
+    const isGone = (conversationId !== null && conversation === undefined) || gone?.deleted_at !== null;
+    if (isGone || (bounded && (await isFull(tx, upload)))) {
+      const works = await queueRemoval(tx, [{ id, workspace_id: workspaceId }], now);
+      return { works, problem: isGone ? noConversation() : tooMany() };
     }
     await tx
       .insertInto("attachments")
@@ -259,14 +272,16 @@ export async function uploadFile(
       .execute();
     return null;
   });
-  announce(refused);
-  if (refused !== null) throw new Problem("conversation_not_found", "there is no conversation with this id");
+  if (refused !== null) {
+    announce(wakeFor(refused.works));
+    throw refused.problem;
+  }
   return { id, name, mediaType: stored.mediaType, bytes: stored.bytes };
 }
 
 /** Somebody who uploads and never sends must not fill the disk. */
-async function refuseTooMany(store: Store, { accountId, conversationId, uploadedBy }: Upload): Promise<void> {
-  let query = store.read
+async function isFull(db: Reader | Tx, { accountId, conversationId, uploadedBy }: Upload): Promise<boolean> {
+  let query = db
     .selectFrom("attachments")
     .select((eb) => eb.fn.countAll<string | number>().as("count"))
     .where("message_id", "is", null)
@@ -274,8 +289,18 @@ async function refuseTooMany(store: Store, { accountId, conversationId, uploaded
     .where("uploaded_by", "=", uploadedBy);
   if (conversationId !== null) query = query.where("conversation_id", "=", conversationId);
   const { count } = await query.executeTakeFirstOrThrow();
-  if (Number(count) < filesPerMessage) return;
-  throw new Problem("payload_too_large", `file: a message has at most ${filesPerMessage} files; send those first`);
+  return Number(count) >= filesPerMessage;
+}
+
+const tooMany = (): Problem =>
+  new Problem("payload_too_large", `file: a message has at most ${filesPerMessage} files; send those first`);
+
+const noConversation = (): Problem => new Problem("conversation_not_found", "there is no conversation with this id");
+
+/** Visitors' uploads before their first message are counted one after the other. */
+async function lockAccount(tx: Tx, id: string): Promise<void> {
+  if (dialectOf(tx) !== "mysql") return;
+  await tx.selectFrom("accounts").select("id").where("id", "=", id).forUpdate().execute();
 }
 
 /** Takes back an upload that was not sent. Idempotent. */

@@ -168,6 +168,8 @@ export interface Channels {
   addNote(account: Pick<Account, "id">, note: OutboundNote, context: ThreadContext): Promise<void>;
   /** The agents' desk on this account; undefined where there is none. */
   desk(account: Pick<Account, "id">): Desk | undefined;
+  /** The same for taking back what it shows, also where the account is disabled or its workspace is being deleted. */
+  deskToErase(account: Pick<Account, "id">): Promise<Desk | undefined>;
   /** The account of this name; undefined where there is none, or it is disabled. */
   named(workspaceId: string, name: string): Promise<{ readonly id: string } | undefined>;
 }

@@ -5,6 +5,8 @@ import { chunks } from "#store/customers.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import { dropAttachments } from "./attachments.ts";
+import { RetryLater } from "./deliver.ts";
+import { eraseLane } from "./desk/erase-work.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
 import { deleteEndpoint, deleteEventsOfWorkspace } from "#store/webhooks.ts";
@@ -23,6 +25,9 @@ const partsAtOnce = 4;
  * workspace for a moment, is a worker's from then on.
  */
 const takeoverMs = 10 * 60_000;
+
+/** As long as the worker leaves the account of a desk to take back what is shown there, until it looks again. */
+const eraseWaitMs = 30_000;
 
 const lane = (workspaceId: string): string => `purge:${workspaceId}`;
 
@@ -60,22 +65,30 @@ export async function purge(
   signal: AbortSignal,
 ): Promise<void> {
   const { workspaceId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly workspaceId: string };
-  await emptyWorkspace(dependencies, workspaceId, signal, () => undefined);
-  await dependencies.store.write((tx) => finishWork(tx, rows));
+  const { store } = dependencies;
+  const done = await emptyWorkspace(dependencies, workspaceId, signal, () => undefined);
+  if (!done)
+    throw new RetryLater(
+      "what the desk shows of a deleted workspace is still being taken back",
+      eraseWaitMs,
+      undefined,
+    );
+  await store.write((tx) => finishWork(tx, rows));
 }
 
 type OwnTable = "conversations" | "documents" | "accounts" | "agents" | "contacts" | "api_keys" | "webhooks";
 
 /**
  * Removes all of a closed workspace, a few rows at a time. What stays are its id and the hashes of its keys, so that
- * they are told that it was deleted, and one audit entry that says when. Can be begun again.
+ * they are told that it was deleted, and one audit entry that says when. Can be begun again. False: the account of its
+ * desk is still needed, to take back what is shown there; the worker does that, and then the rest.
  */
 export async function emptyWorkspace(
   { store, clock, search }: PurgeDependencies,
   workspaceId: string,
   signal: AbortSignal,
   progress: (line: string) => void,
-): Promise<void> {
+): Promise<boolean> {
   const workspace = { id: workspaceId, name: "", plan: "business", settings: defaultSettings } as const;
   const of = (table: OwnTable, limit: number) =>
     store.read.selectFrom(table).select("id").where("workspace_id", "=", workspaceId).limit(limit).execute();
@@ -114,7 +127,12 @@ export async function emptyWorkspace(
       await insertWork(tx, await dropAttachments(tx, rows, clock.now()), clock.now());
     });
   }
+  let isErased = true;
   for (const { id } of await of("accounts", 10_000)) {
+    if (await isErasing(store, id)) {
+      isErased = false;
+      continue;
+    }
     for (;;) {
       signal.throwIfAborted();
       const events = await store.read
@@ -182,6 +200,10 @@ export async function emptyWorkspace(
     signal.throwIfAborted();
     await deleteEndpoint(store, id);
   }
+  if (!isErased) {
+    await hastenPurge(store, workspaceId, clock.now());
+    return false;
+  }
   await removeAudit(store, workspaceId, signal);
   // Of documents and tests; those of conversations went with them.
   while (await deleteEventsOfWorkspace(store, workspaceId, rowsAtOnce)) signal.throwIfAborted();
@@ -221,6 +243,31 @@ export async function emptyWorkspace(
       })
       .execute();
   });
+  return true;
+}
+
+/** What is given up is not waited for. */
+async function isErasing(store: Store, accountId: string): Promise<boolean> {
+  const row = await store.read
+    .selectFrom("outbox")
+    .select("id")
+    .where("lane", "=", eraseLane(accountId))
+    .where("dead_at", "is", null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The command has done what it could: the worker need not wait any longer to do the rest. */
+async function hastenPurge(store: Store, workspaceId: string, now: number): Promise<void> {
+  await store.write((tx) =>
+    tx
+      .updateTable("outbox")
+      .set({ due_at: now + eraseWaitMs })
+      .where("lane", "=", lane(workspaceId))
+      .where("due_at", ">", now + eraseWaitMs)
+      .execute(),
+  );
 }
 
 async function removeAudit(store: Store, workspaceId: string, signal: AbortSignal): Promise<void> {

@@ -93,16 +93,21 @@ export function handOver(
     readonly tokensUsed?: number;
   },
 ): MessagesTable {
-  const { row } = draft;
   const message = say(draft, channels, settings, [], {
     content: settings.handoverMessage,
     ...(how.answersSeq === undefined ? {} : { answersSeq: how.answersSeq }),
     ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
     ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
   });
-  draft.setStatus("escalated", actor, how.reason === undefined ? {} : { reason: how.reason });
+  handOverUntold(draft, actor, how.reason);
+  return message;
+}
+
+/** The same where the customer cannot be told. */
+export function handOverUntold(draft: Draft, actor: Actor, reason: string | undefined): void {
+  const { row } = draft;
+  draft.setStatus("escalated", actor, reason === undefined ? {} : { reason });
   draft.setTags(["escalated"], [], actor);
   row.low_streak = 0;
   row.settled_seq = row.last_customer_seq;
-  return message;
 }

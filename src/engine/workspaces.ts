@@ -46,8 +46,8 @@ export async function readWorkspace(db: Reader, id: string): Promise<Workspace |
   return { ...row, settings: storedSettings(row.settings) };
 }
 
-/** The settings as this transaction sees them. */
-export async function settingsIn(tx: Tx, workspaceId: string): Promise<WorkspaceSettings> {
+/** The settings as this transaction sees them, also of a workspace that is being deleted. */
+export async function settingsIn(tx: Reader | Tx, workspaceId: string): Promise<WorkspaceSettings> {
   const { settings } = await tx
     .selectFrom("workspaces")
     .select("settings")

@@ -13,11 +13,16 @@ export interface S3Config {
   readonly secretKey: string;
 }
 
-/** For one request with its body. */
-const timeoutMs = 120_000;
+/** How long the storage may let us wait: for an answer, and for each piece of a file. A whole file may take longer. */
+const defaultPatienceMs = 120_000;
+/** What is sent has this much more time for each byte: some 80 kB a second. */
+const msPerByte = 1 / 80;
 
 /** Any storage that speaks the protocol of S3, addressed as host/bucket/key. */
-export function createS3Storage({ url, region, accessKey, secretKey }: S3Config): FileStorage {
+export function createS3Storage(
+  { url, region, accessKey, secretKey }: S3Config,
+  { patienceMs = defaultPatienceMs }: { readonly patienceMs?: number } = {},
+): FileStorage {
   const client = new AwsClient({
     accessKeyId: accessKey,
     secretAccessKey: secretKey,
@@ -35,14 +40,19 @@ export function createS3Storage({ url, region, accessKey, secretKey }: S3Config)
     return `${bucketUrl}/${prefix}${key}`;
   };
 
-  async function call(address: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
-    const timeout = AbortSignal.timeout(timeoutMs);
+  async function call(
+    address: string,
+    init: RequestInit,
+    signal?: AbortSignal,
+    timeoutMs: number | null = patienceMs,
+  ): Promise<Response> {
+    const signals = [signal, timeoutMs === null ? undefined : AbortSignal.timeout(timeoutMs)];
     try {
       return await client.fetch(address, {
         ...init,
         // What is signed goes to the address that the operator set, and nowhere that this one points to.
         redirect: "manual",
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        signal: AbortSignal.any(signals.filter((each) => each !== undefined)),
       });
     } catch (error) {
       throw new Error("the file storage of FILES_S3_URL cannot be reached", { cause: error });
@@ -74,19 +84,26 @@ export function createS3Storage({ url, region, accessKey, secretKey }: S3Config)
         addressOf(key),
         { method: "PUT", body: await openAsBlob(path, { type: "application/octet-stream" }), headers },
         signal,
+        patienceMs + Math.ceil(bytes * msPerByte),
       );
       if (!response.ok) throw await refusal(response, "storing");
       await response.body?.cancel();
     },
     async get(key) {
-      const response = await call(addressOf(key), { method: "GET" });
-      if (response.status === 404) {
-        await response.body?.cancel();
-        throw new FileGone();
+      const patience = createPatience(patienceMs);
+      try {
+        // How long the whole file takes depends on who reads it.
+        const response = await call(addressOf(key), { method: "GET" }, patience.signal, null);
+        if (response.status === 404) {
+          await response.body?.cancel();
+          throw new FileGone();
+        }
+        if (!response.ok) throw await refusal(response, "reading");
+        if (response.body === null) return Readable.from([]);
+        return Readable.from(patiently(response.body as ReadableStream<Uint8Array>, patience));
+      } finally {
+        patience.rest();
       }
-      if (!response.ok) throw await refusal(response, "reading");
-      if (response.body === null) return Readable.from([]);
-      return Readable.fromWeb(response.body as ReadableStream<Uint8Array>);
     },
     async remove(key) {
       const response = await call(addressOf(key), { method: "DELETE" });
@@ -100,6 +117,45 @@ export function createS3Storage({ url, region, accessKey, secretKey }: S3Config)
       return `in ${bucketUrl}${prefix === "" ? "" : `/${prefix}`}`;
     },
   };
+}
+
+interface Patience {
+  readonly signal: AbortSignal;
+  /** Something is waited for from now on. */
+  begin(): void;
+  /** Nothing is. */
+  rest(): void;
+}
+
+/** Ends what is waited for when it does not come in time. */
+function createPatience(ms: number): Patience {
+  const abort = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const rest = (): void => clearTimeout(timer);
+  const begin = (): void => {
+    rest();
+    timer = setTimeout(() => abort.abort(new Error("the file storage sends nothing any more")), ms);
+  };
+  begin();
+  return { signal: abort.signal, begin, rest };
+}
+
+/** While whoever reads takes their time, nothing is waited for. */
+async function* patiently(body: ReadableStream<Uint8Array>, patience: Patience): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      patience.begin();
+      const { done, value } = await reader.read();
+      patience.rest();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    patience.rest();
+    // What broke has told so already.
+    await reader.cancel().catch(() => undefined);
+  }
 }
 
 /** What the storage says of it, without the request, which is signed. */

@@ -29,14 +29,14 @@ export interface DeskPostsTable {
    * What it shows, or what became of it: `draft` is a text that was kept back, as a note, until its writer says what to
    * do; `parked` an edit or a removal that has come before the text itself.
    */
-  kind: "message" | "transcript" | "note" | "event" | "draft" | "parked" | "refused";
-  /** Id of the message, the note or the audit entry. */
+  kind: "message" | "transcript" | "note" | "event" | "file" | "draft" | "parked" | "refused";
+  /** Id of the message (of a file: that it came with), the note or the audit entry. */
   ref_id: string | null;
   part: number;
   /** `sending`: the call was made, and may have succeeded. */
   state: "sending" | "posted" | "failed";
   external_id: string | null;
-  /** JSON of the edit or removal that waits for its text. */
+  /** JSON of the edit or removal that waits for its text; of a note or a draft, its text and files. */
   parked: string | null;
   /** What is shown of a reply's fate. */
   mark: "arrived" | "failed" | null;

@@ -88,6 +88,18 @@ eachDatabase("files in the inbox", (open) => {
     expect((await fetch(`${app.url}${link.pathname.slice(0, -2)}`)).status).toBe(404);
   });
 
+  it("are no more than a message can have, also when they come at the same time", async () => {
+    const id = await begin();
+    const all = await Promise.all(
+      Array.from({ length: 26 }, (_, i) => upload(anna, id, `${i}.txt`, Buffer.from(`file ${i}`))),
+    );
+    const statuses = all.map(({ status }) => status);
+    expect(statuses.filter((status) => status < 300)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 413)).toHaveLength(6);
+    const rows = app.store.read.selectFrom("attachments").select("id").where("conversation_id", "=", id);
+    expect(await rows.execute()).toHaveLength(20);
+  });
+
   it("are nobody's but those of the workspace, and sent by nobody but who uploaded them", async () => {
     const id = await begin();
     const bill = await uploaded(anna, id, "bill.pdf", Buffer.from("%PDF-1.7"));

@@ -245,6 +245,31 @@ eachDatabase("answering", (open) => {
     expect((await bench.talk(id)).at(-1)).toBe("assistant: You asked: And now?");
   });
 
+  it("gives a conversation to people whose account cannot be used, and notes that the customer was not told", async () => {
+    const bench = await newBench();
+    const of = bench.store.read.selectFrom("accounts").selectAll().where("id", "=", bench.accountId);
+    const account = { ...(await of.executeTakeFirstOrThrow()), id: "acc_broken", name: "broken" };
+    await bench.store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({ ...account, credentials: "broken" })
+        .execute(),
+    );
+    const { conversationId } = await bench.engine.accept("acc_broken", {
+      kind: "message",
+      externalId: "1",
+      thread: "broken",
+      sender: { key: "ada" },
+      sentAt: bench.clock.now(),
+      text: "What now?",
+    });
+    const id = conversationId ?? "";
+    await bench.advance(30 * minuteMs);
+    expect((await bench.row(id)).status).toBe("escalated");
+    expect(await bench.talk(id)).toEqual(["user: What now?"]);
+    expect((await bench.notes(id)).join()).toContain("The bot could not answer, and the customer was not told: ");
+  });
+
   it("goes on with a conversation after its database was away when the work failed", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);

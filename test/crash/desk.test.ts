@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { openStore } from "#store/open.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
+import { eachDatabase } from "../support/databases.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { mia, openDeskWorld } from "../support/desk-world.ts";
 import type { Installation } from "../support/installation.ts";
@@ -96,75 +97,79 @@ async function openProgram(world: DeskWorld, installation: Installation) {
   };
 }
 
-for (const channel of ["Telegram", "Slack"]) {
-  it(
-    `shows every message once and in order though it is killed twice: customer on ${channel}`,
-    { timeout: 180_000 },
-    async () => {
-      const world = await openDeskWorld();
-      world.slack.users.set(customer, { id: customer, name: "Ada L.", teamId: world.slack.teamId });
-      const installation = await install();
-      const program = await openProgram(world, installation);
-      let message = 0;
-      const says = (text: string): Promise<void> =>
-        channel === "Telegram" ? world.telegramSays(chat, (message += 1), text) : world.slackSays(customer, text);
-      const sees = () => (channel === "Telegram" ? world.telegramSees(chat) : world.slackSees(customer));
-      const status = (wanted: string) =>
-        until(wanted, async () => ((await program.conversation())?.status === wanted ? true : undefined));
-      try {
-        await program.start();
-        await says("How much is shipping?");
-        await until("the bot has answered", () => (sees().length === 1 ? true : undefined));
+eachDatabase("the desk", (open) => {
+  for (const channel of ["Telegram", "Slack"]) {
+    it(
+      `shows every message once and in order though it is killed twice: customer on ${channel}`,
+      { timeout: 180_000 },
+      async () => {
+        const world = await openDeskWorld();
+        world.slack.users.set(customer, { id: customer, name: "Ada L.", teamId: world.slack.teamId });
+        const database = await open();
+        const installation = await install(database.url);
+        const program = await openProgram(world, installation);
+        let message = 0;
+        const says = (text: string): Promise<void> =>
+          channel === "Telegram" ? world.telegramSays(chat, (message += 1), text) : world.slackSays(customer, text);
+        const sees = () => (channel === "Telegram" ? world.telegramSees(chat) : world.slackSees(customer));
+        const status = (wanted: string) =>
+          until(wanted, async () => ((await program.conversation())?.status === wanted ? true : undefined));
+        try {
+          await program.start();
+          await says("How much is shipping?");
+          await until("the bot has answered", () => (sees().length === 1 ? true : undefined));
 
-        const method = channel === "Telegram" ? "chat.postMessage" : "chat.update";
-        const first = program.killAt("chat.postMessage", () => channel === "Slack" || sees().length === 2);
-        await says("I want to talk to a human");
-        await first.back;
-        const card = await until<FakeMessage>("the card is shown", () => world.cards()[0]);
+          const method = channel === "Telegram" ? "chat.postMessage" : "chat.update";
+          const first = program.killAt("chat.postMessage", () => channel === "Slack" || sees().length === 2);
+          await says("I want to talk to a human");
+          await first.back;
+          const card = await until<FakeMessage>("the card is shown", () => world.cards()[0]);
 
-        await until("the bot has handed over", () => (sees().length === 2 ? true : undefined));
-        const second = program.killAt(method, () => true);
-        await until("the claim is taken", async () =>
-          (await world.clicks(mia, card, "parley_claim").catch(() => undefined))?.ok === true ? true : undefined,
-        );
-        await second.dead;
-        for (const text of replies) await world.writes(mia, card.ts, text);
-        await second.back;
-        await until("the card is up to date", () =>
-          JSON.stringify(card.blocks).includes("Claimed by Mia") ? true : undefined,
-        );
-        await until("the replies are stored", async () =>
-          (await program.conversation())?.last_seq === 7 ? true : undefined,
-        );
-        await world.clicks(mia, card, "parley_resolve");
-        await status("resolved");
-        await says("One more question");
-        await until("the bot has answered again", async () =>
-          (await program.conversation())?.last_seq === 9 ? true : undefined,
-        );
-        await until("everything is done", async () => ((await program.isIdle()) ? true : undefined));
+          await until("the bot has handed over", () => (sees().length === 2 ? true : undefined));
+          const second = program.killAt(method, () => true);
+          await until("the claim is taken", async () =>
+            (await world.clicks(mia, card, "parley_claim").catch(() => undefined))?.ok === true ? true : undefined,
+          );
+          await second.dead;
+          for (const text of replies) await world.writes(mia, card.ts, text);
+          await second.back;
+          await until("the card is up to date", () =>
+            JSON.stringify(card.blocks).includes("Claimed by Mia") ? true : undefined,
+          );
+          await until("the replies are stored", async () =>
+            (await program.conversation())?.last_seq === 7 ? true : undefined,
+          );
+          await world.clicks(mia, card, "parley_resolve");
+          await status("resolved");
+          await says("One more question");
+          await until("the bot has answered again", async () =>
+            (await program.conversation())?.last_seq === 9 ? true : undefined,
+          );
+          await until("everything is done", async () => ((await program.isIdle()) ? true : undefined));
 
-        expect(world.cards()).toHaveLength(1);
-        expect(world.thread(card).filter((text) => !text.startsWith(mia))).toEqual([
-          expect.stringContaining("I want to talk to a human"),
-          "Handed to people: the customer asked for a person.",
-          "Mia Meyer claimed it.",
-          "Resolved by Mia Meyer.",
-          "Reopened by Ada L.",
-          expect.stringContaining("One more question"),
-          expect.stringContaining("I don't know"),
-        ]);
-        expect(sees()).toEqual([
-          expect.stringContaining("I don't know"),
-          expect.stringContaining("A person will reply to you here."),
-          ...replies.map((text) => `Mia Meyer:\n${text}`),
-          expect.stringContaining("I don't know"),
-        ]);
-      } finally {
-        await program.stop();
-        await installation.remove();
-        await world.close();
-      }
-    },
-  );
-}
+          expect(world.cards()).toHaveLength(1);
+          expect(world.thread(card).filter((text) => !text.startsWith(mia))).toEqual([
+            expect.stringContaining("I want to talk to a human"),
+            "Handed to people: the customer asked for a person.",
+            "Mia Meyer claimed it.",
+            "Resolved by Mia Meyer.",
+            "Reopened by Ada L.",
+            expect.stringContaining("One more question"),
+            expect.stringContaining("I don't know"),
+          ]);
+          expect(sees()).toEqual([
+            expect.stringContaining("I don't know"),
+            expect.stringContaining("A person will reply to you here."),
+            ...replies.map((text) => `Mia Meyer:\n${text}`),
+            expect.stringContaining("I don't know"),
+          ]);
+        } finally {
+          await program.stop();
+          await installation.remove();
+          await database.remove();
+          await world.close();
+        }
+      },
+    );
+  }
+});

@@ -12,9 +12,9 @@ let world: DeskWorld;
 const hands = createHands(() => bench);
 const { escalated, claimed, click, write, sees, told, notes, view } = hands;
 
-describe("agents at the desk", () => {
+describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (transport) => {
   beforeAll(async () => {
-    bench = await openDeskBench(newSqlite);
+    bench = await openDeskBench(newSqlite, { transport });
     ({ world } = bench);
   });
   afterAll(() => bench.close());

@@ -15,6 +15,11 @@ import { skipped } from "./skipped.ts";
  */
 export function eachDatabase(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
   describe(`${name} on SQLite`, () => suite(newSqlite));
+  onMysql(name, suite);
+}
+
+/** The same for what several processes do, which share a server. */
+export function onMysql(name: string, suite: (open: () => Promise<TestDatabase>) => void): void {
   const server = mysqlServer();
   if (server.url === undefined) {
     skipped(`${name} on MySQL`, server.reason);

@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readConfigFile } from "#src/config-file.ts";
-import type { TestApp } from "./app.ts";
+import type { StartOptions, TestApp } from "./app.ts";
 import { startApp } from "./app.ts";
 import type { TestDatabase } from "./databases.ts";
 import type { DeskOptions, DeskWorld } from "./desk-world.ts";
@@ -13,6 +16,8 @@ export interface DeskBench {
   readonly world: DeskWorld;
   readonly workspaceId: string;
   readonly databaseUrl: string;
+  /** Another process of the program on the same database, where there is one. */
+  readonly other: TestApp | undefined;
   /** Waits for what happens by itself, and lets time pass meanwhile. */
   until(what: string, reached: () => Promise<boolean> | boolean): Promise<void>;
   /** Waits until nothing is left to do. */
@@ -25,23 +30,33 @@ export interface DeskBench {
 const patienceMs = 30_000;
 const stepMs = 250;
 
-export async function openDeskBench(open: () => Promise<TestDatabase>, options: DeskOptions = {}): Promise<DeskBench> {
+export interface BenchOptions extends DeskOptions {
+  /** Two processes on one database, which deliveries reach in turn. */
+  readonly processes?: 1 | 2;
+}
+
+export async function openDeskBench(open: () => Promise<TestDatabase>, options: BenchOptions = {}): Promise<DeskBench> {
   const world = await openDeskWorld(options);
-  let databaseUrl = "";
-  const opened = async (): Promise<TestDatabase> => {
-    const database = await open();
-    databaseUrl = database.url;
-    return database;
-  };
-  const app = await startApp(opened, {
+  const database = await open();
+  const databaseUrl = database.url;
+  const dataDir = await mkdtemp(join(tmpdir(), "parley-desk-"));
+  const starting: StartOptions = {
     file: readConfigFile("test.yaml", world.yaml, {}),
+    dataDir,
+    databaseUrl,
     answerer: {
       answer: async ({ text }) =>
         answerOf(`You asked: ${text}`, {
           sources: [{ title: "Handbook", url: "https://shop.example/handbook", chunk: "…", score: 1 }],
         }),
     },
-  });
+  };
+  const other = options.processes === 2 ? await startApp(open, starting) : undefined;
+  if (other !== undefined && options.transport === "socket") {
+    await reach(other.clock, "Slack is connected to the first", () => world.slack.sockets() > 0);
+  }
+  const app = await startApp(open, { ...starting, ...(other === undefined ? {} : { clock: other.clock }) });
+  let turn = 0;
   const accounts = await app.store.read
     .selectFrom("accounts")
     .select(["id", "name", "workspace_id"])
@@ -50,18 +65,20 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
   const idOf = (name: string) => accounts.find((each) => each.name === name)?.id ?? "";
   const workspaceId = accounts[0]?.workspace_id ?? "";
   world.reach({
-    url: app.url,
+    get url() {
+      turn += 1;
+      return other !== undefined && turn % 2 === 0 ? other.url : app.url;
+    },
     now: () => app.clock.now(),
+    async wait() {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      app.clock.advance(stepMs);
+    },
     accounts: { telegram: idOf("telegram"), slack: idOf("slack") },
   });
 
-  async function until(what: string, reached: () => Promise<boolean> | boolean): Promise<void> {
-    for (const end = Date.now() + patienceMs; !(await reached());) {
-      if (Date.now() > end) throw new Error(`this did not happen: ${what}`);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      app.clock.advance(stepMs);
-    }
-  }
+  const until = (what: string, reached: () => Promise<boolean> | boolean): Promise<void> =>
+    reach(app.clock, what, reached);
 
   /** The clock's own work is due some day; everything else is due at once, or when it is tried again. */
   const isIdle = async (): Promise<boolean> => {
@@ -69,17 +86,19 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
       .selectFrom("outbox")
       .select("kind")
       .where("dead_at", "is", null)
-      .where("kind", "in", ["think", "send", "amend", "desk", "desk-event", "desk-notice", "desk-erase"])
+      .where("kind", "in", ["think", "send", "amend", "file", "desk", "desk-event", "desk-notice", "desk-erase"])
       .execute();
     return rows.length === 0;
   };
 
   await until("the webhook is set", () => world.telegram.webhook !== undefined);
+  if (options.transport === "socket") await until("Slack is connected", () => world.slack.sockets() > 0);
   return {
     app,
     world,
     workspaceId,
     databaseUrl,
+    other,
     until,
     settle: () => until("everything is done", isIdle),
     conversation: () =>
@@ -92,8 +111,19 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
     notes: async () =>
       (await app.store.read.selectFrom("notes").select("content").orderBy("id").execute()).map((row) => row.content),
     async close() {
+      await other?.close();
       await app.close();
       await world.close();
+      await database.remove();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function reach(clock: TestApp["clock"], what: string, reached: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + patienceMs; !(await reached());) {
+    if (Date.now() > end) throw new Error(`this did not happen: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    clock.advance(stepMs);
+  }
 }

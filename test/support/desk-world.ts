@@ -13,6 +13,8 @@ export interface Reached {
   readonly url: string;
   /** What its clock shows. */
   now(): number;
+  /** Lets time pass until what was not acknowledged is sent again. */
+  wait?(): Promise<void>;
   /** Ids of the accounts, by name. */
   readonly accounts: { readonly telegram: string; readonly slack: string };
 }
@@ -39,6 +41,8 @@ export interface DeskWorld {
     text: string,
     more?: Readonly<Record<string, unknown>>,
   ): Promise<void>;
+  /** The event of a message that stands anywhere in Slack. */
+  slackDelivers(message: Written & { readonly more?: Readonly<Record<string, unknown>> }): Promise<void>;
   /** A customer writes to the app directly. */
   slackSays(user: string, text: string): Promise<void>;
   /** An agent writes in a thread of the desk channel. */
@@ -82,6 +86,8 @@ export const ben = "U0BEN0001";
 export interface DeskOptions {
   readonly mirror?: "escalated" | "every";
   readonly replyMode?: "implicit" | "explicit";
+  /** How Slack delivers. */
+  readonly transport?: "webhook" | "socket";
 }
 
 export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorld> {
@@ -92,6 +98,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
   const zone = { timeZone: "Europe/Berlin" };
   slack.users.set(mia, { id: mia, name: "Mia Meyer", teamId, email: "Mia@shop.example", ...zone });
   slack.users.set(ben, { id: ben, name: "Ben Bauer", teamId, email: "ben@shop.example", ...zone });
+  const isSocket = options.transport === "socket";
   let program: Reached | undefined;
   let clicks = 0;
 
@@ -109,27 +116,46 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     });
   }
 
+  const wait = (): Promise<void> => reached().wait?.() ?? new Promise((resolve) => setTimeout(resolve, 50));
+
+  /** As the answer to a delivery over HTTP would be. */
+  async function pushSlack(type: string, payload: unknown): Promise<Response> {
+    const { acknowledged, reply } = await slack.push(type, payload);
+    return new Response(reply === undefined ? "" : JSON.stringify(reply), { status: acknowledged ? 200 : 503 });
+  }
+
+  /** Slack delivers what people click once; who sees nothing come of it clicks again. */
+  async function pushInTime(type: string, payload: unknown): Promise<Response> {
+    for (let i = 0; i < 200; i += 1) {
+      const response = await pushSlack(type, payload);
+      if (response.ok) return response;
+      await wait();
+    }
+    throw new Error("nobody acknowledges this click");
+  }
+
   /** As Slack does: again and again until it is acknowledged. */
   async function until200(send: () => Promise<Response>): Promise<void> {
     for (let i = 0; i < 1_200; i += 1) {
       const response = await send().catch(() => undefined);
       await response?.text().catch(() => "");
       if (response?.ok === true) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await wait();
     }
     throw new Error("nobody acknowledges this");
   }
 
   const sendEvent = (event: object): Promise<void> => {
-    const envelope = JSON.stringify(envelopeOf(slack, event as Readonly<Record<string, unknown>>));
-    return until200(() => postSlack(envelope, "application/json"));
+    const envelope = envelopeOf(slack, event as Readonly<Record<string, unknown>>);
+    if (isSocket) return until200(() => pushSlack("events_api", envelope));
+    return until200(() => postSlack(JSON.stringify(envelope), "application/json"));
   };
 
+  const postForm = (form: Readonly<Record<string, string>>): Promise<Response> =>
+    postSlack(new URLSearchParams(form).toString(), "application/x-www-form-urlencoded");
+
   const interact = (payload: object): Promise<Response> =>
-    postSlack(
-      new URLSearchParams({ payload: JSON.stringify(payload) }).toString(),
-      "application/x-www-form-urlencoded",
-    );
+    isSocket ? pushInTime("interactive", payload) : postForm({ payload: JSON.stringify(payload) });
 
   const userOf = (id: string) => ({ id, team_id: slack.teamId, username: id });
 
@@ -195,7 +221,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       "      - name: slack",
       "        channel: slack",
       `        bot_token: ${slack.botToken}`,
-      `        signing_secret: ${slack.signingSecret}`,
+      isSocket ? `        app_token: ${slack.appToken}` : `        signing_secret: ${slack.signingSecret}`,
       `        base_url: ${slack.url}`,
       "    desk:",
       "      kind: slack",
@@ -223,6 +249,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
           body: JSON.stringify(messageUpdate({ chatId, messageId, ...(more === undefined ? { text } : { more }) })),
         }),
       ),
+    slackDelivers: (message) => sendEvent(messageEvent(slack, message)),
     async slackSays(user, text) {
       const channel = user.replace(/^U/, "D");
       slack.channels.set(channel, { id: channel, kind: "im", name: user, archived: false, member: true });
@@ -257,19 +284,18 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
         channel: { id: channel },
         message: { ts, thread_ts: threadTs, user },
       }),
-    command: (user, text) =>
-      postSlack(
-        new URLSearchParams({
-          command: "/parley",
-          text,
-          team_id: slack.teamId,
-          channel_id: deskChannel,
-          user_id: user,
-          trigger_id: `trigger-${(clicks += 1)}`,
-          response_url: slack.responseUrl(`r${clicks}`),
-        }).toString(),
-        "application/x-www-form-urlencoded",
-      ),
+    command(user, text) {
+      const form = {
+        command: "/parley",
+        text,
+        team_id: slack.teamId,
+        channel_id: deskChannel,
+        user_id: user,
+        trigger_id: `trigger-${(clicks += 1)}`,
+        response_url: slack.responseUrl(`r${clicks}`),
+      };
+      return isSocket ? pushInTime("slash_commands", form) : postForm(form);
+    },
     cards: () =>
       slack.messages.filter(
         (each) =>

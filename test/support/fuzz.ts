@@ -145,6 +145,46 @@ export function brokenDelivery(samples: readonly object[]): fc.Arbitrary<Buffer>
     });
 }
 
+/** The same of forms; a field that holds JSON is broken inside too. */
+export function brokenForm(samples: readonly Readonly<Record<string, string>>[]): fc.Arbitrary<Buffer> {
+  return fc
+    .record({
+      sample: fc.constantFrom(...samples),
+      inside: brokenDelivery(samples.flatMap((sample) => Object.values(sample).flatMap(objectIn)).concat({})),
+      wrong: fc.array(fc.tuple(fc.nat(), strangeText), { maxLength: 2 }),
+      dice: fc.integer({ min: 0, max: 99 }),
+    })
+    .map(({ sample, inside, wrong, dice }) => {
+      const fields = Object.entries(sample).map(
+        ([name, value]) => [name, objectIn(value).length > 0 && dice < 80 ? inside.toString() : value] as const,
+      );
+      const form = new URLSearchParams(fields.map(([name, value]) => [name, value]));
+      if (dice < 50 || fields.every(([, value]) => objectIn(value).length === 0)) {
+        for (const [at, value] of wrong) {
+          const name = fields[at % Math.max(fields.length, 1)]?.[0] ?? "";
+          if (at % 5 === 0) form.delete(name);
+          else if (at % 5 === 1) form.append(name, value.toWellFormed());
+          else if (fields.length > 1 || at % 5 === 2) form.set(name, value.toWellFormed());
+        }
+      }
+      const sent = form.toString();
+      if (dice === 96) return Buffer.from(sent.replaceAll("%", "%%"));
+      if (dice === 97) return Buffer.from(sent.slice(0, sent.length / 2));
+      if (dice === 98) return Buffer.from(`${"a=b&".repeat(50_000)}${sent}`);
+      if (dice === 99) return Buffer.concat([Buffer.from(sent), Buffer.from([0xff, 0xfe, 0x00, 0x80])]);
+      return Buffer.from(sent);
+    });
+}
+
+function objectIn(value: string): readonly object[] {
+  if (!value.startsWith("{")) return [];
+  try {
+    return [JSON.parse(value) as object];
+  } catch {
+    return [];
+  }
+}
+
 /** Every value inside, by what holds it and its name there. */
 function placesIn(value: object): readonly (readonly [object, string])[] {
   const places: (readonly [object, string])[] = [];

@@ -295,6 +295,7 @@ export const importRules: readonly ImportRule[] = [
       "src/store/customers.ts",
       "src/app.ts",
       "src/core.ts",
+      "src/declared-channels.ts",
       "src/clock.ts",
       "src/config.ts",
       "src/config-file.ts",
@@ -309,6 +310,10 @@ export const importRules: readonly ImportRule[] = [
   },
   // The composition root: the only place that knows which implementation stands behind a port.
   { files: "src/app.ts", may: ["src/", "node:", "pino", "ioredis"] },
+  {
+    files: "src/declared-channels.ts",
+    may: ["src/core.ts", "src/channels.ts", "src/config.ts", "src/operator/workspaces.ts", "node:"],
+  },
   { files: "src/core.ts", may: ["src/", "node:", "pino", "prom-client"], never: ["src/app.ts", "src/http/server.ts"] },
   { files: "src/engine-counts.ts", may: ["prom-client"] },
   {

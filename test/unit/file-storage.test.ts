@@ -3,10 +3,12 @@ import type { AddressInfo } from "node:net";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
 import { cleanFileName, sizeText } from "#domain/files.ts";
 import { openFiles } from "#src/files/open-files.ts";
+import { createS3Storage } from "#src/files/s3.ts";
 import { createSecrets } from "#src/secrets.ts";
 import { loadConfig } from "#src/config.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
@@ -224,6 +226,48 @@ describe("the settings of files", () => {
       bytesMax: 26_214_400,
       s3: { url: "https://s3.example/b", region: "us-east-1", accessKey: "x", secretKey: "y" },
     });
+  });
+});
+
+describe("a file that a storage gives slowly", () => {
+  const patienceMs = 2_000;
+  /** Gives a piece at a time, and in the end nothing any more. */
+  async function slowly(pieces: number, everyMs: number, ends: boolean) {
+    const server = createServer((_request, response) => {
+      let given = 0;
+      const timer = setInterval(() => {
+        response.write("x");
+        given += 1;
+        if (given < pieces) return;
+        clearInterval(timer);
+        if (ends) response.end();
+      }, everyMs);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const config = { url: `http://127.0.0.1:${port}/bucket`, region: "here", accessKey, secretKey: "y" };
+    const storage = createS3Storage(config, { patienceMs });
+    const close = (): void => {
+      server.closeAllConnections();
+      server.close();
+    };
+    return { file: await storage.get(`wt_abcdef_0123456789/file_${"0".repeat(26)}`), close };
+  }
+
+  it("comes whole however long it takes, and breaks off when nothing comes any more", async () => {
+    const slow = await slowly(6, 500, true);
+    const stalled = await slowly(1, 10, false);
+    try {
+      const broken = buffer(stalled.file).then(
+        () => "it came",
+        (error: unknown) => String(error),
+      );
+      expect((await buffer(slow.file)).toString()).toBe("xxxxxx");
+      expect(await broken).toContain("the file storage sends nothing any more");
+    } finally {
+      slow.close();
+      stalled.close();
+    }
   });
 });
 

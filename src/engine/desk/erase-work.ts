@@ -9,6 +9,8 @@ export interface ErasePayload {
 
 const shownAtOnce = 50;
 
+export const eraseLane = (accountId: string): string => `desk-erase:${accountId}`;
+
 /**
  * The work of taking back what the desk shows of a conversation, which is deleted in this transaction. It does not name
  * the conversation, so that it outlives the customer's erasure.
@@ -21,7 +23,7 @@ export async function eraseWork(tx: Tx, conversationId: string, now: number): Pr
     return Array.from({ length: Math.ceil(all.length / shownAtOnce) }, (_, i): NewWork => {
       const shown = all.slice(i * shownAtOnce, (i + 1) * shownAtOnce);
       return {
-        lane: `desk-erase:${accountId}`,
+        lane: eraseLane(accountId),
         kind: "desk-erase",
         payload: { accountId, shown } satisfies ErasePayload,
         dueAt: now,

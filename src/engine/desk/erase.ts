@@ -12,12 +12,17 @@ export async function eraseShown(
   signal: AbortSignal,
 ): Promise<void> {
   const { accountId, shown } = JSON.parse(row.payload) as ErasePayload;
-  const account = { id: accountId };
-  for (const id of shown) {
+  const desk = await channels.deskToErase({ id: accountId });
+  if (desk === undefined) {
+    log.warn(
+      { account: accountId, shown: shown.length },
+      "the account of a desk is gone, and what it shows stays there",
+    );
+  }
+  for (const id of desk === undefined ? [] : shown) {
     signal.throwIfAborted();
     try {
-      await channels.ready(account);
-      await channels.desk(account)?.remove(id, { key: `erase.${row.id}`, signal });
+      await desk?.remove(id, { key: `erase.${row.id}`, signal });
     } catch (error) {
       if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
       log.warn({ err: error }, "something that the desk shows of a deleted conversation could not be taken back");

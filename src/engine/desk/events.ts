@@ -15,8 +15,10 @@ import { insertNote, requireConversation } from "../update.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { hoursFrom, tomorrowMorning } from "./morning.ts";
 import { later } from "./mirror.ts";
-import type { DeskEventPayload } from "./office.ts";
-import { changeWritten, choose, joined, write } from "./written.ts";
+import type { DeskEventPayload, TakenEvent } from "./office.ts";
+import type { Brought } from "./written-files.ts";
+import { bringFiles, nothingBrought } from "./written-files.ts";
+import { changeWritten, choose, isNote, joined, write } from "./written.ts";
 import { conversationOfThread } from "#store/desk.ts";
 
 export interface DeskEventDependencies {
@@ -26,7 +28,7 @@ export interface DeskEventDependencies {
   readonly workspaces: Workspaces;
   readonly channels: Channels;
   readonly search: ConversationSearch;
-  readonly files: Pick<Files, "link" | "messageBytesMax">;
+  readonly files: Files;
   readonly announce: (effects: Effects | null) => void;
 }
 
@@ -48,6 +50,8 @@ export interface EventContext {
   readonly accountId: string;
   readonly agent: Agent;
   readonly followUp: FollowUp | undefined;
+  /** What came with the text. */
+  readonly brought: Brought;
   readonly now: number;
 }
 
@@ -101,8 +105,15 @@ export async function deskEvent(
   const agent = person;
   let effects: Effects | null;
   try {
+    const brought = await bring(
+      dependencies,
+      { workspaceId, conversationId, deskAccountId: accountId },
+      agent,
+      row,
+      signal,
+    );
     effects = await store.write(async (tx) => {
-      const context = { channels, search, files, workspace, accountId, agent, followUp, now: clock.now() };
+      const context = { channels, search, files, workspace, accountId, agent, followUp, brought, now: clock.now() };
       return finish(tx, await run(tx, context, conversationId, event));
     });
   } catch (error) {
@@ -129,6 +140,27 @@ export async function deskEvent(
       wake: [...(done?.wake ?? []), { lane, dueAt: now }],
     };
   }
+}
+
+/** The files of a text that is for the customer, or may be yet. */
+async function bring(
+  dependencies: DeskEventDependencies,
+  to: { readonly workspaceId: string; readonly conversationId: string; readonly deskAccountId: string },
+  agent: Agent,
+  row: OutboxRow,
+  signal: AbortSignal,
+): Promise<Brought> {
+  const { event } = JSON.parse(row.payload) as DeskEventPayload;
+  if (event.kind !== "wrote" || event.files.length === 0 || isNote(event.text)) return nothingBrought;
+  const conversation = await dependencies.store.read
+    .selectFrom("conversations")
+    .select("account_id")
+    .where("id", "=", to.conversationId)
+    .where("workspace_id", "=", to.workspaceId)
+    .executeTakeFirst();
+  if (conversation === undefined) return nothingBrought;
+  const place = { ...to, accountId: conversation.account_id, uploadedBy: agent.email };
+  return bringFiles(dependencies, event.files, place, row, signal);
 }
 
 /** Tells one person what came of what they did. */
@@ -183,7 +215,7 @@ async function isBeginning(store: Store, accountId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-async function run(tx: Tx, context: EventContext, conversationId: string, event: DeskEvent): Promise<Outcome> {
+async function run(tx: Tx, context: EventContext, conversationId: string, event: TakenEvent): Promise<Outcome> {
   switch (event.kind) {
     case "wrote":
       return write(tx, context, conversationId, event);

@@ -10,6 +10,8 @@ export type MirrorItem =
   | { readonly kind: "note"; readonly id: string }
   /** An entry of the audit log. */
   | { readonly kind: "event"; readonly id: string }
+  /** A file of a message is stored, or will never be. */
+  | { readonly kind: "file"; readonly id: string }
   /** The text of a message or a note was changed or taken back. */
   | { readonly kind: "changed"; readonly id: string }
   /** The fate of a reply may be known. */

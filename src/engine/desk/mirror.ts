@@ -10,10 +10,11 @@ import { finishWork } from "#store/outbox.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
-import type { Channels, Clock, Log, Store } from "../ports.ts";
+import type { Channels, Clock, Files, Log, Store } from "../ports.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
+import { bytesShown, createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskConversations, deskMessages } from "./snapshot.ts";
 
@@ -23,6 +24,7 @@ export interface MirrorDependencies {
   readonly log: Log;
   readonly workspaces: Workspaces;
   readonly channels: Channels;
+  readonly files: Pick<Files, "open">;
   readonly publicUrl: string;
 }
 
@@ -181,6 +183,8 @@ async function updateCard(
   await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: face }));
 }
 
+type ShownKind = "message" | "transcript" | "note" | "event" | "file";
+
 interface Show {
   /** Messages that are older than these items and are not shown yet. */
   upTo(items: readonly MirrorItem[]): Promise<void>;
@@ -191,26 +195,31 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   const { store, clock, log } = dependencies;
   const { row, desk, accountId } = place;
   let shownSeq = place.thread.mirrored_seq;
+  const fileShow = createFileShow({ store, desk, post: postAs });
 
   /** Shows one thing, part by part. `refId` names it. */
-  async function post(kind: "message" | "transcript" | "note" | "event", refId: string, item: DeskItem): Promise<void> {
+  const post = (kind: ShownKind, refId: string, item: DeskItem): Promise<boolean> => postAs(kind, refId, refId, item);
+
+  async function postAs(kind: ShownKind, name: string, refId: string, item: DeskItem): Promise<boolean> {
+    let taken = true;
     for (const [part, content] of desk.render(item).entries()) {
       signal.throwIfAborted();
-      await postPart(kind, refId, part, content);
+      taken = (await postPart(kind, { name, refId, part }, content)) && taken;
     }
+    return taken;
   }
 
+  /** False where the desk refuses it for good. */
   async function postPart(
-    kind: "message" | "transcript" | "note" | "event",
-    refId: string,
-    part: number,
+    kind: ShownKind,
+    { name, refId, part }: { readonly name: string; readonly refId: string; readonly part: number },
     content: DeskPart,
-  ): Promise<void> {
+  ): Promise<boolean> {
     // A thread that was begun anew shows everything again, under other keys.
-    const id = `${refId}.${part}.${(place.thread.opened_at % 36 ** 6).toString(36)}`;
-    const context = { key: id, signal };
+    const id = `${name}.${part}.${(place.thread.opened_at % 36 ** 6).toString(36)}`;
+    const context = { key: id, signal, file: (shown: string) => bytesShown(dependencies, row.id, shown) };
     const known = await postById(store.read, id);
-    if (known !== undefined && known.state !== "sending") return;
+    if (known !== undefined && known.state !== "sending") return known.state !== "failed";
     const begun: DeskPostsTable = {
       id,
       conversation_id: row.id,
@@ -230,6 +239,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     try {
       const externalId = found ?? (await desk.post(threadId, content, context));
       await store.write((tx) => savePost(tx, { ...begun, state: "posted", external_id: externalId }));
+      return true;
     } catch (error) {
       if (error instanceof DeliveryError && error.outcome === "rejected") {
         log.error(
@@ -237,7 +247,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
           "the desk refuses this for good; it is in the inbox",
         );
         await store.write((tx) => savePost(tx, { ...begun, state: "failed" }));
-        return;
+        return false;
       }
       if (error instanceof DeliveryError && error.outcome === "not_sent") {
         await store.write((tx) => tx.deleteFrom("desk_posts").where("id", "=", id).execute());
@@ -265,6 +275,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     const earlier = Math.max(0, upTo - transcriptMax);
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
     await post("transcript", row.id, item);
+    await fileShow.ofTranscript(said);
     await reached(upTo);
   }
 
@@ -277,10 +288,22 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
         for (const shown of await deskMessages(store.read, [message])) {
           await post("message", message.id, { kind: "message", message: shown });
         }
+        await fileShow.of(message);
       }
       await reached(message.seq);
       if (message.role === "agent") await fate(message.id);
     }
+  }
+
+  /** A file that came later than the message that it came with. */
+  async function file(id: string): Promise<void> {
+    const attachment = await store.read.selectFrom("attachments").selectAll().where("id", "=", id).executeTakeFirst();
+    const messageId = attachment?.message_id ?? null;
+    if (attachment === undefined || messageId === null) return;
+    const message = await store.read.selectFrom("messages").selectAll().where("id", "=", messageId).executeTakeFirst();
+    // It is shown with its message.
+    if (message === undefined || message.seq > shownSeq) return;
+    await fileShow.one(attachment, message);
   }
 
   async function note(id: string): Promise<void> {
@@ -301,7 +324,9 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
 
   /** A tick or a cross, once the platform has every part of a reply, or will never have one. */
   async function fate(messageId: string): Promise<void> {
-    const posts = (await postsOf(store.read, row.id, messageId)).filter(({ external_id }) => external_id !== null);
+    const posts = (await postsOf(store.read, row.id, messageId)).filter(
+      ({ external_id, kind }) => external_id !== null && kind !== "file",
+    );
     const shown = posts.at(-1);
     if (shown === undefined || shown.external_id === null) return;
     const deliveries = await store.read
@@ -324,7 +349,9 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   async function changed(id: string): Promise<void> {
     const message = await store.read.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirst();
     if (message === undefined || message.seq > shownSeq) return;
-    const posts = await postsOf(store.read, row.id, id);
+    const all = await postsOf(store.read, row.id, id);
+    if (message.deleted_at !== null) await removeFiles(all.filter(({ kind }) => kind === "file"));
+    const posts = all.filter(({ kind }) => kind !== "file");
     if (posts.some(({ direction }) => direction === "in")) return;
     const [now] = await deskMessages(store.read, [message]);
     const parts = now === undefined ? [] : desk.render({ kind: "message", message: now });
@@ -339,6 +366,14 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
     const revision = message.deleted_at ?? message.edited_at ?? message.files ?? 0;
     const text = changedText(message, now?.files ?? []);
     await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text });
+  }
+
+  /** What came with a message goes with it. */
+  async function removeFiles(posts: readonly DeskPostsTable[]): Promise<void> {
+    for (const { id, external_id: externalId } of posts) {
+      if (externalId !== null) await quietly(() => desk.remove(externalId, { key: `${id}.remove`, signal }));
+      await store.write((tx) => tx.deleteFrom("desk_posts").where("id", "=", id).execute());
+    }
   }
 
   async function quietly(run: () => Promise<void>): Promise<void> {
@@ -368,6 +403,8 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
           return note(item.id);
         case "event":
           return event(item.id);
+        case "file":
+          return file(item.id);
         case "changed":
           return changed(item.id);
         case "fate":

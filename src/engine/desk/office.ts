@@ -4,10 +4,12 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { Channels, Clock, ConversationSearch, Log, Store, Wake } from "../ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Log, Store, Wake } from "../ports.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { deskConversations } from "./snapshot.ts";
+import type { TakenFile } from "./written-files.ts";
+import { takenFiles } from "./written-files.ts";
 
 export interface OfficeDependencies {
   readonly store: Store;
@@ -15,15 +17,23 @@ export interface OfficeDependencies {
   readonly wake: Wake;
   readonly workspaces: Workspaces;
   readonly search: ConversationSearch;
+  readonly files: Pick<Files, "seal">;
   readonly publicUrl: string;
   readonly channels: Channels;
   readonly log: Log;
 }
 
+type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
+
+/** What somebody wrote, with its files as the work of it holds them. */
+export type TakenWrote = Omit<Wrote, "files"> & { readonly files: readonly TakenFile[] };
+
+export type TakenEvent = Exclude<DeskEvent, Wrote> | TakenWrote;
+
 export interface DeskEventPayload {
   readonly accountId: string;
   readonly workspaceId: string;
-  readonly event: DeskEvent;
+  readonly event: TakenEvent;
 }
 
 /** The engine's side of an agents' desk: takes in what people do there, and tells what it asks for. */
@@ -38,7 +48,7 @@ export interface Office {
 }
 
 /** What is done in one thread is done in order. */
-function laneOf(accountId: string, event: DeskEvent): string {
+function laneOf(accountId: string, event: TakenEvent): string {
   return `desk-event:${accountId}:${"thread" in event ? event.thread : event.conversationId}`;
 }
 
@@ -49,16 +59,9 @@ const eventWork = (payload: DeskEventPayload, dueAt: number): NewWork => ({
   dueAt,
 });
 
-export function createOffice({
-  store,
-  clock,
-  wake,
-  workspaces,
-  search,
-  publicUrl,
-  channels,
-  log,
-}: OfficeDependencies): Office {
+export function createOffice(dependencies: OfficeDependencies): Office {
+  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log } = dependencies;
+
   async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
     const workspace = await workspaces.get(workspaceId);
     if (workspace === undefined) return [];
@@ -81,7 +84,9 @@ export function createOffice({
   return {
     async accept({ id, workspaceId }, event) {
       const now = clock.now();
-      const work = eventWork({ accountId: id, workspaceId, event }, now);
+      const taken: TakenEvent =
+        event.kind === "wrote" ? { ...event, files: takenFiles(event.files, files.seal, now) } : event;
+      const work = eventWork({ accountId: id, workspaceId, event: taken }, now);
       try {
         await store.write(async (tx) => {
           await tx

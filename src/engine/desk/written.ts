@@ -8,14 +8,14 @@ import { act, agentActor } from "../act.ts";
 import { askAmendment } from "../amend.ts";
 import type { Effects } from "../changes.ts";
 import { createChanges } from "../changes.ts";
-import type { Tx } from "../ports.ts";
+import type { Channels, Tx } from "../ports.ts";
 import { replyAsAgent } from "../reply.ts";
 import { insertNote, requireConversation } from "../update.ts";
 import type { EventContext, Outcome } from "./events.ts";
 import { mirrorAlso } from "./mirror-work.ts";
+import type { TakenWrote } from "./office.ts";
 import { insertWork } from "#store/outbox.ts";
 
-type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
 type Changed = Extract<DeskEvent, { kind: "edited" | "removed" }>;
 type Chose = Extract<DeskEvent, { kind: "chose" }>;
 
@@ -26,7 +26,12 @@ const textMax = 10_000;
 const nothing: Outcome = { effects: null, notice: null };
 
 /** What somebody wrote in a thread: a reply, a note, or a text that is kept back until they say what it is. */
-export async function write(tx: Tx, context: EventContext, conversationId: string, given: Wrote): Promise<Outcome> {
+export async function write(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  given: TakenWrote,
+): Promise<Outcome> {
   const { accountId, workspace, agent } = context;
   const id = writtenId(accountId, given.messageId);
   const before = await postById(tx, id);
@@ -35,7 +40,7 @@ export async function write(tx: Tx, context: EventContext, conversationId: strin
   if (parked?.kind === "removed") return nothing;
   const text = (parked?.text ?? given.text).trim();
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const post = (kind: DeskPostsTable["kind"], refId: string | null): Promise<void> =>
+  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept): Promise<void> =>
     savePost(tx, {
       id,
       conversation_id: row.id,
@@ -46,44 +51,81 @@ export async function write(tx: Tx, context: EventContext, conversationId: strin
       part: 0,
       state: "posted",
       external_id: given.messageId,
-      parked: null,
+      parked: kept === undefined ? null : JSON.stringify(kept),
       mark: null,
       created_at: context.now,
     });
+  const { brought } = context;
+  const told = brought.refusals;
   const refused = async (reason: string): Promise<Outcome> => {
     await post("refused", null);
-    return { effects: null, notice: { text: reason } };
+    return { effects: null, notice: { text: [reason, ...told].join(" ") } };
   };
-  const files = given.files === 0 ? "" : " Files are not sent to customers from here: send them from the inbox.";
-  if (text === "") return given.files === 0 ? nothing : refused(`Nothing was sent.${files}`);
+  if (text === "" && brought.files.length === 0) {
+    return given.files.length === 0 ? nothing : refused("Nothing was sent.");
+  }
   if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
-  if (text.startsWith(noteSign)) {
-    const note = text.slice(noteSign.length).trim();
-    if (note === "") return refused("Nothing was noted: the note is empty.");
-    return keep(tx, context, row, note, (noteId) => post("note", noteId), null);
+  if (isNote(text)) {
+    const kept = { text: withoutSign(text), files: given.files.map(({ name }) => ({ id: null, name })) };
+    if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
+    return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), null);
   }
   const holder = holderOf(row);
   const isOthers = holder !== null && holder !== agent.email;
   const choices = { conversationId: row.id, messageId: given.messageId };
+  const draft = { text, files: brought.files.map(({ id: file, name }) => ({ id: file, name })) };
   if (isOthers) {
     const name = await nameInConversation(tx, row, holder);
-    return keep(tx, context, row, text, (noteId) => post("draft", noteId), {
-      text: `${name} has this conversation, so this was kept as an internal note and not sent.${files}`,
+    const reason = `${name} has this conversation, so this was kept as an internal note and not sent.`;
+    return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
+      text: [reason, ...told].join(" "),
       choices: { ...choices, options: ["send", "take_over", "note"] },
     });
   }
   if (workspace.settings.desk?.replyMode === "explicit") {
-    return keep(tx, context, row, text, (noteId) => post("draft", noteId), {
-      text: `Kept as an internal note. Send it to the customer?${files}`,
+    return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
+      text: ["Kept as an internal note. Send it to the customer?", ...told].join(" "),
       choices: { ...choices, options: ["send", "note"] },
     });
   }
   if (row.status === "archived") {
     return refused("Nothing was sent: the conversation is archived. Reopen it to reply.");
   }
-  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text);
+  const files = draft.files.map(({ id: file }) => file);
+  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, files);
   await post("message", messageId);
-  return { effects, notice: files === "" ? null : { text: `Your text was sent.${files}` } };
+  const notices = [...told, ...(await linkedNotice(tx, context.channels, row, files))];
+  return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
+}
+
+/** What is kept back, or for colleagues. A file without an id is not stored: it stands at the desk alone. */
+interface Kept {
+  readonly text: string;
+  readonly files: readonly { readonly id: string | null; readonly name: string }[];
+}
+
+export const isNote = (text: string): boolean => text.trimStart().startsWith(noteSign);
+
+const withoutSign = (text: string): string => (isNote(text) ? text.trimStart().slice(noteSign.length).trim() : text);
+
+/** The note that colleagues read in the inbox. */
+const noteText = ({ text, files }: Kept): string =>
+  [text, ...files.map(({ name }) => `📎 ${name}`)].filter((line) => line !== "").join("\n");
+
+/** Where the customer's channel does not carry a file, the text has an address that opens it. */
+async function linkedNotice(
+  tx: Tx,
+  channels: Channels,
+  row: ConversationRow,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (ids.length === 0 || row.channel === "api") return [];
+  const max = channels.fileBytesMax({ id: row.account_id });
+  const files = await tx.selectFrom("attachments").select(["name", "bytes"]).where("id", "in", ids).execute();
+  const linked = files.filter(({ bytes }) => bytes === null || bytes > max).map(({ name }) => name);
+  if (linked.length === 0) return [];
+  const why = max === 0 ? `${row.channel} carries no files` : `${row.channel} carries no file of this size`;
+  return [`The customer got an address that opens ${linked.join(", ")}, because ${why}.`];
 }
 
 /** Who has the conversation, also while it sleeps. */
@@ -92,7 +134,14 @@ function holderOf(row: ConversationRow): string | null {
   return held ? row.assigned_to : null;
 }
 
-async function reply(tx: Tx, context: EventContext, conversationId: string, messageId: string, text: string) {
+async function reply(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  messageId: string,
+  text: string,
+  fileIds: readonly string[],
+) {
   const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
   return replyAsAgent(
     tx,
@@ -108,6 +157,7 @@ async function reply(tx: Tx, context: EventContext, conversationId: string, mess
       authorName: agent.name,
       clientId: writtenId(accountId, messageId),
       actor: agentActor(agent),
+      ...(fileIds.length === 0 ? {} : { files: fileIds, uploadedBy: agent.email }),
     },
     now,
     followUp,
@@ -119,13 +169,19 @@ async function keep(
   tx: Tx,
   { search, workspace, agent, now }: EventContext,
   row: ConversationRow,
-  text: string,
+  kept: Kept,
   saved: (noteId: string) => Promise<void>,
   notice: Outcome["notice"],
 ): Promise<Outcome> {
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
-  const note = await insertNote(tx, draft, { content: text, authorEmail: agent.email }, agentActor(agent), now);
+  const note = await insertNote(
+    tx,
+    draft,
+    { content: noteText(kept), authorEmail: agent.email },
+    agentActor(agent),
+    now,
+  );
   await saved(note.id);
   return { effects: await changes.flush(tx), notice };
 }
@@ -136,7 +192,11 @@ interface Parked {
 }
 
 const parkedIn = (post: DeskPostsTable | undefined): Parked | undefined =>
-  typeof post?.parked === "string" ? (JSON.parse(post.parked) as Parked) : undefined;
+  post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as Parked) : undefined;
+
+/** Undefined for what an older version has kept: then the note itself is the text. */
+const keptIn = ({ parked }: DeskPostsTable): Kept | undefined =>
+  parked === null ? undefined : (JSON.parse(parked) as Kept);
 
 /** An edit or a removal of what somebody wrote goes wherever the text has gone. */
 export async function changeWritten(
@@ -171,7 +231,7 @@ export async function changeWritten(
   }
   if (post.ref_id === null) return nothing;
   if (post.kind === "note" || post.kind === "draft") {
-    return changeNote(tx, context, conversationId, post.ref_id, content);
+    return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content);
   }
   const message = await tx
     .selectFrom("messages")
@@ -191,14 +251,17 @@ async function changeNote(
   tx: Tx,
   { search, workspace, now }: EventContext,
   conversationId: string,
-  noteId: string,
+  post: DeskPostsTable & { readonly ref_id: string },
   content: string | null,
 ): Promise<Outcome> {
-  const text = content?.startsWith(noteSign) === true ? content.slice(noteSign.length).trim() : content;
+  const { ref_id: noteId } = post;
+  const kept = content === null ? null : { text: withoutSign(content), files: keptIn(post)?.files ?? [] };
+  const text = kept === null ? null : noteText(kept);
   const changes = createChanges(now, search);
   const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
   if (text === null || text === "") await tx.deleteFrom("notes").where("id", "=", noteId).execute();
   else await tx.updateTable("notes").set({ content: text }).where("id", "=", noteId).execute();
+  await savePost(tx, { ...post, parked: kept === null ? null : JSON.stringify(kept) });
   draft.mirror({ kind: "changed", id: noteId });
   return { effects: await changes.flush(tx), notice: null };
 }
@@ -241,12 +304,15 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   }
   // It is said now, and no note any more.
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
-  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, note.content);
-  await savePost(tx, { ...post, kind: "message", ref_id: messageId });
+  const kept = keptIn(post) ?? { text: note.content, files: [] };
+  const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
+  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, files);
+  await savePost(tx, { ...post, kind: "message", ref_id: messageId, parked: null });
   // The message was on its way to the desk before it was known to stand there.
   const work = await mirrorAlso(tx, conversationId, [{ kind: "fate", id: messageId }], now);
   if (work !== null) await insertWork(tx, [work], now);
-  return { effects: joined([...before, effects]), notice: null };
+  const [notice] = await linkedNotice(tx, channels, row, files);
+  return { effects: joined([...before, effects]), notice: notice === undefined ? null : { text: notice } };
 }
 
 export function joined(all: readonly (Effects | null)[]): Effects {

@@ -278,18 +278,22 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     fileUrl: ({ id, secret }) => `http://127.0.0.1:${port}/files/${id}/${secret}`,
     sockets: () => connected.size,
     async push(type, payload) {
-      const [socket] = connected;
+      const sockets = [...connected];
+      // Of several connections of an app, each gets some.
+      const socket = sockets[nextEnvelope % Math.max(1, sockets.length)];
       if (socket === undefined) return { acknowledged: false, closed: true };
       const id = `envelope-${(nextEnvelope += 1)}`;
       const done = Promise.withResolvers<Pushed>();
       const timer = setTimeout(() => done.resolve({ acknowledged: false }), ackPatienceMs);
-      socket.once("close", () => done.resolve({ acknowledged: false, closed: true }));
+      const closed = (): void => done.resolve({ acknowledged: false, closed: true });
+      socket.once("close", closed);
       waiting.set(id, (reply) => done.resolve({ acknowledged: true, reply }));
       socket.send(JSON.stringify({ type, envelope_id: id, payload, accepts_response_payload: type !== "events_api" }));
       try {
         return await done.promise;
       } finally {
         clearTimeout(timer);
+        socket.off("close", closed);
         waiting.delete(id);
       }
     },

@@ -179,7 +179,13 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
       return completeUpload(workspace, body);
     case "files.info": {
       const file = workspace.files.get(body["file"] ?? "");
-      return file === undefined ? refuse("file_not_found") : { ok: true, file: describeFile(file, url) };
+      if (file === undefined) return refuse("file_not_found");
+      return { ok: true, file: { ...describeFile(file, url), shares: sharesOf(workspace, file) } };
+    }
+    case "files.delete": {
+      const { file: id = "" } = body;
+      if (!workspace.files.delete(id)) return refuse("file_not_found");
+      return { ok: true };
     }
     case "views.open": {
       if ((body["trigger_id"] ?? "") === "") return refuse("invalid_trigger_id");
@@ -239,6 +245,13 @@ export function describeFile(file: FakeFile, url: string): Answer {
     url_private: address,
     url_private_download: address,
   };
+}
+
+/** As which messages a file stands where. */
+function sharesOf({ messages }: Workspace, { id }: FakeFile): Answer {
+  const shares = messages.filter((each) => !each.deleted && each.files.some((file) => file.id === id));
+  const byChannel = Map.groupBy(shares, ({ channel }) => channel);
+  return { public: Object.fromEntries([...byChannel].map(([channel, of]) => [channel, of.map(({ ts }) => ({ ts }))])) };
 }
 
 /** Where the app may write, or why not. */

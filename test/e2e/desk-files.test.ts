@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeFile } from "../../adapters/slack/test/support/fake-web-api.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { DeskBench } from "../support/desk-bench.ts";
+import { openDeskBench } from "../support/desk-bench.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
+import type { DeskWorld, Written } from "../support/desk-world.ts";
+import { ben, deskChannel, mia } from "../support/desk-world.ts";
+
+let bench: DeskBench;
+let world: DeskWorld;
+
+const hands = createHands(() => bench);
+const { escalated, claimed, write, sees, told, notes } = hands;
+
+const pdf = Buffer.from("%PDF-1.7 an invoice");
+
+/** A file that somebody has put into Slack, as an event tells of it. */
+function inSlack(name: string, bytes = pdf): Readonly<Record<string, unknown>> {
+  const file = world.slack.addFile({ name, mimetype: "application/pdf", bytes });
+  return describeFile(file, world.slack.url);
+}
+
+const writesFiles = (user: string, card: { readonly ts: string }, text: string, files: readonly object[]) =>
+  write(user, card as Parameters<typeof write>[1], text, { subtype: "file_share", files });
+
+/** What the customer on Telegram has got, files by name. */
+const got = () =>
+  world.telegram.shown
+    .filter(({ chatId }) => chatId === hands.chat())
+    .map(({ text, file }) => ({ text, file: file?.name, bytes: file?.bytes.toString() }));
+
+/** The files that the app has put into the thread. */
+const filesIn = (card: { readonly ts: string }) =>
+  world.slack.messages
+    .filter((each) => each.threadTs === card.ts && each.channel === deskChannel && !each.deleted)
+    .flatMap(({ files }) => files);
+
+async function slackCustomer(): Promise<{ readonly user: string; readonly card: ReturnType<typeof newest> }> {
+  const user = `U0SAM${hands.nextChat()}`;
+  world.slack.users.set(user, { id: user, name: "Sam", teamId: world.slack.teamId });
+  const before = world.cards().length;
+  await world.slackSays(user, "I want to talk to a human");
+  await bench.until("the card is shown", () => world.cards().length > before);
+  await bench.settle();
+  return { user, card: newest(world.cards()) };
+}
+
+/** What stands in the customer's conversation with the app. */
+const dmOf = (user: string) =>
+  world.slack.messages.filter((each) => each.channel === user.replace(/^U/, "D") && !each.deleted);
+
+async function reacted(written: Written, name: string): Promise<void> {
+  await bench.until(`there is a ${name}`, () =>
+    world.slack.reactions.some((each) => each.ts === written.ts && each.name === name),
+  );
+}
+
+eachDatabase("files at the desk", (open) => {
+  beforeAll(async () => {
+    bench = await openDeskBench(open);
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  it("puts a customer's file into the thread, once, though Slack fails in the middle", async () => {
+    const card = await escalated();
+    const document = { file_id: world.telegram.keep(pdf), file_name: "invoice.pdf", file_size: pdf.length };
+    world.slack.fail("files.completeUploadExternal", { kind: "status", status: 500, afterCommit: true });
+    world.slack.fail("files.getUploadURLExternal", { kind: "status", status: 503 });
+    await world.telegramSays(hands.chat(), 2, "", { document, caption: "Here it is" });
+    await bench.settle();
+    expect(world.thread(card).slice(-2)).toEqual(["👤 Ada L.\nHere it is\n📎 invoice.pdf", "👤 Ada L.: invoice.pdf"]);
+    expect(filesIn(card).map(({ name, bytes }) => [name, bytes.toString()])).toEqual([["invoice.pdf", pdf.toString()]]);
+  });
+
+  it("puts files of what was said before into a thread that begins later", async () => {
+    const document = { file_id: world.telegram.keep(pdf), file_name: "before.pdf", file_size: pdf.length };
+    await world.telegramSays(hands.nextChat(), 1, "", { document, caption: "How much is it?" });
+    await bench.settle();
+    const before = world.cards().length;
+    await world.telegramSays(hands.chat(), 2, "I want to talk to a human");
+    await bench.until("the card is shown", () => world.cards().length > before);
+    await bench.settle();
+    expect(filesIn(newest(world.cards())).map(({ name }) => name)).toEqual(["before.pdf"]);
+  });
+
+  it("says in the thread that a file could not be fetched", async () => {
+    const card = await escalated();
+    const document = { file_id: "gone", file_name: "lost.pdf", file_size: 9 };
+    await world.telegramSays(hands.chat(), 2, "", { document, caption: "Here" });
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toContain("The file lost.pdf is not here:");
+  });
+
+  it("sends an agent's files to a customer on Telegram, with the text, and marks the reply", async () => {
+    const card = await claimed();
+    const written = await writesFiles(mia, card, "Your invoice", [inSlack("invoice.pdf"), inSlack("terms.pdf")]);
+    expect(got().slice(-2)).toEqual([
+      { text: "Mia Meyer:\nYour invoice", file: "invoice.pdf", bytes: pdf.toString() },
+      { text: "", file: "terms.pdf", bytes: pdf.toString() },
+    ]);
+    expect(filesIn(card)).toEqual([]);
+    await reacted(written, "white_check_mark");
+  });
+
+  it("sends a file without a word, and an address of one that lies elsewhere", async () => {
+    const card = await claimed();
+    await writesFiles(mia, card, "", [inSlack("alone.pdf")]);
+    expect(got().at(-1)).toMatchObject({ file: "alone.pdf" });
+    const external = { id: "F0EXT", name: "Plan", is_external: true, external_url: "https://docs.example/plan" };
+    await writesFiles(mia, card, "See", [external]);
+    expect(sees().at(-1)).toContain("Plan: https://docs.example/plan");
+  });
+
+  it("sends an agent's file to a customer in Slack, keeps it when the text is changed, and takes back both", async () => {
+    const { user, card } = await slackCustomer();
+    const written = await writesFiles(mia, card, "Your invoice", [inSlack("invoice.pdf")]);
+    const shown = () => dmOf(user).filter((each) => each.user === undefined);
+    expect(
+      shown()
+        .at(-1)
+        ?.files.map(({ name }) => name),
+    ).toEqual(["invoice.pdf"]);
+    await world.edits(written, "Your new invoice");
+    await bench.settle();
+    expect(world.slackSees(user).slice(-2)).toEqual(["Mia Meyer:\nYour new invoice", "Mia Meyer: invoice.pdf"]);
+    await world.removes(written);
+    await bench.settle();
+    expect(world.slackSees(user).join("\n")).not.toContain("invoice");
+    expect(shown().flatMap(({ files }) => files)).toEqual([]);
+  });
+
+  it("changes the words below a file on Telegram, and takes back the file with them", async () => {
+    const card = await claimed();
+    const written = await writesFiles(mia, card, "Five euros", [inSlack("offer.pdf")]);
+    await world.edits(written, "Six euros");
+    await bench.settle();
+    expect(got().at(-1)).toMatchObject({ text: "Mia Meyer:\nSix euros", file: "offer.pdf" });
+    await world.removes(written);
+    await bench.settle();
+    expect(got().map(({ file }) => file)).not.toContain("offer.pdf");
+  });
+
+  it("sends what was kept back with its file when its writer says so", async () => {
+    const card = await claimed();
+    const before = got().length;
+    await writesFiles(ben, card, "Perhaps this?", [inSlack("idea.pdf")]);
+    expect(got()).toHaveLength(before);
+    expect((await notes()).map(({ content }) => content)).toEqual(["Perhaps this?\n📎 idea.pdf"]);
+    const whisper = world.whispers(ben).at(-1);
+    if (whisper === undefined) throw new Error("nothing is asked");
+    await world.clicksPrivately(ben, whisper, "parley_choose_send");
+    await bench.settle();
+    expect(got().slice(before)).toEqual([
+      { text: "Ben Bauer:\nPerhaps this?", file: "idea.pdf", bytes: pdf.toString() },
+    ]);
+  });
+
+  it("keeps files of a note for colleagues", async () => {
+    const card = await claimed();
+    const before = got().length;
+    await writesFiles(mia, card, "// for us", [inSlack("secret.pdf")]);
+    expect(got()).toHaveLength(before);
+    expect((await notes()).map(({ content }) => content)).toEqual(["for us\n📎 secret.pdf"]);
+  });
+
+  it("tells an agent which file was not sent and why, and sends the rest", async () => {
+    const card = await claimed();
+    const large = { ...inSlack("film.mp4"), size: 500 * 1_048_576 };
+    const gone = { ...inSlack("gone.pdf"), url_private_download: `${world.slack.url.replace("/api", "")}/files/F0/x` };
+    await writesFiles(mia, card, "All of it", [large, gone, inSlack("small.pdf")]);
+    expect(got().at(-1)).toMatchObject({ text: "Mia Meyer:\nAll of it", file: "small.pdf" });
+    expect(told(mia)).toMatch(
+      /film\.mp4 was not sent: it is larger than 25 MB.*gone\.pdf was not sent: .*not in Slack/,
+    );
+    await writesFiles(mia, card, "", [large]);
+    expect(told(mia)).toContain("Nothing was sent. The file film.mp4");
+  });
+
+  it("waits for a file while Slack does not give it, and keeps the order of the replies", async () => {
+    const card = await claimed();
+    const before = got().length;
+    world.slack.fail("download", { kind: "status", status: 503 }, { kind: "limit", seconds: 3 });
+    await world.writes(mia, card.ts, "First", { subtype: "file_share", files: [inSlack("first.pdf")] });
+    await world.writes(mia, card.ts, "Second");
+    await bench.settle();
+    expect(got().slice(before)).toMatchObject([
+      { text: "Mia Meyer:\nFirst", file: "first.pdf" },
+      { text: "Mia Meyer:\nSecond" },
+    ]);
+  });
+
+  it("tells an agent that a customer whose channel carries no files got an address", async () => {
+    const { store, clock, engine } = bench.app;
+    const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111" };
+    await store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({
+          id: "acc_sms",
+          workspace_id: bench.workspaceId,
+          channel: "sms",
+          name: "sms",
+          // Nobody listens there: that it is not sent is not the matter here.
+          config: JSON.stringify({ ...config, base_url: "http://127.0.0.1:9" }),
+          credentials: null,
+          managed_by: "file",
+          enabled: 1,
+          created_at: clock.now(),
+        })
+        .execute(),
+    );
+    const before = world.cards().length;
+    const { conversationId } = await engine.accept("acc_sms", {
+      kind: "message",
+      externalId: "SM1",
+      messageExternalId: "SM1",
+      thread: "+15550001111:+15550002222",
+      sender: { key: "+15550002222" },
+      sentAt: clock.now(),
+      text: "I want to talk to a human",
+    });
+    await bench.until("the card is shown", () => world.cards().length > before);
+    await world.writes(mia, newest(world.cards()).ts, "Here", { subtype: "file_share", files: [inSlack("plan.pdf")] });
+    await bench.until("she is told", () => told(mia)?.includes("sms carries no files") === true);
+    expect(told(mia)).toContain("The customer got an address that opens plan.pdf");
+    const parts = await store.read
+      .selectFrom("deliveries")
+      .select("payload")
+      .where("conversation_id", "=", conversationId ?? "")
+      .execute();
+    expect(parts.map(({ payload }) => payload).join()).toContain("/files/");
+    await engine.remove(bench.workspaceId, conversationId ?? "", { type: "system", id: "test", name: null });
+    await bench.settle();
+  });
+
+  it("takes files out of Slack again when the customer takes the message back, and when it is deleted", async () => {
+    const { user, card } = await slackCustomer();
+    const files = [inSlack("mine.pdf")];
+    const said = { channel: user.replace(/^U/, "D"), user, ts: world.slack.nextTs(), text: "Look" };
+    await world.slackDelivers({ ...said, more: { subtype: "file_share", files } });
+    await bench.settle();
+    expect(filesIn(card).map(({ name }) => name)).toEqual(["mine.pdf"]);
+    const [shown] = filesIn(card);
+    await world.removes(said);
+    await bench.settle();
+    expect(filesIn(card)).toEqual([]);
+    expect(world.slack.files.has(shown?.id ?? "")).toBe(false);
+
+    const again = { ...said, ts: world.slack.nextTs() };
+    await world.slackDelivers({ ...again, more: { subtype: "file_share", files } });
+    await bench.settle();
+    const [kept] = filesIn(card);
+    expect(world.slack.files.has(kept?.id ?? "")).toBe(true);
+    const { id } = await bench.conversation();
+    await bench.app.engine.remove(bench.workspaceId, id, { type: "system", id: "test", name: null });
+    await bench.settle();
+    expect(world.slack.files.has(kept?.id ?? "")).toBe(false);
+    expect(filesIn(card)).toEqual([]);
+  });
+});

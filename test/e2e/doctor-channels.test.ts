@@ -1,0 +1,79 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { DeskWorld } from "../support/desk-world.ts";
+import { deskChannel, openDeskWorld } from "../support/desk-world.ts";
+import { parley, startGateway } from "../support/program.ts";
+
+let world: DeskWorld;
+let folder: string;
+let env: Record<string, string>;
+
+beforeEach(async () => {
+  world = await openDeskWorld();
+  folder = await mkdtemp(join(tmpdir(), "parley-doctor-test-"));
+  env = {
+    PARLEY_DATA_DIR: join(folder, "data"),
+    PARLEY_CONFIG: join(folder, "parley.yaml"),
+    PUBLIC_URL: "https://support.example",
+  };
+  await writeFile(env["PARLEY_CONFIG"] ?? "", world.yaml);
+});
+afterEach(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** What doctor says of the channels and the desk, by name. */
+async function said(): Promise<Readonly<Record<string, string>>> {
+  const { stdout } = await parley(["doctor", "--json"], env);
+  const { checks } = JSON.parse(stdout) as {
+    readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  };
+  const ours = checks.filter(({ name }) => /^(?:channel|desk)/.test(name));
+  return Object.fromEntries(ours.map(({ name, ok, detail }) => [name, `${ok ? "✓" : "✗"} ${detail}`]));
+}
+
+const writeFileWith = (from: string, to: string): Promise<void> =>
+  writeFile(env["PARLEY_CONFIG"] ?? "", world.yaml.replace(from, to));
+
+it("tells before the first start what is wrong with the accounts of the file, and the mend", async () => {
+  const { slack, telegram } = world;
+  expect(await said()).toEqual({
+    "channel slack": expect.stringMatching(
+      /^✓ @parley in Shop; .*https:\/\/support\.example\/channels\/slack\/ACCOUNT/,
+    ),
+    "channel telegram": expect.stringMatching(
+      /^✗ @\w+ has no webhook yet: start Parley, which sets it to https:.*ACCOUNT/,
+    ),
+    "desk slack": "✓ #support",
+  });
+
+  await writeFileWith(slack.botToken, "xoxb-1111111111-somebodyelses");
+  expect((await said())["channel slack"]).toMatch(/^✗ .*bot_token/);
+  await writeFileWith(telegram.token, "123456789:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+  expect((await said())["channel telegram"]).toBe(
+    "✗ Telegram does not know this token: get the bot's token from @BotFather, and set `token`",
+  );
+  await writeFileWith(`      channel: ${deskChannel}`, "      channel: C0NOWHERE");
+  expect((await said())["desk slack"]).toMatch(/^✗ the app cannot see the desk channel: check desk\.channel/);
+  await writeFileWith("xxx", "xxx");
+  slack.scopes.splice(slack.scopes.indexOf("commands"), 1);
+  expect((await said())["desk slack"]).toMatch(/^✗ the app lacks the scopes commands: add them/);
+  env = { ...env, PUBLIC_URL: "http://192.168.0.9:8080" };
+  expect((await said())["channel slack"]).toMatch(/^✗ .*set PUBLIC_URL to an https address/);
+}, 240_000);
+
+it("looks at the file as it is now, and tells the address that an account has since its first start", async () => {
+  const running = await startGateway(env);
+  expect(await running.stop()).toBe(0);
+  const before = await said();
+  expect(before["channel slack"]).toMatch(/^✓ .*https:\/\/support\.example\/channels\/slack\/acc_\w+$/);
+  expect(before["channel telegram"]).toMatch(/^✓ @\w+, webhook$/);
+  await writeFileWith(world.slack.botToken, "xoxb-1111111111-somebodyelses");
+  expect((await said())["channel slack"]).toMatch(/^✗ .*bot_token/);
+  await writeFileWith("transport: webhook", "transport: polling");
+  expect((await said())["channel slack"]).toBe(before["channel slack"]);
+  expect((await said())["channel telegram"]).toMatch(/^✓ @\w+, polling$/);
+}, 240_000);
