@@ -37,7 +37,8 @@ createServer((request, response) => {
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     const headers = new Headers();
-    for (const [name, value] of Object.entries(request.headers)) if (typeof value === "string") headers.set(name, value);
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === "string") headers.set(name, value);
     const given = new Request(`http://127.0.0.1:${port}${request.url ?? "/"}`, {
       method: "POST",
       headers,

@@ -31,7 +31,7 @@ const seconds = Number(given.seconds);
 const rate = Number(given.rate);
 const concurrent = 50;
 /** What others may use of the machine before a round says little and is measured again. */
-const foreignMax = 0.2;
+const foreignMax = Number(process.env["FOREIGN"] ?? 0.2);
 const roundsMax = rounds * 2;
 /** Work that goes on after the last reply is the subject's own, and not the next one's to bear. */
 const afterworkMs = 700;
@@ -64,7 +64,11 @@ const subjects = await startSubjects({
   platform,
   core: cores.server,
   customers: Number(given.customers),
-  nodeArguments: process.env["BENCH_NODE"] ? [process.env["BENCH_NODE"]] : given.profile ? ["--cpu-prof", `--cpu-prof-dir=${tmpdir()}`] : [],
+  nodeArguments: process.env["BENCH_NODE"]
+    ? [process.env["BENCH_NODE"]]
+    : given.profile
+      ? ["--cpu-prof", `--cpu-prof-dir=${tmpdir()}`]
+      : [],
 });
 try {
   for (const line of subjects.left) say(line);
@@ -94,7 +98,10 @@ try {
 show();
 if (given.json !== undefined) {
   const plain = measured.map(({ foreign, of }) => ({ foreign, of: Object.fromEntries(of) }));
-  await writeFile(given.json, JSON.stringify({ cores, rounds: plain, otherCalls: Object.fromEntries(platform.otherCalls()) }));
+  await writeFile(
+    given.json,
+    JSON.stringify({ cores, rounds: plain, otherCalls: Object.fromEntries(platform.otherCalls()) }),
+  );
 }
 
 async function measure(subject: Subject): Promise<Measured> {
@@ -133,7 +140,14 @@ interface Ratio {
 function ratios(): readonly Ratio[] {
   const retrieval = "Parley, retrieval";
   const fixed = "Parley, fixed text";
-  const of = (name: string, at: Platform, ours: string, theirs: string, field: keyof Measured, wanted: Ratio["wanted"]) => ({
+  const of = (
+    name: string,
+    at: Platform,
+    ours: string,
+    theirs: string,
+    field: keyof Measured,
+    wanted: Ratio["wanted"],
+  ) => ({
     name,
     platform: at,
     ours: labelOf({ platform: at, name: ours }),
@@ -146,7 +160,9 @@ function ratios(): readonly Ratio[] {
     of("B1 events answered a second, with retrieval", "slack", retrieval, "Bolt", "eventsPerSecond", { atLeast: 2 }),
     of("B1 … with a fixed text", "slack", fixed, "Bolt", "eventsPerSecond", { atLeast: 2 }),
     of("B2 events answered a second, with retrieval", "slack", retrieval, redis, "eventsPerSecond", { atLeast: 4 }),
-    of("B3 events answered a second, with a fixed text", "telegram", fixed, "grammY", "eventsPerSecond", { atLeast: 1.5 }),
+    of("B3 events answered a second, with a fixed text", "telegram", fixed, "grammY", "eventsPerSecond", {
+      atLeast: 1.5,
+    }),
     of("B3 … with retrieval", "telegram", retrieval, "grammY", "eventsPerSecond", { atLeast: 1.5 }),
     of("B4 reply p99", "slack", retrieval, redis, "repliedP99", { atMost: 0.5 }),
     of("B4 reply p99", "slack", retrieval, "Bolt", "repliedP99", { atMost: 1 }),
@@ -181,7 +197,8 @@ function show(): void {
     `${number(median(values))} (${number(Math.min(...values))}–${number(Math.max(...values))})`;
   write(`| | ${columns.map(([title]) => title).join(" | ")} |`);
   write(`|---|${columns.map(() => "---").join("|")}|`);
-  for (const label of labels) write(`| ${label} | ${columns.map(([, field]) => range(of(label, field))).join(" | ")} |`);
+  for (const label of labels)
+    write(`| ${label} | ${columns.map(([, field]) => range(of(label, field))).join(" | ")} |`);
   write("\n| against | ratio | least–most | wanted | |\n|---|---|---|---|---|");
   for (const { name, ours, theirs, field, wanted } of ratios()) {
     const values = measured.flatMap((round) => {

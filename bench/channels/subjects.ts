@@ -190,7 +190,11 @@ async function startParley({ platform, core, nodeArguments }: SubjectOptions) {
   };
 }
 
-async function startPlain({ platform, core }: SubjectOptions, file: string, env: Readonly<Record<string, string>> = {}) {
+async function startPlain(
+  { platform, core }: SubjectOptions,
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+) {
   const port = await freePort();
   const command = [process.execPath, fileURLToPath(new URL(file, import.meta.url)), String(port)];
   const [program = "", ...args] = core === undefined ? command : ["taskset", "-c", String(core), ...command];

@@ -13,7 +13,7 @@ import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
-import { abandonDelivery, deliver } from "./deliver.ts";
+import { abandonDelivery, createMarks, deliver } from "./deliver.ts";
 import { eraseShown } from "./desk/erase.ts";
 import { deskEvent, deskNotice } from "./desk/events.ts";
 import { mirror } from "./desk/mirror.ts";
@@ -37,7 +37,7 @@ import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
-import { think } from "./think.ts";
+import { createSettling, think } from "./think.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
@@ -110,7 +110,8 @@ export interface CreatedEngine extends Engine {
   announce(effects: Effects): void;
 }
 
-export function createEngine(dependencies: EngineDependencies): CreatedEngine {
+export function createEngine(given: EngineDependencies): CreatedEngine {
+  const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
   const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
