@@ -118,13 +118,18 @@ export async function think(
     .filter((content) => content !== "")
     .join("\n");
 
-  if (!perQuestion) {
-    channels.typing({ id: conversation.account_id }, conversation.context_key, {
-      role: "assistant",
-      name: settings.botName,
-    });
+  const stopTyping = perQuestion
+    ? undefined
+    : channels.typingSoon({ id: conversation.account_id }, conversation.context_key, {
+        role: "assistant",
+        name: settings.botName,
+      });
+  let turn: Decision;
+  try {
+    turn = await decide(conversation);
+  } finally {
+    stopTyping?.();
   }
-  const turn = await decide(conversation);
   return finish(turn);
 
   async function decide(current: ConversationRow): Promise<Decision> {
