@@ -1,4 +1,5 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
@@ -6,6 +7,7 @@ import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import { act } from "./act.ts";
+import { actInWords } from "./act-words.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { abandonAmendment, amend } from "./amend.ts";
 import { createAsk } from "./ask.ts";
@@ -319,6 +321,26 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       );
       announce(effects);
       return acted;
+    },
+    async say(workspaceId, conversationId, words, agent) {
+      const workspace = await workspaceOf(workspaceId);
+      const followUp = await readyToReply(dependencies, conversationId);
+      const { said, effects } = await store.write((tx) =>
+        actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, clock.now()),
+      );
+      announce(effects);
+      return said;
+    },
+    async amendable(accountId, channel) {
+      if (channel === "api") return { edit: true, remove: true };
+      try {
+        await channels.ready({ id: accountId });
+      } catch (error) {
+        // Of an account that is gone nothing can be changed any more.
+        if (!(error instanceof DeliveryError)) throw error;
+        return { edit: false, remove: false };
+      }
+      return { edit: channels.can({ id: accountId }, "edit"), remove: channels.can({ id: accountId }, "remove") };
     },
     desk: createOffice(dependencies),
     async settleClocks(workspaceId) {

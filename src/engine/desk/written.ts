@@ -4,7 +4,7 @@ import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { postById, savePost, writtenId } from "#store/desk.ts";
 import type { DeskPostsTable } from "#store/schema-desk.ts";
-import { act, agentActor } from "../act.ts";
+import { act, agentActor, holderOf } from "../act.ts";
 import { askAmendment } from "../amend.ts";
 import type { Effects } from "../changes.ts";
 import { createChanges } from "../changes.ts";
@@ -84,12 +84,6 @@ export async function write(tx: Tx, context: EventContext, conversationId: strin
   const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text);
   await post("message", messageId);
   return { effects, notice: files === "" ? null : { text: `Your text was sent.${files}` } };
-}
-
-/** Who has the conversation, also while it sleeps. */
-function holderOf(row: ConversationRow): string | null {
-  const held = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
-  return held ? row.assigned_to : null;
 }
 
 async function reply(tx: Tx, context: EventContext, conversationId: string, messageId: string, text: string) {

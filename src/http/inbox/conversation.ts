@@ -4,7 +4,10 @@ import { previewTypes } from "#domain/files.ts";
 import type { Source } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import type { Amendment } from "#engine/amend.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
+import { sendLane } from "#engine/changes.ts";
+import type { Engine } from "#engine/engine.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
@@ -15,6 +18,12 @@ const messagesPerPage = 100;
 const notesMax = 500;
 const auditMax = 500;
 const othersMax = 8;
+
+/** The agent who looks at it. */
+export interface Viewer {
+  readonly workspace_id: string;
+  readonly email: string;
+}
 
 export async function requireRow(db: Reader, workspaceId: string, id: string): Promise<ConversationRow> {
   const row = await db
@@ -28,15 +37,15 @@ export async function requireRow(db: Reader, workspaceId: string, id: string): P
 }
 
 export async function conversationView(
-  db: Reader,
-  workspaceId: string,
+  { db, engine }: { readonly db: Reader; readonly engine: Pick<Engine, "amendable"> },
+  { workspace_id: workspaceId, email }: Viewer,
   id: string,
   settings: WorkspaceSettings,
   now: number,
 ): Promise<ConversationView> {
   const row = await requireRow(db, workspaceId, id);
-  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people] = await Promise.all([
-    messagesBefore(db, id, undefined),
+  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, amendable] = await Promise.all([
+    messagesBefore(db, id, undefined, email),
     db
       .selectFrom("notes")
       .selectAll()
@@ -63,6 +72,7 @@ export async function conversationView(
       .execute(),
     lastPage(db, id),
     peopleOf(db, workspaceId),
+    engine.amendable(row.account_id, row.channel),
   ]);
   return {
     id,
@@ -87,6 +97,7 @@ export async function conversationView(
     resolvedAt: row.resolved_at,
     lastSeq: row.last_seq,
     unreachable: row.unreachable,
+    amendable,
     messages,
     hasEarlier,
     notes: notes.toReversed().map((note): NoteView => {
@@ -132,6 +143,7 @@ export async function messagesBefore(
   db: Reader,
   conversationId: string,
   seq: number | undefined,
+  viewer: string,
 ): Promise<EarlierMessages> {
   let query = db.selectFrom("messages").selectAll().where("conversation_id", "=", conversationId);
   if (seq !== undefined) query = query.where("seq", "<", seq);
@@ -140,7 +152,7 @@ export async function messagesBefore(
     .limit(messagesPerPage + 1)
     .execute();
   const shown = rows.slice(0, messagesPerPage).toReversed();
-  return { messages: await messageViews(db, shown), hasEarlier: rows.length > messagesPerPage };
+  return { messages: await messageViews(db, shown, viewer), hasEarlier: rows.length > messagesPerPage };
 }
 
 /** What others than this agent have written since `seq`: customers and colleagues, not the bot. */
@@ -159,10 +171,10 @@ export async function writtenSince(
     .orderBy("seq")
     .limit(20)
     .execute();
-  return messageViews(db, rows);
+  return messageViews(db, rows, agent);
 }
 
-async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise<MessageView[]> {
+async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: string): Promise<MessageView[]> {
   const sent = rows.filter(({ role }) => role !== "user").map(({ id }) => id);
   const deliveries =
     sent.length === 0
@@ -175,6 +187,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
           .where((eb) => eb.or([eb("unless_seen", "is", null), eb("state", "!=", "queued")]))
           .execute();
   const files = await attachmentsOf(db, rows);
+  const changing = await changesUnderWay(db, rows);
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -190,7 +203,32 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
     delivery: worst(byMessage.get(row.id) ?? []),
     files: (files.get(row.id) ?? []).map(fileView),
+    own: row.role === "agent" && row.author_id === viewer && row.deleted_at === null ? row.content : null,
+    changing: changing.get(row.id) ?? null,
   }));
+}
+
+/** Changes that have not reached the customer yet, by message. */
+async function changesUnderWay(
+  db: Reader,
+  rows: readonly MessagesTable[],
+): Promise<ReadonlyMap<string, "edit" | "remove">> {
+  const [first] = rows;
+  if (first === undefined || !rows.some(({ role }) => role === "agent")) return new Map();
+  const works = await db
+    .selectFrom("outbox")
+    .select("payload")
+    .where("lane", "=", sendLane(first.conversation_id))
+    .where("kind", "=", "amend")
+    .where("dead_at", "is", null)
+    .orderBy("id")
+    .execute();
+  return new Map(
+    works.map(({ payload }) => {
+      const { messageId, content } = JSON.parse(payload) as Amendment;
+      return [messageId, content === null ? "remove" : "edit"] as const;
+    }),
+  );
 }
 
 export function fileView(row: {
