@@ -353,11 +353,13 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async typing(workspaceId, conversationId, who) {
       const row = await store.read
         .selectFrom("conversations")
-        .select(["account_id", "context_key"])
+        .select(["account_id", "channel", "context_key"])
         .where("id", "=", conversationId)
         .where("workspace_id", "=", workspaceId)
         .executeTakeFirst();
       if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+      // Over the API nobody looks on.
+      if (row.channel === "api") return;
       const account = { id: row.account_id };
       await channels.ready(account);
       channels.typing(account, row.context_key, who);

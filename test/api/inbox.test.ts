@@ -324,6 +324,7 @@ eachDatabase("the inbox", (open) => {
       const { conversation_id: conversationId } = asked.body as { readonly conversation_id: string };
       const { lastSeq, amendable } = view(await anna.get(`conversations/${conversationId}`));
       expect(amendable).toEqual({ edit: true, remove: true });
+      expect((await anna.send("POST", `conversations/${conversationId}/typing`)).status).toBe(204);
       const replied = view(
         await anna.send("POST", `conversations/${conversationId}/reply`, {
           content: "Thre days.",
@@ -343,14 +344,14 @@ eachDatabase("the inbox", (open) => {
       const late = await anna.send("PATCH", path, { content: "Thirty days.", was: "Thre days." });
       expect([late.status, refusal(late).detail]).toEqual([409, expect.stringContaining("changed meanwhile")]);
       expect((await anna.send("PATCH", path, { content: "  " })).status).toBe(422);
-      const taken = view(await anna.send("PATCH", path, { content: null }));
+      const taken = view(await anna.send("DELETE", path));
       expect(taken.messages.at(-1)).toMatchObject({ deleted: true, own: null, content: [] });
-      expect((await anna.send("PATCH", path, { content: null })).status).toBe(200);
+      expect((await anna.send("DELETE", path)).status).toBe(200);
       expect((await anna.send("PATCH", path, { content: "No." })).status).toBe(409);
       const elsewhere = await start("elsewhere");
       const wrong = `conversations/${elsewhere.conversationId}/messages/${mine?.id}`;
-      expect((await anna.send("PATCH", wrong, { content: null })).status).toBe(404);
-      expect((await stranger.send("PATCH", path, { content: null })).status).toBe(404);
+      expect((await anna.send("DELETE", wrong)).status).toBe(404);
+      expect((await stranger.send("DELETE", path)).status).toBe(404);
     });
 
     it("says when a channel cannot change what was sent", async () => {

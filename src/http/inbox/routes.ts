@@ -81,7 +81,7 @@ const messagePath = Type.Object({
   messageId: Type.String({ pattern: "^msg_[0-9a-z]{26}$", allowed: "a message's id" }),
 });
 const amendBody = Type.Object({
-  content: Type.Union([text, Type.Null()]),
+  content: text,
   was: Type.Optional(Type.String({ maxLength: 100_000 })),
 });
 const changeBody = Type.Object({
@@ -275,10 +275,14 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
           return speak(request, id, {
             kind: "amend",
             messageId,
-            content: content === null ? null : content.trim(),
+            content: content.trim(),
             ...(was === undefined ? {} : { was }),
           });
         },
+      );
+
+      api.delete("/conversations/:id/messages/:messageId", { schema: { hide: true, params: messagePath } }, (request) =>
+        speak(request, request.params.id, { kind: "amend", messageId: request.params.messageId, content: null }),
       );
 
       await api.register(async (uploads: App) => {
