@@ -2,10 +2,11 @@ import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { Acted, ActingAgent } from "./act.ts";
 import { agentActor, holderOf, lost } from "./act.ts";
+import type { Amendment } from "./amend.ts";
 import { askAmendment } from "./amend.ts";
 import type { Effects } from "./changes.ts";
-import { createChanges } from "./changes.ts";
-import type { Channels, ConversationSearch, Files, FollowUp, Tx } from "./ports.ts";
+import { createChanges, sendLane } from "./changes.ts";
+import type { Channels, ConversationSearch, Files, FollowUp, Reader, Tx } from "./ports.ts";
 import { replyAsAgent, writtenAfter } from "./reply.ts";
 import { insertNote, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -187,4 +188,25 @@ async function amend(
     now,
   );
   return refusal === null ? { said: { kind: "done" }, effects } : refused(refusal);
+}
+
+/** Changes of replies that have not reached the customer yet, by message. */
+export async function amendmentsUnderWay(
+  db: Reader,
+  conversationId: string,
+): Promise<ReadonlyMap<string, "edit" | "remove">> {
+  const works = await db
+    .selectFrom("outbox")
+    .select("payload")
+    .where("lane", "=", sendLane(conversationId))
+    .where("kind", "=", "amend")
+    .where("dead_at", "is", null)
+    .orderBy("id")
+    .execute();
+  return new Map(
+    works.map(({ payload }) => {
+      const { messageId, content } = JSON.parse(payload) as Amendment;
+      return [messageId, content === null ? "remove" : "edit"] as const;
+    }),
+  );
 }

@@ -4,9 +4,8 @@ import { previewTypes } from "#domain/files.ts";
 import type { Source } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
-import type { Amendment } from "#engine/amend.ts";
+import { amendmentsUnderWay } from "#engine/act-words.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
-import { sendLane } from "#engine/changes.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -187,7 +186,9 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
           .where((eb) => eb.or([eb("unless_seen", "is", null), eb("state", "!=", "queued")]))
           .execute();
   const files = await attachmentsOf(db, rows);
-  const changing = await changesUnderWay(db, rows);
+  const changing = rows.some(({ role }) => role === "agent")
+    ? await amendmentsUnderWay(db, rows[0]?.conversation_id ?? "")
+    : new Map<string, "edit" | "remove">();
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -206,29 +207,6 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     own: row.role === "agent" && row.author_id === viewer && row.deleted_at === null ? row.content : null,
     changing: changing.get(row.id) ?? null,
   }));
-}
-
-/** Changes that have not reached the customer yet, by message. */
-async function changesUnderWay(
-  db: Reader,
-  rows: readonly MessagesTable[],
-): Promise<ReadonlyMap<string, "edit" | "remove">> {
-  const [first] = rows;
-  if (first === undefined || !rows.some(({ role }) => role === "agent")) return new Map();
-  const works = await db
-    .selectFrom("outbox")
-    .select("payload")
-    .where("lane", "=", sendLane(first.conversation_id))
-    .where("kind", "=", "amend")
-    .where("dead_at", "is", null)
-    .orderBy("id")
-    .execute();
-  return new Map(
-    works.map(({ payload }) => {
-      const { messageId, content } = JSON.parse(payload) as Amendment;
-      return [messageId, content === null ? "remove" : "edit"] as const;
-    }),
-  );
 }
 
 export function fileView(row: {
