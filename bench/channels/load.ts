@@ -38,7 +38,7 @@ export interface Closed extends Latencies {
 }
 
 /** No subject needs as long for a reply; what takes longer has been lost. */
-const lostAfterMs = 20_000;
+const lostAfterMs = 60_000;
 
 export function createLoads(platform: FakePlatform, concurrent: number): Loads {
   const awaited = new Map<string, ((at: number) => void)[]>();
@@ -63,18 +63,24 @@ export function createLoads(platform: FakePlatform, concurrent: number): Loads {
     const replied = reply(customer.channel).then((done) => done - at);
     let pool = pools.get(port);
     if (pool === undefined) pools.set(port, (pool = createPool(port)));
+    // Whoever awaits it hears of it; that the others have failed too is no news.
+    replied.catch(() => undefined);
     const acknowledged = pool.post(path, customer.write(text)).then(() => performance.now() - at);
+    acknowledged.catch(() => undefined);
     return { acknowledged, replied };
   }
 
   /** Takes turns, so that nobody writes while a reply to them is on its way. */
   const turns = new Map<readonly Customer[], number>();
   function next({ customers }: Target): Customer {
-    const at = turns.get(customers) ?? 0;
-    turns.set(customers, at + 1);
-    const customer = customers[at % customers.length];
-    if (customer === undefined) throw new Error("there are no customers");
-    return customer;
+    const from = turns.get(customers) ?? 0;
+    for (let at = from; at < from + customers.length; at += 1) {
+      const customer = customers[at % customers.length];
+      if (customer === undefined || (awaited.get(customer.channel)?.length ?? 0) > 0) continue;
+      turns.set(customers, at + 1);
+      return customer;
+    }
+    throw new Error("every customer waits for a reply: give it more --customers, or a lower --rate");
   }
 
   return {

@@ -31,7 +31,7 @@ const seconds = Number(given.seconds);
 const rate = Number(given.rate);
 const concurrent = 50;
 /** What others may use of the machine before a round says little and is measured again. */
-const foreignMax = Number(process.env["FOREIGN"] ?? 0.2);
+const foreignMax = 0.2;
 const roundsMax = rounds * 2;
 /** Work that goes on after the last reply is the subject's own, and not the next one's to bear. */
 const afterworkMs = 700;
@@ -64,12 +64,17 @@ const subjects = await startSubjects({
   platform,
   core: cores.server,
   customers: Number(given.customers),
-  nodeArguments: process.env["BENCH_NODE"]
-    ? [process.env["BENCH_NODE"]]
-    : given.profile
-      ? ["--cpu-prof", `--cpu-prof-dir=${tmpdir()}`]
-      : [],
+  nodeArguments: given.profile ? ["--cpu-prof", `--cpu-prof-dir=${tmpdir()}`] : [],
 });
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    // Nothing that was started is left behind.
+    void subjects
+      .close()
+      .then(teardown)
+      .finally(() => process.exit(1));
+  });
+}
 try {
   for (const line of subjects.left) say(line);
   const chosen = subjects.all.filter(
