@@ -40,7 +40,8 @@ export function createTogether<T, R>({ store, all, alone }: TogetherOptions<T, R
       });
     } catch (error) {
       const failed = taken ?? take();
-      await Promise.all(failed.map((each) => (taken === undefined ? each.reject(error) : storeAlone(each))));
+      if (taken === undefined) for (const { reject } of failed) reject(error);
+      else await Promise.all(failed.map((each) => storeAlone(each)));
       return;
     }
     for (const [i, { resolve, reject }] of (taken ?? []).entries()) {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block, Inline } from "#channel/markdown.ts";
 import { markdownBytesMax, marksMax, plainBlocks, safeHref, safeTree } from "#channel/markdown.ts";
