@@ -2,7 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
-import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
+import type { Channel, Source } from "#domain/message.ts";
+import type { Accepted, InboundEvent } from "./inbound.ts";
+import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
+
+export type { Accepted, InboundEvent, InboundFile, Sender, VerifiedUser } from "./inbound.ts";
+export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 /**
  * What a channel adapter is. An adapter knows its platform and nothing of the engine: it turns deliveries of the
@@ -72,10 +77,27 @@ export interface ChannelAdapter {
    * stops reading at its own limit, and then ends the iteration.
    */
   fetchFile?(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Present where a customer can be written to freely only for so long after they have written. */
+  readonly window?: ReplyWindow;
+  /**
+   * Whether nobody but the customer reads what is sent to this thread: then a reply that another channel does not take may
+   * go there. Absent: the adapter cannot tell.
+   */
+  isPrivate?(thread: string): boolean;
   /** Changes a part that was sent before, where the platform can. Same errors as {@link send}. */
   edit?(part: Part, externalId: string, context: SendContext): Promise<void>;
   /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
   remove?(externalId: string, context: SendContext): Promise<void>;
+  /**
+   * Brings the thread into this state, on platforms where conversations have one; no call where it is in it already. Called
+   * after everything that was sent before the change, and again after a failure. Same errors as {@link send}.
+   */
+  setState?(state: ThreadStanding, context: ThreadContext): Promise<void>;
+  /**
+   * Shows an agent's note to the people who work on the platform, and never to the customer. Called again after a failure,
+   * so it looks first whether the note is there. Same errors as {@link send}.
+   */
+  addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
   /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
@@ -86,6 +108,31 @@ export interface ChannelAdapter {
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
 }
+
+export interface ReplyWindow {
+  readonly ms: number;
+  /** What holds once it is closed, in words for agents, without a full stop. */
+  readonly closed: string;
+  /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
+  outside(message: OutboundMessage): readonly Part[] | string;
+}
+
+/** How a conversation stands on a platform that knows such states. */
+export type ThreadStanding =
+  | { readonly kind: "open" | "closed" }
+  /** Until then, epoch milliseconds; null: until the customer writes. */
+  | { readonly kind: "snoozed"; readonly until: number | null };
+
+export interface OutboundNote {
+  readonly id: string;
+  /** Plain text. */
+  readonly text: string;
+  readonly author: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+export type ThreadContext = Pick<SendContext, "thread" | "signal">;
 
 export interface TypingParty {
   readonly role: "assistant" | "agent";
@@ -118,6 +165,11 @@ export type Inbound =
        * its error is shown to the operator.
        */
       register?(signal: AbortSignal): Promise<void>;
+      /**
+       * Runs beside the deliveries and after `register`, in one process at a time, until `signal` aborts: looks for what was
+       * not delivered.
+       */
+      run?(signal: AbortSignal): Promise<void>;
     }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
@@ -164,120 +216,6 @@ export interface SiteSocket {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): void;
 }
 
-/** A customer as the platform names them. */
-export interface Sender {
-  /** The platform's own id: opaque, case-sensitive, at most 190 characters. */
-  readonly key: string;
-  readonly name?: string;
-  /** Present when the company's own signature proves who this is. */
-  readonly verified?: VerifiedUser;
-  /**
-   * Addresses that the platform itself vouches for: the number of a WhatsApp sender, an address whose mail passed its
-   * domain's checks. They join what is known of one customer on several channels, so never what somebody typed.
-   */
-  readonly proven?: { readonly email?: string; readonly phone?: string };
-  /** What they say of themselves: shown, and joins nothing. */
-  readonly claimed?: { readonly email?: string; readonly phone?: string };
-}
-
-export interface VerifiedUser {
-  readonly userId: string;
-  readonly name?: string;
-  readonly email?: string;
-}
-
-interface InboundBase {
-  /** The platform's id of this event, unique within the account: the key of deduplication. At most 190 characters. */
-  readonly externalId: string;
-  /** The platform's own thread, at most 190 characters: one conversation for each. */
-  readonly thread: string;
-  readonly sender: Sender;
-  /** When the platform says it happened, epoch milliseconds. */
-  readonly sentAt: number;
-}
-
-export type InboundEvent =
-  | (InboundBase & {
-      readonly kind: "message";
-      /** Plain text as the customer wrote it. */
-      readonly text: string;
-      /** The platform's id of the message when that is another than the event's. */
-      readonly messageExternalId?: string;
-      readonly metadata?: Readonly<Record<string, unknown>>;
-      /** What came with it, at most 20; the host fetches them once the message is stored. The text may then be empty. */
-      readonly files?: readonly InboundFile[];
-      /**
-       * Events with the same key in a thread are one message, such as the pictures of an album: the files are joined, and
-       * the bot waits a little for the rest. At most 190 characters. `joinsOnly`: taken only where the message is there
-       * already.
-       */
-      readonly group?: { readonly key: string; readonly joinsOnly?: boolean };
-      /** What later messages may refer to it by, such as a Message-ID; for {@link ChannelHost.threadOf}. At most 190 characters each. */
-      readonly marks?: readonly string[];
-      /**
-       * What leads to the thread can be passed on, as a reply address can: whoever is not its customer writes as a guest.
-       * A guest's message is people's to answer, and the conversation stays whose it is.
-       */
-      readonly checkSender?: true;
-      /** Why the bot must not answer this by itself: the message goes to people. For agents. */
-      readonly peopleOnly?: string;
-    })
-  /** An agent has written to the customer with the platform's own means. */
-  | {
-      readonly kind: "agent";
-      readonly externalId: string;
-      readonly thread: string;
-      readonly sentAt: number;
-      readonly author: { readonly email: string; readonly name: string | null };
-      /** Markdown. */
-      readonly text: string;
-      readonly messageExternalId?: string;
-      readonly metadata?: Readonly<Record<string, unknown>>;
-      readonly marks?: readonly string[];
-      /** What still has to be sent to the customer; absent: they have got it. */
-      readonly parts?: readonly Part[];
-    }
-  /** Something that the agents of a thread should know, as a note. Nothing happens where there is no such thread. */
-  | {
-      readonly kind: "notice";
-      readonly externalId: string;
-      readonly thread: string;
-      readonly sentAt: number;
-      readonly text: string;
-    }
-  | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
-  | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
-  /** What the customer says of themselves: unverified. */
-  | (InboundBase & {
-      readonly kind: "contact";
-      readonly contact: { readonly name?: string; readonly email?: string; readonly phone?: string };
-    })
-  /** The platform has given the thread another name; what is sent from now on goes there. */
-  | (InboundBase & { readonly kind: "moved"; readonly toThread: string })
-  /** The customer can be reached no more in this thread, or again. `reason` is for agents. */
-  | (InboundBase & { readonly kind: "reach"; readonly reachable: boolean; readonly reason: string })
-  /** The platform reports on a part that we sent. */
-  | {
-      readonly kind: "delivery";
-      readonly externalId: string;
-      readonly partExternalId: string;
-      /** The key that it was sent under, where the platform repeats it: known even before the send has returned. */
-      readonly partKey?: string;
-      readonly state: "delivered" | "read" | "failed";
-      readonly error?: string;
-      readonly sentAt: number;
-    };
-
-/** A file that a customer sent, as the platform speaks of it: all of it is the sender's word, and nothing of it trusted. */
-export interface InboundFile {
-  /** Opaque, for {@link ChannelAdapter.fetchFile} alone; at most 4,096 characters. Stored, never shown. */
-  readonly ref: string;
-  readonly name: string;
-  readonly mediaType: string;
-  /** null: the platform does not say. */
-  readonly bytes: number | null;
-}
-
 /** A file that an agent sends along. */
 export interface OutboundFile {
   /** For {@link SendContext.file}. */
@@ -285,15 +223,6 @@ export interface OutboundFile {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
-}
-
-/** What became of an event; `duplicate` when it had been accepted before. */
-export interface Accepted {
-  readonly duplicate: boolean;
-  readonly conversationId: string | null;
-  readonly messageId: string | null;
-  /** The message's number in its conversation. */
-  readonly seq: number | null;
 }
 
 /** A message to the customer. `markdown` is CommonMark with tables and strikethrough. */
@@ -345,6 +274,8 @@ export interface Correspondence {
   /** The customer's address as it is known now, proven or not. */
   readonly email: string | null;
   readonly name: string | null;
+  /** When the customer last wrote by this account; null: never, or that is not known. */
+  readonly wroteAt: number | null;
   /** The newest messages, newest first, with what was stored beside them. Notes are never among them. */
   readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
     /** Who wrote it is not the thread's customer. */
@@ -352,55 +283,6 @@ export interface Correspondence {
     readonly metadata: Readonly<Record<string, unknown>>;
   })[];
 }
-
-/** A message of a thread as its customer may see it. Notes are never among them. */
-export interface ThreadMessage {
-  readonly id: string;
-  readonly seq: number;
-  readonly role: Role;
-  readonly markdown: string;
-  readonly authorName: string | null;
-  readonly sources: readonly Source[];
-  readonly confidence: Confidence | null;
-  readonly externalId: string | null;
-  readonly createdAt: number;
-  readonly files: readonly ThreadFile[];
-}
-
-/** A file of a message as its customer may see it. */
-export interface ThreadFile {
-  readonly id: string;
-  readonly name: string;
-  readonly mediaType: string;
-  readonly bytes: number | null;
-  /** Opens it for a day; null where it is not stored. */
-  readonly url: string | null;
-  /** A browser may show it as a picture. */
-  readonly preview: boolean;
-}
-
-export interface RecentThread {
-  readonly thread: string;
-  /** The platform's id of the newest message that the customer is known to have written there. */
-  readonly newestExternalId: string | null;
-}
-
-export interface ThreadState {
-  readonly conversationId: string;
-  readonly lastSeq: number;
-  /** The signed-in user whom the thread belongs to; null while nobody has proved who they are in it. */
-  readonly userId: string | null;
-  /** Who answers now. */
-  readonly handledBy: "assistant" | "waiting" | "agent";
-  readonly agentName: string | null;
-  /** What is known of the customer already, so that they are not asked again. */
-  readonly hasName: boolean;
-  readonly hasEmail: boolean;
-}
-
-export type ThreadSignal =
-  /** There is something after what you showed, or who answers has changed. */
-  { readonly kind: "changed" } | { readonly kind: "typing"; readonly who: TypingParty };
 
 /** What the workspace shows of itself on pages that customers see. */
 export interface WorkspaceFace {
@@ -459,6 +341,9 @@ export interface ChannelHost {
   remember(key: string, value: string): Promise<void>;
   /** What was kept under the key; null: nothing. */
   recall(key: string): Promise<string | null>;
+  /** The same for what must not be stored in the clear, under names of its own. */
+  rememberSecret(key: string, value: string): Promise<void>;
+  recallSecret(key: string): Promise<string | null>;
   /** The thread of the first of these that a message received or sent by this account is marked with. */
   threadOf(marks: readonly string[]): Promise<string | null>;
   /** Null for a thread that has no conversation. */

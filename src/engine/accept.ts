@@ -1,18 +1,18 @@
-import type { Accepted, InboundEvent } from "#channel/contract.ts";
-import type { Attributes } from "#domain/audience.ts";
+import type { InboundEvent } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
-import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts, lockLinked } from "#store/conversations.ts";
-import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
+import type { Arrival, Arrived } from "./arrivals.ts";
+import { inboundRow, keyOf, knownEvents } from "./arrivals.ts";
 import type { MessageFiles } from "./attachments.ts";
 import { filesOfArrival, groupKey, groupsOf, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
-import { createChanges, thinkLane } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import { thinkLane } from "./lanes.ts";
 import type { Contacts, Person } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
@@ -22,34 +22,8 @@ import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-cha
 import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
-import type { QuestionOptions } from "./think.ts";
+import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
-import type { Workspace } from "./workspaces.ts";
-
-export interface AccountRef {
-  readonly id: string;
-  readonly channel: Channel;
-}
-
-export interface Arrival {
-  readonly account: AccountRef;
-  readonly workspace: Workspace;
-  readonly event: InboundEvent;
-  /** This process answers at once, itself: the work is stored as taken. */
-  readonly lease?: { readonly id: string; readonly until: number };
-  /** How the question is to be answered, by whichever process does it in the end. */
-  readonly options?: QuestionOptions;
-  /**
-   * What the company itself says of its verified user. Not part of the event: what a customer's browser or a platform
-   * sends can never set it.
-   */
-  readonly attributes?: Attributes;
-}
-
-export interface Arrived extends Accepted {
-  /** The work of answering, when it was taken at once. */
-  readonly work: OutboxRow | null;
-}
 
 interface Stored {
   readonly results: readonly Arrived[];
@@ -106,6 +80,8 @@ export async function acceptAll(
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: Arrived[] = [];
   const newConversations: Draft[] = [];
+  /** The newest change of its state that a platform has told of a conversation. */
+  const orders = new Map<string, string>();
 
   for (const arrival of arrivals) {
     const key = keyOf(arrival);
@@ -168,7 +144,19 @@ export async function acceptAll(
       }
       case "notice": {
         if (row === undefined) return nothing;
-        await noteProblem(tx, changes.track(row, workspace.settings, false), event.text, now);
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.author === undefined) await noteProblem(tx, draft, event.text, now);
+        else await noteFromThere(tx, draft, event.author, event.text, now);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "state": {
+        if (row === undefined) return nothing;
+        const newest = orders.get(row.id) ?? (await newestOrder(tx, account.id, row.id));
+        orders.set(row.id, newest > event.order ? newest : event.order);
+        // Our own change is here already, and nothing that came before it counts any more.
+        if (event.order > newest && event.change.kind !== "ours") {
+          applyStanding(changes.track(row, workspace.settings, false), event, account.channel, now);
+        }
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -259,6 +247,7 @@ export async function acceptAll(
       activity: 0,
       unreachable: null,
       via_account_id: null,
+      customer_wrote_at: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -286,10 +275,13 @@ export async function acceptAll(
     // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
     if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
     if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
+    if (!guest && row.account_id === arrival.account.id) row.customer_wrote_at = now;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     // Whoever writes can be written to.
     row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
+    // Platforms do the same with theirs.
+    if (row.account_id === arrival.account.id) draft.standsThere({ kind: "open" });
     const externalId = event.messageExternalId ?? event.externalId;
     const target = targetOf(arrival.account.id, event.thread, externalId);
     const change = parked.get(target);
@@ -299,9 +291,7 @@ export async function acceptAll(
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
-      ...(event.metadata === undefined && !guest
-        ? {}
-        : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
+      ...metadataOf(event, guest),
       // What was taken back before it came is not fetched.
       ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
@@ -347,11 +337,6 @@ export async function acceptAll(
   }
 }
 
-function withoutRefs(event: InboundEvent): InboundEvent {
-  if (event.kind !== "message" || event.files === undefined) return event;
-  return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
-}
-
 function personOf(
   { workspace, account, attributes }: Arrival,
   { sender }: { readonly sender: Person["sender"] },
@@ -374,7 +359,6 @@ function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "messag
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
 const contextOfArrival = ({ account, event }: Arrival): string =>
   contextOf(account.id, event.kind === "delivery" ? "" : event.thread);
-const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
 
 function distinctContexts(arrivals: readonly Arrival[]) {
   const contexts = new Map<string, { accountId: string; contextKey: string }>();
@@ -385,48 +369,6 @@ function distinctContexts(arrivals: readonly Arrival[]) {
     }
   }
   return [...contexts.values()];
-}
-
-/** What became of those that were accepted before. */
-async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {
-  const known = new Map<string, Arrived>();
-  for (const [accountId, group] of Map.groupBy(arrivals, ({ account }) => account.id)) {
-    const rows = await tx
-      .selectFrom("inbound_events as event")
-      .leftJoin("messages", "messages.id", "event.message_id")
-      .select(["event.external_id", "event.conversation_id", "event.message_id", "messages.seq"])
-      .where("event.account_id", "=", accountId)
-      .where(
-        "event.external_id",
-        "in",
-        group.map(({ event }) => event.externalId),
-      )
-      .execute();
-    for (const row of rows) {
-      known.set(`${accountId}\n${row.external_id}`, {
-        duplicate: true,
-        conversationId: row.conversation_id,
-        messageId: row.message_id,
-        seq: row.seq,
-        work: null,
-      });
-    }
-  }
-  return known;
-}
-
-function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
-  return {
-    account_id: account.id,
-    external_id: event.externalId,
-    kind: event.kind,
-    // What opens a file stands sealed beside it, and nowhere else.
-    payload: JSON.stringify(withoutRefs(event)),
-    target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
-    conversation_id: outcome.conversationId,
-    message_id: outcome.messageId,
-    received_at: now,
-  };
 }
 
 /** Names the customer's conversation before each new one. */
@@ -473,4 +415,14 @@ async function withWork(
       return { ...result, work: work ?? null };
     }),
   );
+}
+
+/** What came beside the text, and what else is to be known of the message. */
+function metadataOf(
+  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  guest: boolean,
+): { readonly metadata?: string } {
+  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  if (metadata === undefined && Object.keys(own).length === 0) return {};
+  return { metadata: JSON.stringify({ ...metadata, ...own }) };
 }

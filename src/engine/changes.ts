@@ -1,4 +1,5 @@
 import type { Insertable } from "kysely";
+import type { ThreadStanding } from "#channel/contract.ts";
 import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
@@ -20,22 +21,16 @@ import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
+import { indexLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
+import { standingOfRow, worksThere } from "./platform-standing.ts";
+import { sendingOf } from "./sending.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
-export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
-export const sendLane = (conversationId: string): string => `send:${conversationId}`;
-export const speakLane = (conversationId: string): string => `speak:${conversationId}`;
-/** Of parts that go by another account than the conversation's own: they wait, and nothing waits for them. */
-export const followLane = (conversationId: string): string => `follow:${conversationId}`;
-export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
-/** Of a contact whose conversations have to be brought to whom it was merged into. */
-export const relinkLane = (contactId: string): string => `relink:${contactId}`;
-export const indexLane = "index";
 /** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
 const indexEveryMs = 250;
 
@@ -60,6 +55,7 @@ export interface Effects {
 
 export interface Draft {
   readonly row: ConversationRow;
+  readonly now: number;
   /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Appends a message and queues its parts. */
@@ -82,6 +78,10 @@ export interface Draft {
   mirror(item: MirrorItem): void;
   /** The conversation gets a thread at the desk, whatever the settings say. */
   bringToDesk(): void;
+  /** How the conversation stands on its platform by now: what came from there is not sent back. */
+  standsThere(standing: ThreadStanding): void;
+  /** Shows the note to the platform's people, where it has some. */
+  noteThere(id: string): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
   /** What is done here is a rule's doing, and triggers no rule. */
@@ -102,6 +102,8 @@ interface Tracked extends Draft {
   refiltered: boolean;
   readonly items: MirrorItem[];
   wanted: boolean;
+  there: ThreadStanding;
+  readonly notesThere: string[];
   readonly happenings: Happening[];
   /** A person has done some of it. */
   byPerson: boolean;
@@ -135,6 +137,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const current = { ...row };
     const draft: Tracked = {
       row: current,
+      now,
       settings,
       isNew,
       before: row,
@@ -144,6 +147,15 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       refiltered: false,
       items: [],
       wanted: false,
+      there: standingOfRow(row),
+      notesThere: [],
+      standsThere(standing) {
+        draft.there = standing;
+      },
+      noteThere(id) {
+        draft.notesThere.push(id);
+        draft.changed = true;
+      },
       mirror(item) {
         draft.items.push(item);
         draft.changed = true;
@@ -229,35 +241,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const { files = noFiles } = message;
     const stored = messageRow(row, message, now);
     messages.push(stored);
-    for (const [part, { payload, elsewhere }] of (message.parts ?? []).entries()) {
-      const id = `${stored.id}.${part}`;
-      // The thread of a conversation elsewhere is called by the conversation's id.
-      if (elsewhere !== undefined) {
-        links.push({ account_id: elsewhere.accountId, kind: "thread", name: row.id, conversation_id: row.id });
-      }
-      deliveries.push({
-        id,
-        account_id: elsewhere?.accountId ?? row.account_id,
-        thread: elsewhere === undefined ? null : row.id,
-        unless_seen: elsewhere === undefined || elsewhere.afterMs === 0 ? null : `${stored.id}.0`,
-        conversation_id: row.id,
-        message_id: stored.id,
-        part,
-        payload,
-        state: "queued",
-        external_id: null,
-        attempts: 0,
-        error: null,
-        started_at: null,
-        settled_at: null,
-      });
-      works.push({
-        lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
-        kind: "send",
-        payload: { deliveryId: id },
-        dueAt: now + (elsewhere?.afterMs ?? 0),
-      });
-    }
+    const sending = sendingOf(row, stored, message.parts ?? [], now);
+    deliveries.push(...sending.deliveries);
+    links.push(...sending.links);
+    works.push(...sending.works);
     const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
     const added = files.fresh.map(ofMessage);
     const known = files.uploaded.map(ofMessage);
@@ -389,6 +376,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
+      works.push(...worksThere(draft.row, draft, now));
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);

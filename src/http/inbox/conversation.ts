@@ -36,14 +36,14 @@ export async function requireRow(db: Reader, workspaceId: string, id: string): P
 }
 
 export async function conversationView(
-  { db, engine }: { readonly db: Reader; readonly engine: Pick<Engine, "amendable"> },
+  { db, engine }: { readonly db: Reader; readonly engine: Pick<Engine, "amendable" | "window"> },
   { workspace_id: workspaceId, email }: Viewer,
   id: string,
   settings: WorkspaceSettings,
   now: number,
 ): Promise<ConversationView> {
   const row = await requireRow(db, workspaceId, id);
-  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, amendable] = await Promise.all([
+  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, amendable, window] = await Promise.all([
     messagesBefore(db, id, undefined, email),
     db
       .selectFrom("notes")
@@ -72,6 +72,7 @@ export async function conversationView(
     lastPage(db, id),
     peopleOf(db, workspaceId),
     engine.amendable(row.account_id, row.channel),
+    engine.window(row),
   ]);
   return {
     id,
@@ -97,6 +98,7 @@ export async function conversationView(
     lastSeq: row.last_seq,
     unreachable: row.unreachable,
     amendable,
+    window,
     messages,
     hasEarlier,
     notes: notes.toReversed().map((note): NoteView => {

@@ -133,6 +133,12 @@ export interface ConversationView {
   readonly lastSeq: number;
   /** What this channel lets an agent do with a reply that was sent. */
   readonly amendable: { readonly edit: boolean; readonly remove: boolean };
+  /** Until when the customer can be written to freely, and what becomes of a reply after it; null: at any time. */
+  readonly window: {
+    readonly isOpen: boolean;
+    readonly closesAt: number | null;
+    readonly closed: string | null;
+  } | null;
   /** Why nothing that is sent reaches the customer; null: it does. */
   readonly unreachable: string | null;
   readonly messages: readonly MessageView[];
