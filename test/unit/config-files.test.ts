@@ -61,6 +61,7 @@ describe("config/parley.example.yaml", () => {
         { name: "sms" },
         { name: "whatsapp" },
         { name: "email", enabled: false },
+        { name: "intercom" },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],
       settings: {
