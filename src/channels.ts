@@ -76,6 +76,8 @@ export function configMistake(
   return { setting, message: `${name} ${must}` };
 }
 
+/** Each call of a platform counts against what it allows, and nobody sees what is over sooner. */
+const typingAfterMs = 250;
 /** A page that shows a conversation asks again sooner. */
 const shownLinkMs = 86_400_000;
 
@@ -134,7 +136,7 @@ export async function addBuiltinAccounts(tx: Tx, workspaceId: string, now: numbe
 
 /** Loads adapters when an account first needs them, and stands between them and the engine. */
 export function createChannels(dependencies: ChannelDependencies): ChannelRegistry {
-  const { store, log } = dependencies;
+  const { store, clock, log } = dependencies;
   const opened = new Map<string, Promise<Opened | undefined>>();
   const ready = new Map<string, Opened>();
   /** Of accounts that may be disabled: nothing but what their desks show is of interest. */
@@ -190,6 +192,18 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
 
   function adapter(account: Pick<Account, "id">): ChannelAdapter {
     return loaded(account).adapter;
+  }
+
+  function typing(account: Pick<Account, "id">, thread: string, who: Parameters<Channels["typing"]>[2]): void {
+    const { inbound, typing: show } = adapter(account);
+    if (inbound.kind === "site") {
+      // The customer's socket may be held by another process.
+      dependencies.fanout.publish(threadTopic(account.id, thread), JSON.stringify({ kind: "typing", who }));
+      return;
+    }
+    show
+      ?.call(adapter(account), thread, who)
+      .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
   }
 
   return {
@@ -271,16 +285,16 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       }
       return undefined;
     },
-    typing(account, thread, who) {
-      const { inbound, typing } = adapter(account);
-      if (inbound.kind === "site") {
-        // The customer's socket may be held by another process.
-        dependencies.fanout.publish(threadTopic(account.id, thread), JSON.stringify({ kind: "typing", who }));
-        return;
+    typing,
+    typingSoon(account, thread, who) {
+      if (adapter(account).inbound.kind !== "site") {
+        // The account may be gone by then.
+        return clock.timer(typingAfterMs, () => {
+          if (ready.has(account.id)) typing(account, thread, who);
+        });
       }
-      typing
-        ?.call(adapter(account), thread, who)
-        .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
+      typing(account, thread, who);
+      return () => undefined;
     },
     can: (account, what) => adapter(account)[what] !== undefined,
     async edit(account, part, externalId, context) {

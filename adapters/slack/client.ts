@@ -34,15 +34,22 @@ export function clientOptions(baseUrl: string): WebClientOptions {
 export function createSlackApi(token: string, baseUrl: string, log: Log): SlackApi {
   const options: WebClientOptions = { ...clientOptions(baseUrl), logger: sdkLogger(log) };
   const unbound = new WebClient(token, options);
+  // To make one takes as long as half a call, and one signal stands behind everything that the outbox sends.
+  const bound = new WeakMap<AbortSignal, WebClient>();
   return {
     baseUrl,
     client(signal) {
       if (signal === undefined) return unbound;
-      return new WebClient(token, {
-        ...options,
-        fetch: (url, init) =>
-          fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal }),
-      });
+      let client = bound.get(signal);
+      if (client === undefined) {
+        client = new WebClient(token, {
+          ...options,
+          fetch: (url, init) =>
+            fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal }),
+        });
+        bound.set(signal, client);
+      }
+      return client;
     },
     fetchFile: (url, signal) =>
       fetch(url, { headers: { authorization: `Bearer ${token}` }, redirect: "manual", signal }),

@@ -117,13 +117,24 @@ const phrases: ReadonlyMap<SpokenLanguage, readonly Phrases[]> = new Map(
 
 const charactersMax = 80;
 
+/** Languages that put no spaces between words: a phrase of theirs may stand anywhere. */
+const unspaced: ReadonlySet<SpokenLanguage> = new Set(["ja", "zh"]);
+/** Every word of every phrase of the others: a message with any other word is none of their courtesies. */
+const courteousWords: ReadonlySet<string> = new Set(
+  [...phrases].flatMap(([language, known]) =>
+    unspaced.has(language) ? [] : known.flatMap(({ text }) => text.split(" ")),
+  ),
+);
+
 /** What a message that holds nothing but courtesies says, in which language; undefined for all others. */
 export function courtesyIn(text: string): { readonly language: SpokenLanguage; readonly kind: Kind } | undefined {
   if (text.length > charactersMax) return undefined;
   const words = bare(text);
   if (words === "") return undefined;
+  const mayBeSpaced = words.split(" ").every((word) => courteousWords.has(word));
   for (const [language, known] of phrases) {
-    const spaced = language !== "ja" && language !== "zh";
+    const spaced = !unspaced.has(language);
+    if (spaced && !mayBeSpaced) continue;
     const kinds = new Set<Kind>();
     let rest = spaced ? ` ${words} ` : words.replaceAll(" ", "");
     for (const { kind, text: phrase } of known) {

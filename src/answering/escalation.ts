@@ -40,6 +40,20 @@ function wordsOf(folded: string): Word[] {
   }));
 }
 
+/** The same few phrases are looked for in every message. */
+const wantedOf = new Map<string, readonly string[]>();
+const wantedMax = 2_000;
+
+function wantedWords(phrase: string): readonly string[] {
+  let wanted = wantedOf.get(phrase);
+  if (wanted === undefined) {
+    wanted = wordsOf(fold(phrase)).map((word) => word.text);
+    if (wantedOf.size >= wantedMax) wantedOf.clear();
+    wantedOf.set(phrase, wanted);
+  }
+  return wanted;
+}
+
 /**
  * Whether the customer asks for a person: one of the phrases is in the text, word for word, whatever the case, accents
  * and punctuation, and is not denied ("I don't want to talk to a human").
@@ -50,7 +64,7 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
   return phrases.some((phrase) => {
     // Where a script has no spaces, what stands around a phrase is in its word.
     if (isUnspaced(phrase)) return folded.includes(fold(phrase).trim());
-    const wanted = wordsOf(fold(phrase)).map((word) => word.text);
+    const wanted = wantedWords(phrase);
     if (wanted.length === 0) return false;
     for (let at = 0; at + wanted.length <= words.length; at += 1) {
       if (

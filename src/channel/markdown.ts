@@ -35,16 +35,21 @@ export const marksMax = 2_500;
 /** Quotes, lists and emphasis nested deeper than this are shown as their text. */
 const depthMax = 12;
 
+/** Made once: to put them together takes longer than to parse a short message. */
+const extensions = [gfm()];
+const mdastExtensions = [gfmFromMarkdown()];
+
 const linkSchemes = new Set(["http:", "https:", "mailto:"]);
 
 /** Never throws; every character a reader would see is somewhere in the result. */
 export function safeTree(markdown: string): readonly Block[] {
+  if (isPlain(markdown)) return plainBlocks(markdown);
   if (Buffer.byteLength(markdown) > markdownBytesMax || isMostlyMarkup(markdown) || nestsDeep(markdown)) {
     return plainBlocks(markdown);
   }
   let root: Root;
   try {
-    root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+    root = fromMarkdown(markdown, { extensions, mdastExtensions });
   } catch {
     // The parser's own limits (its stack, on hostile nesting) must not lose a message.
     return plainBlocks(markdown);
@@ -55,6 +60,22 @@ export function safeTree(markdown: string): readonly Block[] {
   }
   return blocksOf(root.children, { definitions, depth: 0 });
 }
+
+/**
+ * Whether nothing in it means anything in Markdown, as in most of what is said: paragraphs of one line each, of letters,
+ * digits and such signs as begin nothing, that are no item of a list and hold no address.
+ */
+function isPlain(markdown: string): boolean {
+  return (
+    markdown.length <= plainMax &&
+    !/^\d+[.)]/mu.test(markdown) &&
+    !/www\./iu.test(markdown) &&
+    /^[\p{L}\p{N}](?:[\p{L}\p{N} ,.;?!'’"“”()%€$-]|\n\n(?=[\p{L}\p{N}]))*$/u.test(markdown) &&
+    !/ (?:\n|$)/u.test(markdown)
+  );
+}
+
+const plainMax = 4_000;
 
 /** Text as it is, a paragraph for every run of lines that an empty line ends. */
 export function plainBlocks(text: string): readonly Block[] {

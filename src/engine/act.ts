@@ -11,7 +11,7 @@ import type { Channels, ConversationSearch, Tx } from "./ports.ts";
 import { requireConversation, updateConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
 
-/** What an agent can do with a conversation, besides replying; the same at every desk. */
+/** What an agent can do with a conversation, besides what they say; the same at every desk. */
 export type Action =
   | { readonly kind: "claim" | "take_over" | "release" | "resolve" | "archive" | "reopen" }
   | { readonly kind: "snooze"; readonly snooze: Snooze }
@@ -99,10 +99,16 @@ function isSo(row: ConversationRow, action: Action, { email }: ActingAgent): boo
   }
 }
 
+/** Who has the conversation, also while it sleeps. */
+export function holderOf(row: Pick<ConversationRow, "status" | "snoozed_from" | "assigned_to">): string | null {
+  const held = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
+  return held ? row.assigned_to : null;
+}
+
 /** A claim does not take from a colleague what they have; to take over does. */
 function isTaken(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
-  if (action.kind !== "claim" || row.assigned_to === null || row.assigned_to === email) return false;
-  return row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
+  const holder = holderOf(row);
+  return action.kind === "claim" && holder !== null && holder !== email;
 }
 
 function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent): ConversationChange {
@@ -133,7 +139,7 @@ function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent):
   }
 }
 
-async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
+export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
   const last = await tx
     .selectFrom("audit")
     .select(["actor_type", "actor_name"])
@@ -142,11 +148,8 @@ async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirst();
-  const holds = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
-  const holder =
-    holds && row.assigned_to !== null
-      ? { email: row.assigned_to, name: await nameInConversation(tx, row, row.assigned_to) }
-      : null;
+  const holds = holderOf(row);
+  const holder = holds === null ? null : { email: holds, name: await nameInConversation(tx, row, holds) };
   const by = last?.actor_type === "customer" ? "the customer" : (last?.actor_name ?? "somebody");
   return { kind: "lost", holder, by, status: row.status };
 }

@@ -1,4 +1,5 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
@@ -6,6 +7,7 @@ import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import { act } from "./act.ts";
+import { actInWords } from "./act-words.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { abandonAmendment, amend } from "./amend.ts";
 import { createAsk } from "./ask.ts";
@@ -13,7 +15,7 @@ import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
-import { abandonDelivery, deliver } from "./deliver.ts";
+import { abandonDelivery, createMarks, deliver } from "./deliver.ts";
 import { eraseShown } from "./desk/erase.ts";
 import { deskEvent, deskNotice } from "./desk/events.ts";
 import { mirror } from "./desk/mirror.ts";
@@ -39,7 +41,7 @@ import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
-import { think } from "./think.ts";
+import { createSettling, think } from "./think.ts";
 import { abandonThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -120,7 +122,8 @@ export interface CreatedEngine extends Engine {
   announce(effects: Effects): void;
 }
 
-export function createEngine(dependencies: EngineDependencies): CreatedEngine {
+export function createEngine(given: EngineDependencies): CreatedEngine {
+  const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
   const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
@@ -355,6 +358,26 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       announce(effects);
       return acted;
     },
+    async say(workspaceId, conversationId, words, agent) {
+      const workspace = await workspaceOf(workspaceId);
+      const followUp = await readyToReply(dependencies, conversationId);
+      const { said, effects } = await store.write((tx) =>
+        actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, clock.now()),
+      );
+      announce(effects);
+      return said;
+    },
+    async amendable(accountId, channel) {
+      if (channel === "api") return { edit: true, remove: true };
+      try {
+        await channels.ready({ id: accountId });
+      } catch (error) {
+        // Of an account that is gone nothing can be changed any more.
+        if (!(error instanceof DeliveryError)) throw error;
+        return { edit: false, remove: false };
+      }
+      return { edit: channels.can({ id: accountId }, "edit"), remove: channels.can({ id: accountId }, "remove") };
+    },
     desk: createOffice(dependencies),
     window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
@@ -367,11 +390,13 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     async typing(workspaceId, conversationId, who) {
       const row = await store.read
         .selectFrom("conversations")
-        .select(["account_id", "context_key"])
+        .select(["account_id", "channel", "context_key"])
         .where("id", "=", conversationId)
         .where("workspace_id", "=", workspaceId)
         .executeTakeFirst();
       if (row === undefined) throw new Problem("conversation_not_found", "there is no conversation with this id");
+      // Over the API nobody looks on.
+      if (row.channel === "api") return;
       const account = { id: row.account_id };
       await channels.ready(account);
       channels.typing(account, row.context_key, who);

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Attempt, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Role } from "#domain/message.ts";
@@ -13,6 +14,7 @@ import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
+import { createTogether } from "./together.ts";
 import { redirectWork } from "./redirect-work.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
@@ -33,9 +35,88 @@ export interface DeliverDependencies {
   readonly search: ConversationSearch;
   readonly files: Files;
   readonly checkpoint: Checkpoint;
+  /** Made by {@link createMarks}, once for all that is sent. */
+  readonly marks: Marks;
   /** Gives the signals of what is durable now. */
   readonly announce: (effects: Effects | null) => void;
 }
+
+interface Sent {
+  readonly row: OutboxRow;
+  readonly deliveryId: string;
+  readonly externalId: string | null;
+  readonly state: Receipt["state"];
+}
+
+/** What is stored of every part: that its call begins, and that the platform has it. */
+export interface Marks {
+  begin(deliveryId: string): Promise<void>;
+  /** False: something else was known of it, and nothing is stored. */
+  sent(sent: Sent): Promise<boolean>;
+}
+
+/** Those of many parts at the same time are stored together. */
+export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" | "clock">): Marks {
+  const begin = async (tx: Tx, ids: readonly string[]): Promise<readonly undefined[]> => {
+    await tx
+      .updateTable("deliveries")
+      .set((eb) => ({ state: "sending", started_at: clock.now(), attempts: eb("attempts", "+", 1) }))
+      .where("id", "in", ids)
+      .execute();
+    return ids.map(() => undefined);
+  };
+  const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
+    await finishWork(
+      tx,
+      parts.map(({ row }) => row),
+    );
+    for (const [state, of] of Map.groupBy(parts, (part) => part.state)) {
+      const externalIds = of.map(({ deliveryId, externalId }) => sql`when ${deliveryId} then ${externalId}`);
+      const { numUpdatedRows } = await tx
+        .updateTable("deliveries")
+        .set({
+          state,
+          external_id: sql<string | null>`case id ${sql.join(externalIds, sql` `)} end`,
+          settled_at: clock.now(),
+          error: null,
+        })
+        .where(
+          "id",
+          "in",
+          of.map(({ deliveryId }) => deliveryId),
+        )
+        .where("state", "in", statesBefore(state))
+        .executeTakeFirstOrThrow();
+      if (Number(numUpdatedRows) !== of.length) throw new KnownOtherwise();
+    }
+    return parts.map(() => undefined);
+  };
+  const beginTogether = createTogether({
+    store,
+    all: begin,
+    alone: async (tx, id: string) => (await begin(tx, [id]))[0],
+  });
+  const sentTogether = createTogether({
+    store,
+    all: sent,
+    alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
+  });
+  return {
+    begin: beginTogether,
+    async sent(part) {
+      try {
+        await sentTogether(part);
+        return true;
+      } catch (error) {
+        if (error instanceof KnownOtherwise) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** The platform's report was faster, or the part is gone. */
+class KnownOtherwise extends Error {}
 
 /**
  * Makes the platform call of one part, and stores what came of it. That a call begins is stored before it does, so that
@@ -43,7 +124,7 @@ export interface DeliverDependencies {
  * nothing twice, it is sent again, or else an agent is told.
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, clock, channels, search, checkpoint, announce } = dependencies;
+  const { store, clock, channels, search, checkpoint, marks, announce } = dependencies;
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await store.read
     .selectFrom("deliveries")
@@ -109,13 +190,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
   if (!harmless && delivery.state === "queued") {
-    await store.write((tx) =>
-      tx
-        .updateTable("deliveries")
-        .set({ state: "sending", started_at: clock.now(), attempts: delivery.attempts + 1 })
-        .where("id", "=", delivery.id)
-        .execute(),
-    );
+    await marks.begin(delivery.id);
   }
 
   checkpoint("send.before");
@@ -154,6 +229,9 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   }
 
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
+    // Nothing else hangs on the parts of most messages.
+    const isPlain = note === null && sent !== null && (sent.marks ?? []).length === 0 && delivery?.role !== "agent";
+    if (isPlain && (await marks.sent({ row, deliveryId, externalId: sent.externalId, state: sent.state }))) return;
     const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
       const { numUpdatedRows } = await tx
@@ -171,10 +249,10 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
           .where("external_id", "is", null)
           .execute();
       }
-      const marks = delivery === undefined ? [] : (sent?.marks ?? []);
+      const names = delivery === undefined ? [] : (sent?.marks ?? []);
       await linkConversations(
         tx,
-        marks.map((name) => ({
+        names.map((name) => ({
           account_id: account.id,
           kind: "mark" as const,
           name,

@@ -2,10 +2,11 @@ import type { Attributes } from "#domain/audience.ts";
 import type { Accepted, InboundEvent, TypingParty } from "#channel/contract.ts";
 import type { Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import type { Actor, Confidence, Source } from "#domain/message.ts";
+import type { Actor, Channel, Confidence, Source } from "#domain/message.ts";
 import type { Priority } from "#domain/sla.ts";
 import type { Strictness } from "#domain/workspace.ts";
 import type { Acted, ActingAgent, Action } from "./act.ts";
+import type { Said, Words } from "./act-words.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { Office } from "./desk/office.ts";
 import type { WindowView } from "./reply-window.ts";
@@ -25,6 +26,10 @@ export interface Engine {
   update(workspaceId: string, conversationId: string, change: ConversationChange, actor: Actor): Promise<void>;
   /** Does what an agent at a desk asks for; `seen`: only if the conversation still stands so. */
   act(workspaceId: string, conversationId: string, action: Action, agent: ActingAgent, seen?: Seen): Promise<Acted>;
+  /** Says what an agent at the inbox says, by the same rules. */
+  say(workspaceId: string, conversationId: string, words: Words, agent: ActingAgent): Promise<Said>;
+  /** What can be done on this conversation's channel with a reply that was sent. */
+  amendable(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
   /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
   upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
   /** Takes back an upload that was not sent. */

@@ -158,6 +158,8 @@ export interface Channels {
   /** The workspace's account that takes replies to visitors who have left, loaded; undefined where there is none. */
   followUp(workspaceId: string): Promise<FollowUp | undefined>;
   typing(account: Pick<Account, "id">, thread: string, who: TypingParty): void;
+  /** The same, on platforms only when it has not been ended in a moment: most answers are there before it would be seen. */
+  typingSoon(account: Pick<Account, "id">, thread: string, who: TypingParty): () => void;
   /** Whether a part that was sent can be changed, or taken back. */
   can(account: Pick<Account, "id">, what: "edit" | "remove"): boolean;
   edit(account: Pick<Account, "id">, part: Part, externalId: string, context: SendContext): Promise<void>;

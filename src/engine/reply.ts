@@ -101,19 +101,24 @@ const isVisit = ({ channel }: Pick<ConversationRow, "channel">): boolean =>
 
 /** A reply that was written without having seen the newest messages may be wrong by now. */
 async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {
+  if (await writtenAfter(tx, conversationId, basedOnSeq, authorEmail)) {
+    throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");
+  }
+}
+
+/** Whether the customer or a colleague has written since. */
+export async function writtenAfter(tx: Tx, conversationId: string, seq: number, authorEmail: string): Promise<boolean> {
   const newer = await tx
     .selectFrom("messages")
     .select("id")
     .where("conversation_id", "=", conversationId)
-    .where("seq", ">", basedOnSeq)
+    .where("seq", ">", seq)
     .where("role", "in", ["user", "agent"])
     // What the agent has sent from another window is no news to them.
     .where((eb) => eb.or([eb("role", "=", "user"), eb("author_id", "!=", authorEmail)]))
     .limit(1)
     .executeTakeFirst();
-  if (newer !== undefined) {
-    throw new Problem("invalid_transition", "somebody has written since; read the newest messages before you reply");
-  }
+  return newer !== undefined;
 }
 
 async function sentBefore(tx: Tx, { conversationId, clientId }: AgentReply) {

@@ -6,7 +6,7 @@ import type { SkillCall } from "#domain/skill.ts";
 import type { Confidence } from "#domain/message.ts";
 import { untilAborted } from "#domain/until-aborted.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { lockConversation } from "#store/conversations.ts";
+import { lockConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
@@ -23,12 +23,16 @@ import type {
   Question,
   Reader,
   Store,
+  Tx,
 } from "./ports.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
+import { createTogether } from "./together.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {
   readonly store: Store;
+  /** Made by {@link createSettling}, once for all that think. */
+  readonly settleTurn: (turn: Turn) => Promise<Thought>;
   readonly clock: Clock;
   readonly answerer: Answerer;
   readonly channels: Channels;
@@ -74,7 +78,7 @@ type Decision =
  * API) nothing newer has come.
  */
 export async function think(
-  { store, clock, answerer, channels, search, asksForHuman, inLanguageOf, judgeAnger }: ThinkDependencies,
+  { store, settleTurn, answerer, channels, asksForHuman, inLanguageOf, judgeAnger }: ThinkDependencies,
   workspace: Workspace,
   rows: readonly OutboxRow[],
   live: Live,
@@ -115,13 +119,18 @@ export async function think(
     .filter((content) => content !== "")
     .join("\n");
 
-  if (!perQuestion) {
-    channels.typing({ id: conversation.account_id }, conversation.context_key, {
-      role: "assistant",
-      name: settings.botName,
-    });
+  const stopTyping = perQuestion
+    ? undefined
+    : channels.typingSoon({ id: conversation.account_id }, conversation.context_key, {
+        role: "assistant",
+        name: settings.botName,
+      });
+  let turn: Decision;
+  try {
+    turn = await decide(conversation);
+  } finally {
+    stopTyping?.();
   }
-  const turn = await decide(conversation);
   return finish(turn);
 
   async function decide(current: ConversationRow): Promise<Decision> {
@@ -172,25 +181,30 @@ export async function think(
   }
 
   function finish(found: Decision | null): Promise<Thought> {
-    return store.write(async (tx) => {
-      // What comes too late is not said.
-      signal.throwIfAborted();
-      // Fails when this work was taken over meanwhile: then the reply is the other's to give.
-      await finishWork(tx, rows);
-      const row = found === null ? undefined : await lockConversation(tx, workspace.id, conversationId);
-      if (found === null || row === undefined || last === undefined || !botMayAnswer(row.status)) return silent;
-      // Somebody wrote meanwhile: their message has work of its own, and is answered together with these.
-      if (!perQuestion && row.last_customer_seq > known) return silent;
-      if (!perQuestion && row.settled_seq >= last.seq) return silent;
-      const changes = createChanges(clock.now(), search);
-      const draft = changes.track(row, settings, false);
-      const reply = settle(draft, found, perQuestion ? last.seq : known);
-      for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
-        const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
-        draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
-      }
-      if (found.answer?.lead !== undefined) await claimDetails(tx, draft, found.answer.lead, changes.now);
-      return { effects: await changes.flush(tx), reply, answer: found.answer ?? null };
+    if (found === null || last === undefined) return settleTurn({ rows, signal });
+    const { seq: lastSeq } = last;
+    return settleTurn({
+      rows,
+      signal,
+      said: {
+        workspaceId: workspace.id,
+        conversationId,
+        settings,
+        async say(tx, draft, now) {
+          const { row } = draft;
+          if (!botMayAnswer(row.status)) return null;
+          // Somebody wrote meanwhile: their message has work of its own, and is answered together with these.
+          if (!perQuestion && row.last_customer_seq > known) return null;
+          if (!perQuestion && row.settled_seq >= lastSeq) return null;
+          const reply = settle(draft, found, perQuestion ? lastSeq : known);
+          for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
+            const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
+            draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
+          }
+          if (found.answer?.lead !== undefined) await claimDetails(tx, draft, found.answer.lead, now);
+          return { reply, answer: found.answer ?? null };
+        },
+      },
     });
   }
 
@@ -232,6 +246,69 @@ export async function think(
       ...(spent === undefined ? {} : { skills: spent.skillsFired, tokensUsed: spent.tokensUsed }),
     });
   }
+}
+
+/** What came of one turn of the bot. */
+export interface Turn {
+  /** The work that it ends. */
+  readonly rows: readonly OutboxRow[];
+  readonly signal: AbortSignal;
+  /** Absent: nothing is said. */
+  readonly said?: {
+    readonly workspaceId: string;
+    readonly conversationId: string;
+    readonly settings: WorkspaceSettings;
+    /** Null when it is not the bot's turn any more. */
+    say(tx: Tx, draft: Draft, now: number): Promise<Pick<Thought, "reply" | "answer"> | null>;
+  };
+}
+
+/** Stores what is said, the turns that end at the same time together. */
+export function createSettling({
+  store,
+  clock,
+  search,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly search: ConversationSearch;
+}): (turn: Turn) => Promise<Thought> {
+  async function settleAll(tx: Tx, turns: readonly Turn[]): Promise<readonly Thought[]> {
+    // What comes too late is not said.
+    for (const { signal } of turns) signal.throwIfAborted();
+    // Fails when this work was taken over meanwhile: then the reply is the other's to give.
+    await finishWork(
+      tx,
+      turns.flatMap(({ rows }) => rows),
+    );
+    const ids = turns.flatMap(({ said }) => said?.conversationId ?? []);
+    const conversations = new Map((await lockConversations(tx, ids)).map((row) => [row.id, row]));
+    const changes = createChanges(clock.now(), search);
+    const thoughts: Thought[] = [];
+    let first: number | undefined;
+    for (const { said } of turns) {
+      const row = said === undefined ? undefined : conversations.get(said.conversationId);
+      const outcome =
+        said === undefined || row === undefined || row.workspace_id !== said.workspaceId
+          ? null
+          : await said.say(tx, changes.track(row, said.settings, false), changes.now);
+      if (outcome !== null) first ??= thoughts.length;
+      thoughts.push(outcome === null ? silent : { ...outcome, effects: null });
+    }
+    if (first === undefined) return thoughts;
+    // They are those of all; one of them gives the signals.
+    const effects = await changes.flush(tx);
+    return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
+  }
+
+  return createTogether({
+    store,
+    all: settleAll,
+    async alone(tx, turn) {
+      const [thought = silent] = await settleAll(tx, [turn]);
+      return thought;
+    },
+  });
 }
 
 /** The search of the documents tells nothing of itself but what the answer shows. */

@@ -57,6 +57,16 @@ export async function lockConversation(tx: Tx, workspaceId: string, id: string):
   return row?.id === id ? row : undefined;
 }
 
+/** Those of these conversations that there are, locked. */
+export async function lockConversations(tx: Tx, ids: readonly string[]): Promise<ConversationRow[]> {
+  if (ids.length === 0) return [];
+  const query = tx
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "in", [...new Set(ids)]);
+  return (dialectOf(tx) === "mysql" ? query.orderBy("id").forUpdate() : query).execute();
+}
+
 export interface Context {
   readonly accountId: string;
   readonly contextKey: string;

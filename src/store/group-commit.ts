@@ -26,6 +26,10 @@ const attemptsMax = 6;
  * the failure of one undoes that one alone. A work's promise resolves after the commit.
  */
 export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOptions) {
+  // Run around every work: to build them each time would cost more than they do.
+  const begin = sql`savepoint work`.compile(db);
+  const release = sql`release savepoint work`.compile(db);
+  const undo = sql`rollback to savepoint work`.compile(db);
   const waiting: Waiting[] = [];
   let running = 0;
   let idle: (() => void)[] = [];
@@ -83,16 +87,16 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
   }
 
   async function runOne(tx: Tx, { work, resolve, reject }: Waiting, settle: (() => void)[]): Promise<void> {
-    await sql`savepoint work`.execute(tx);
+    await tx.executeQuery(begin);
     try {
       const value = await work(tx);
-      await sql`release savepoint work`.execute(tx);
+      await tx.executeQuery(release);
       settle.push(() => resolve(value as never));
     } catch (error) {
       if (options.mustRetry(error)) throw error;
       try {
-        await sql`rollback to savepoint work`.execute(tx);
-        await sql`release savepoint work`.execute(tx);
+        await tx.executeQuery(undo);
+        await tx.executeQuery(release);
       } catch {
         // The database undid the whole transaction, as SQLite does on a full disk: why is what the work failed of.
         throw error;

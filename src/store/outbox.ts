@@ -44,17 +44,18 @@ export class LostLease extends Error {
 
 /** Marks work as done, in the transaction that stores its result. */
 export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  const result = await tx
-    .deleteFrom("outbox")
-    .where(
-      "id",
-      "in",
-      rows.map(({ id }) => id),
-    )
-    .where("lease_id", "=", rows[0]?.lease_id ?? "")
-    .executeTakeFirst();
-  if (Number(result.numDeletedRows) !== rows.length) throw new LostLease();
+  for (const [leaseId, of] of Map.groupBy(rows, (row) => row.lease_id ?? "")) {
+    const result = await tx
+      .deleteFrom("outbox")
+      .where(
+        "id",
+        "in",
+        of.map(({ id }) => id),
+      )
+      .where("lease_id", "=", leaseId)
+      .executeTakeFirst();
+    if (Number(result.numDeletedRows) !== of.length) throw new LostLease();
+  }
 }
 
 /**

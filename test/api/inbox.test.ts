@@ -268,6 +268,7 @@ eachDatabase("the inbox", (open) => {
         content: "Me too",
         clientId: "reply-ben1",
         lastSeq: lastSeq + 1,
+        anyway: true,
       });
       expect(refusal(bens).newer?.map(({ author }) => author)).toEqual(["Anna"]);
     });

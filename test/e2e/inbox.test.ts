@@ -107,6 +107,76 @@ function inTheBrowser(): void {
     expect((await statusOf(customer.conversationId)).status).toBe("resolved");
   });
 
+  it("changes and takes back a reply by the keyboard, and leaves the focus where the work goes on", async () => {
+    const asked = await app.post("/v1/query", {
+      workspace_id: app.workspace.id,
+      query: "How long does delivery take?",
+    });
+    const { conversation_id: id } = asked.body as { readonly conversation_id: string };
+    const page = await open("anna", {}, `#/all/${id}`);
+    const field = page.getByRole("textbox", { name: /^Reply to/ });
+    await field.fill("Thre days.");
+    await field.press("Control+Enter");
+    await page.getByRole("button", { name: "Edit your reply" }).focus();
+    await page.keyboard.press("Enter");
+    const editor = page.getByRole("textbox", { name: "Your reply, as it is to be" });
+    await editor.fill("Nothing of this is kept.");
+    await page.keyboard.press("Escape");
+    await thread(page).getByText("Thre days.").waitFor();
+    await page.getByRole("button", { name: "Edit your reply" }).focus();
+    await page.keyboard.press("Enter");
+    expect(await editor.inputValue()).toBe("Thre days.");
+    await editor.fill("Three days.");
+    await editor.press("Control+Enter");
+    await thread(page).getByText("Three days.").waitFor();
+    await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Edit your reply");
+    const stored = () =>
+      app.store.read
+        .selectFrom("messages")
+        .select(["content", "deleted_at"])
+        .where("conversation_id", "=", id)
+        .where("role", "=", "agent")
+        .executeTakeFirstOrThrow();
+    expect((await stored()).content).toBe("Three days.");
+
+    await page.getByRole("button", { name: "Delete your reply" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Delete your reply?" }).getByRole("button", { name: "Delete" }).click();
+    await thread(page).getByText("This reply was deleted.").waitFor();
+    expect((await stored()).deleted_at).not.toBeNull();
+    await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "log");
+    expect(await page.getByRole("button", { name: "Edit your reply" }).count()).toBe(0);
+  });
+
+  it("asks what becomes of a reply in a colleague's conversation", async () => {
+    const customer = await customerWrites(app, "theirs", "Hello?", "Mary Shelley");
+    await settled(app);
+    const bens = await open("ben", {}, `#/all/${customer.conversationId}`);
+    await bens.getByRole("button", { name: "Claim" }).click();
+    await bens.getByText("The conversation is yours.").waitFor();
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    const field = page.getByRole("textbox", { name: "Reply to Mary Shelley" });
+    const held = page.getByRole("dialog", { name: "Your reply was not sent" });
+    await field.fill("I know her.");
+    await field.press("Control+Enter");
+    await held.getByText("Ben has this conversation").waitFor();
+    await held.getByRole("button", { name: "Keep as note" }).click();
+    await thread(page).getByRole("article").filter({ hasText: "Internal note" }).getByText("I know her.").waitFor();
+    await page.getByRole("button", { name: "Reply", exact: true }).click();
+    await field.fill("I take it from here.");
+    await field.press("Control+Enter");
+    await held.getByRole("button", { name: "Take over and send" }).click();
+    await thread(page).getByText("I take it from here.").waitFor();
+    expect(await statusOf(customer.conversationId)).toEqual({ status: "claimed", assigned_to: "anna@shop.example" });
+    const said = await app.store.read
+      .selectFrom("messages")
+      .select("content")
+      .where("conversation_id", "=", customer.conversationId)
+      .where("role", "=", "agent")
+      .execute();
+    expect(said.map(({ content }) => content)).toEqual(["I take it from here."]);
+  });
+
   it("marks notes as internal while they are written and when they are read", async () => {
     const customer = await customerWrites(app, "notes", "Hello?", "Grace Hopper");
     await settled(app);

@@ -101,6 +101,8 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       dropUpload: absent,
       update: absent,
       act: absent,
+      say: absent,
+      amendable: absent,
       addNote: absent,
       remove: absent,
       settleClocks: absent,

@@ -222,6 +222,7 @@ export const importRules: readonly ImportRule[] = [
       "src/domain/",
       "src/channel/",
       "src/engine/act.ts",
+      "src/engine/act-words.ts",
       "src/engine/attachments.ts",
       "src/engine/engine.ts",
       "src/engine/representation.ts",

@@ -10,7 +10,7 @@ export interface InboxUser extends Person {
   readonly cookie: string;
   get(path: string): Promise<InboxAnswer>;
   send(
-    method: "POST" | "PATCH",
+    method: "POST" | "PATCH" | "DELETE",
     path: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
@@ -60,7 +60,8 @@ export async function signIn(app: TestApp, agent: { readonly id: string } & Pers
     ...agent,
     cookie,
     get: (path) => call("GET", path, undefined, {}),
-    send: (method, path, body = {}, headers = { origin: app.url }) => call(method, path, body, headers),
+    send: (method, path, body = method === "DELETE" ? undefined : {}, headers = { origin: app.url }) =>
+      call(method, path, body, headers),
   };
 }
 

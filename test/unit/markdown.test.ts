@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block, Inline } from "#channel/markdown.ts";
 import { markdownBytesMax, marksMax, plainBlocks, safeHref, safeTree } from "#channel/markdown.ts";
@@ -5,6 +6,26 @@ import { markdownBytesMax, marksMax, plainBlocks, safeHref, safeTree } from "#ch
 const only = (markdown: string): Block | undefined => safeTree(markdown)[0];
 
 describe("the safe tree", () => {
+  it("is the same for plain text, which it does not parse, as the parser's", () => {
+    const words = fc.constantFrom(
+      ..."a Hello 1. 12) - ( ) ' \" . , ; ? ! 5% 12€ $3 www. www.x.y ws Ärger 東京 3.5 -- --- 1.\t * it’s \n \n\n \t".split(
+        " ",
+      ),
+      " ",
+      "  ",
+      "\n\n",
+      "\n",
+    );
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 8 }), fc.constantFrom("", " "), (parts, between) => {
+        const text = parts.join(between);
+        // A definition shows nothing, and is nothing that plain text has.
+        expect(safeTree(text)).toEqual(safeTree(`${text}\n\n[none]: https://none.example`));
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
   it("has a node for everything that answers are written in", () => {
     expect(safeTree("# Title\n\n**b** *i* ~~s~~ `c`  \nnext\n\n---")).toEqual([
       { t: "h", level: 1, c: ["Title"] },

@@ -4,7 +4,7 @@ import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
 import type { ChannelHost } from "#channel/contract.ts";
 import { bytesOf, png } from "../../../test/support/file-channel.ts";
-import { anna, openBench } from "../../../test/support/engine-bench.ts";
+import { anna, answerOf, heldAnswers, openBench } from "../../../test/support/engine-bench.ts";
 import type { FakeTelegram } from "./support/fake-telegram.ts";
 import { startFakeTelegram } from "./support/fake-telegram.ts";
 import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
@@ -90,14 +90,23 @@ describe("a bot with a webhook", () => {
     expect(await stored()).toEqual([]);
   });
 
-  it("shows that an answer is made, and greets who presses Start", async () => {
+  it("shows that an answer is made that takes its time, and greets who presses Start", async () => {
     const started = await post(messageUpdate({ chatId: 7, messageId: 1, text: "/start abc" }));
     expect(await started.json()).toMatchObject({ method: "sendMessage", chat_id: 7 });
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "How much?" }));
     await bench.settle();
     expect(await stored()).toEqual(["How much?"]);
-    expect(telegram.actions).toContainEqual({ chatId: 7, action: "typing", topicId: undefined });
     expect(texts(7)).toEqual(["You asked: How much?"]);
+    expect(telegram.actions).toEqual([]);
+    const slow = heldAnswers(bench);
+    await post(messageUpdate({ chatId: 7, messageId: 3, text: "And how long?" }));
+    await slow.question(0);
+    bench.clock.advance(300);
+    await bench.until("typing is shown", () => telegram.actions.length > 0);
+    expect(telegram.actions).toContainEqual({ chatId: 7, action: "typing", topicId: undefined });
+    slow.held[0]?.release(answerOf("Two days."));
+    await bench.settle();
+    expect(texts(7)).toEqual(["You asked: How much?", "Two days."]);
   });
 
   it("takes over what a customer changes in a message", async () => {

@@ -30,18 +30,22 @@ export function maskPersonalData(texts: readonly string[], random: () => string)
     return made;
   };
   const masked = texts.map((text) =>
-    text
-      .replaceAll(email, (value) => placeholderOf("EMAIL", value))
-      .replaceAll(iban, (value) => (isIban(value) ? placeholderOf("IBAN", value) : value))
-      .replaceAll(card, (value) => (isCard(value) ? placeholderOf("CARD", value) : value))
-      .replaceAll(phone, (value) => (isPhone(value) ? placeholderOf("PHONE", value) : value)),
+    // Each of them has a digit or an at sign.
+    !/[\d@]/u.test(text)
+      ? text
+      : text
+          .replaceAll(email, (value) => placeholderOf("EMAIL", value))
+          .replaceAll(iban, (value) => (isIban(value) ? placeholderOf("IBAN", value) : value))
+          .replaceAll(card, (value) => (isCard(value) ? placeholderOf("CARD", value) : value))
+          .replaceAll(phone, (value) => (isPhone(value) ? placeholderOf("PHONE", value) : value)),
   );
-  const placed = new RegExp(String.raw`(?:EMAIL|IBAN|CARD|PHONE)_\d+_${nonce}(?![\p{L}\p{N}])`, "giu");
-  const alone = new RegExp(String.raw`(?<=^|[\s("'“„*])${placed.source}(?=$|[\s)"'”“.,;:!?*])`, "giu");
+  // Made when they are needed: questions are masked and never brought back.
+  const placed = String.raw`(?:EMAIL|IBAN|CARD|PHONE)_\d+_${nonce}(?![\p{L}\p{N}])`;
+  const alone = String.raw`(?<=^|[\s("'“„*])${placed}(?=$|[\s)"'”“.,;:!?*])`;
   return {
     texts: masked,
-    withoutPlaceholders: (text) => text.replaceAll(alone, " "),
-    restore: (text) => text.replaceAll(placed, (made) => values.get(made.toLowerCase()) ?? made),
+    withoutPlaceholders: (text) => text.replaceAll(new RegExp(alone, "giu"), " "),
+    restore: (text) => text.replaceAll(new RegExp(placed, "giu"), (made) => values.get(made.toLowerCase()) ?? made),
   };
 }
 

@@ -4,7 +4,7 @@ import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { postById, savePost, writtenId } from "#store/desk.ts";
 import type { DeskPostsTable } from "#store/schema-desk.ts";
-import { act, agentActor } from "../act.ts";
+import { act, agentActor, holderOf } from "../act.ts";
 import { askAmendment } from "../amend.ts";
 import type { Effects } from "../changes.ts";
 import { createChanges } from "../changes.ts";
@@ -126,12 +126,6 @@ async function linkedNotice(
   if (linked.length === 0) return [];
   const why = max === 0 ? `${row.channel} carries no files` : `${row.channel} carries no file of this size`;
   return [`The customer got an address that opens ${linked.join(", ")}, because ${why}.`];
-}
-
-/** Who has the conversation, also while it sleeps. */
-function holderOf(row: ConversationRow): string | null {
-  const held = row.status === "claimed" || (row.status === "snoozed" && row.snoozed_from === "claimed");
-  return held ? row.assigned_to : null;
 }
 
 async function reply(

@@ -4,6 +4,7 @@ import { previewTypes } from "#domain/files.ts";
 import type { Source } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { amendmentsUnderWay } from "#engine/act-words.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Reader } from "#engine/ports.ts";
@@ -17,6 +18,12 @@ const notesMax = 500;
 const auditMax = 500;
 const othersMax = 8;
 
+/** The agent who looks at it. */
+export interface Viewer {
+  readonly workspace_id: string;
+  readonly email: string;
+}
+
 export async function requireRow(db: Reader, workspaceId: string, id: string): Promise<ConversationRow> {
   const row = await db
     .selectFrom("conversations")
@@ -29,16 +36,15 @@ export async function requireRow(db: Reader, workspaceId: string, id: string): P
 }
 
 export async function conversationView(
-  db: Reader,
-  workspaceId: string,
+  { db, engine }: { readonly db: Reader; readonly engine: Pick<Engine, "amendable" | "window"> },
+  { workspace_id: workspaceId, email }: Viewer,
   id: string,
   settings: WorkspaceSettings,
-  windowOf: Engine["window"],
   now: number,
 ): Promise<ConversationView> {
   const row = await requireRow(db, workspaceId, id);
-  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, window] = await Promise.all([
-    messagesBefore(db, id, undefined),
+  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, amendable, window] = await Promise.all([
+    messagesBefore(db, id, undefined, email),
     db
       .selectFrom("notes")
       .selectAll()
@@ -65,7 +71,8 @@ export async function conversationView(
       .execute(),
     lastPage(db, id),
     peopleOf(db, workspaceId),
-    windowOf(row),
+    engine.amendable(row.account_id, row.channel),
+    engine.window(row),
   ]);
   return {
     id,
@@ -90,6 +97,7 @@ export async function conversationView(
     resolvedAt: row.resolved_at,
     lastSeq: row.last_seq,
     unreachable: row.unreachable,
+    amendable,
     window,
     messages,
     hasEarlier,
@@ -136,6 +144,7 @@ export async function messagesBefore(
   db: Reader,
   conversationId: string,
   seq: number | undefined,
+  viewer: string,
 ): Promise<EarlierMessages> {
   let query = db.selectFrom("messages").selectAll().where("conversation_id", "=", conversationId);
   if (seq !== undefined) query = query.where("seq", "<", seq);
@@ -144,7 +153,7 @@ export async function messagesBefore(
     .limit(messagesPerPage + 1)
     .execute();
   const shown = rows.slice(0, messagesPerPage).toReversed();
-  return { messages: await messageViews(db, shown), hasEarlier: rows.length > messagesPerPage };
+  return { messages: await messageViews(db, shown, viewer), hasEarlier: rows.length > messagesPerPage };
 }
 
 /** What others than this agent have written since `seq`: customers and colleagues, not the bot. */
@@ -163,10 +172,10 @@ export async function writtenSince(
     .orderBy("seq")
     .limit(20)
     .execute();
-  return messageViews(db, rows);
+  return messageViews(db, rows, agent);
 }
 
-async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise<MessageView[]> {
+async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: string): Promise<MessageView[]> {
   const sent = rows.filter(({ role }) => role !== "user").map(({ id }) => id);
   const deliveries =
     sent.length === 0
@@ -179,6 +188,9 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
           .where((eb) => eb.or([eb("unless_seen", "is", null), eb("state", "!=", "queued")]))
           .execute();
   const files = await attachmentsOf(db, rows);
+  const changing = rows.some(({ role }) => role === "agent")
+    ? await amendmentsUnderWay(db, rows[0]?.conversation_id ?? "")
+    : new Map<string, "edit" | "remove">();
   const byMessage = Map.groupBy(deliveries, (delivery) => delivery.message_id);
   return rows.map((row) => ({
     id: row.id,
@@ -194,6 +206,8 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[]): Promise
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
     delivery: worst(byMessage.get(row.id) ?? []),
     files: (files.get(row.id) ?? []).map(fileView),
+    own: row.role === "agent" && row.author_id === viewer && row.deleted_at === null ? row.content : null,
+    changing: changing.get(row.id) ?? null,
   }));
 }
 

@@ -84,11 +84,12 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
             break;
         }
       });
-      const stopListening = fanout.subscribe(agentTopic(agent.id), () => {
+      const endUnlessSignedIn = (): void => {
         stillSignedIn()
           .then((still) => (still ? undefined : end()))
           .catch(failed);
-      });
+      };
+      const stopListening = fanout.subscribe(agentTopic(agent.id), endUnlessSignedIn);
       const checkAndBeat = async (): Promise<void> => {
         if (!(await stillSignedIn())) end();
         if (ended) return;
@@ -102,6 +103,8 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
       raw.on("close", end);
       raw.on("error", end);
       beat();
+      // Who signed out while this was being opened was told of nothing yet.
+      endUnlessSignedIn();
     },
     close() {
       for (const own of streams.values()) for (const end of own) end();

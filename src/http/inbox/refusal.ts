@@ -2,7 +2,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { handleError } from "../problem.ts";
 import type { Refusal } from "./wire.ts";
 
-export type RefusalCode = "cross_site" | "signed_out" | "too_many_attempts" | "claimed_by_other" | "stale_view";
+export type RefusalCode =
+  | "cross_site"
+  | "signed_out"
+  | "too_many_attempts"
+  | "claimed_by_other"
+  | "stale_view"
+  | "cannot_be_done";
 
 const statusOf: Readonly<Record<RefusalCode, number>> = {
   cross_site: 403,
@@ -10,6 +16,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   too_many_attempts: 429,
   claimed_by_other: 409,
   stale_view: 409,
+  cannot_be_done: 409,
 };
 
 /** What only the inbox answers with; everything else is a Problem as in the API. */

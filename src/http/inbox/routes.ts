@@ -2,8 +2,8 @@ import { Type } from "typebox";
 import cookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
 import { priorities } from "#domain/sla.ts";
-import type { Actor } from "#domain/message.ts";
-import type { Action } from "#engine/act.ts";
+import type { Acted, Action } from "#engine/act.ts";
+import type { Words } from "#engine/act-words.ts";
 import { lostText } from "#engine/act.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
@@ -63,15 +63,27 @@ const listQuery = Type.Object({
 });
 const claimBody = Type.Object({ takeOver: Type.Optional(Type.Boolean()) });
 const snoozeBody = Type.Object({ until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })) });
+const clientId = Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" });
 const replyBody = Type.Object({
   // Empty where there are files.
   content: Type.String({ maxLength: contentCharsMax }),
   files: Type.Optional(Type.Array(fileId, { maxItems: filesPerMessage })),
-  clientId: Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" }),
+  clientId,
   lastSeq: Type.Integer({ minimum: 0 }),
+  /** Whatever was written since. */
   force: Type.Optional(Type.Boolean()),
+  /** Whoever has the conversation. */
+  anyway: Type.Optional(Type.Boolean()),
 });
-const noteBody = Type.Object({ content: text });
+const noteBody = Type.Object({ content: text, clientId: Type.Optional(clientId) });
+const messagePath = Type.Object({
+  id: Type.String({ pattern: "^conv_[0-9a-z]{26}$", allowed: "a conversation's id" }),
+  messageId: Type.String({ pattern: "^msg_[0-9a-z]{26}$", allowed: "a message's id" }),
+});
+const amendBody = Type.Object({
+  content: text,
+  was: Type.Optional(Type.String({ maxLength: 100_000 })),
+});
 const changeBody = Type.Object({
   tags: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 })),
   priority: Type.Optional(Type.Enum(priorities)),
@@ -126,29 +138,42 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         if (agent === undefined) throw new Error("a request came past the session check");
         return agent;
       };
-      const actorOf = ({ email, name }: SignedIn): Actor => ({ type: "agent", id: email, name });
       const workspaceOf = async (agent: SignedIn) => {
         const workspace = await workspaces.get(agent.workspace_id);
         if (workspace === undefined) throw new InboxRefusal("signed_out", "This workspace does not exist any more.");
         return workspace;
       };
       const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
-        conversationView(
-          store.read,
-          agent.workspace_id,
-          id,
-          (await workspaceOf(agent)).settings,
-          (row) => engine.window(row),
-          clock.now(),
-        );
+        conversationView({ db: store.read, engine }, agent, id, (await workspaceOf(agent)).settings, clock.now());
+      const refuseLost = (acted: Extract<Acted, { kind: "lost" }>): InboxRefusal => {
+        const assignee = acted.holder ?? undefined;
+        return new InboxRefusal("claimed_by_other", lostText(acted), assignee === undefined ? {} : { assignee });
+      };
       const perform = async (request: FastifyRequest, id: string, action: Action): Promise<ConversationView> => {
         const agent = agentOf(request);
         const acted = await engine.act(agent.workspace_id, id, action, agent);
-        if (acted.kind === "lost") {
-          const assignee = acted.holder ?? undefined;
-          throw new InboxRefusal("claimed_by_other", lostText(acted), assignee === undefined ? {} : { assignee });
-        }
+        if (acted.kind === "lost") throw refuseLost(acted);
         return view(agent, id);
+      };
+      const speak = async (request: FastifyRequest, id: string, words: Words): Promise<ConversationView> => {
+        const agent = agentOf(request);
+        const said = await engine.say(agent.workspace_id, id, words, agent);
+        switch (said.kind) {
+          case "done":
+            return view(agent, id);
+          case "lost":
+            throw refuseLost(said);
+          case "refused":
+            throw new InboxRefusal("cannot_be_done", said.reason);
+          case "stale": {
+            const seen = words.kind === "reply" ? (words.basedOnSeq ?? 0) : 0;
+            throw new InboxRefusal(
+              "stale_view",
+              "There are newer messages, which you may want to read before you send this.",
+              { newer: await writtenSince(store.read, id, seen, agent.email) },
+            );
+          }
+        }
       };
 
       api.get("/me", hidden, async (request): Promise<Me> => {
@@ -196,7 +221,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         { schema: { ...one.schema, querystring: Type.Object({ before: Type.Integer({ minimum: 1 }) }) } },
         async (request): Promise<EarlierMessages> => {
           const { id } = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
-          return messagesBefore(store.read, id, request.query.before);
+          return messagesBefore(store.read, id, request.query.before, agentOf(request).email);
         },
       );
 
@@ -226,42 +251,39 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
 
       api.post("/conversations/:id/reply", { schema: { ...one.schema, body: replyBody } }, async (request) => {
         const agent = agentOf(request);
-        const { content, clientId, lastSeq, force, files: attached = [] } = request.body;
+        const { content, clientId: own, lastSeq, force, anyway, files: attached = [] } = request.body;
         if (content.trim() === "" && attached.length === 0) {
           throw new Problem("invalid_parameter", "content must be a text, where there are no files");
         }
-        const { id } = await requireRow(store.read, agent.workspace_id, request.params.id);
-        const ownId = `${agent.id}:${clientId}`;
-        const sent = await store.read
-          .selectFrom("messages")
-          .select("id")
-          .where("conversation_id", "=", id)
-          .where("external_id", "=", ownId)
-          .executeTakeFirst();
-        // A reply that has arrived already is not stale, whatever came after it.
-        if (force !== true && sent === undefined) {
-          const newer = await writtenSince(store.read, id, lastSeq, agent.email);
-          if (newer.length > 0) {
-            throw new InboxRefusal(
-              "stale_view",
-              "There are newer messages, which you may want to read before you send this.",
-              { newer },
-            );
-          }
-        }
-        await engine.reply({
-          workspaceId: agent.workspace_id,
-          conversationId: id,
+        const { id } = request.params;
+        return speak(request, id, {
+          kind: "reply",
           content: content.trim(),
-          authorEmail: agent.email,
-          clientId: ownId,
           files: attached,
-          uploadedBy: agent.email,
+          clientId: `${agent.id}:${own}`,
           ...(force === true ? {} : { basedOnSeq: lastSeq }),
-          actor: actorOf(agent),
+          anyway: anyway === true,
         });
-        return view(agent, id);
       });
+
+      api.patch(
+        "/conversations/:id/messages/:messageId",
+        { schema: { hide: true, params: messagePath, body: amendBody } },
+        async (request) => {
+          const { id, messageId } = request.params;
+          const { content, was } = request.body;
+          return speak(request, id, {
+            kind: "amend",
+            messageId,
+            content: content.trim(),
+            ...(was === undefined ? {} : { was }),
+          });
+        },
+      );
+
+      api.delete("/conversations/:id/messages/:messageId", { schema: { hide: true, params: messagePath } }, (request) =>
+        speak(request, request.params.id, { kind: "amend", messageId: request.params.messageId, content: null }),
+      );
 
       await api.register(async (uploads: App) => {
         // Read as it comes; the engine stops at its own bound.
@@ -322,10 +344,12 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       });
 
       api.post("/conversations/:id/notes", { schema: { ...one.schema, body: noteBody } }, async (request) => {
-        const agent = agentOf(request);
-        const note = { content: request.body.content.trim(), authorEmail: agent.email };
-        await engine.addNote(agent.workspace_id, request.params.id, note, actorOf(agent));
-        return view(agent, request.params.id);
+        const { content, clientId: own } = request.body;
+        return speak(request, request.params.id, {
+          kind: "note",
+          content: content.trim(),
+          ...(own === undefined ? {} : { clientId: own }),
+        });
       });
 
       api.post("/conversations/:id/typing", one, async (request, reply) => {

@@ -83,6 +83,10 @@ export interface MessageView {
   /** Null for what needs no sending: the customer's own messages, and those that are fetched over the API. */
   readonly delivery: { readonly state: Delivery; readonly error: string | null } | null;
   readonly files: readonly FileView[];
+  /** The Markdown of a reply of the agent who looks at it; null of all other messages. */
+  readonly own: string | null;
+  /** What is about to become of it where the customer sees it. */
+  readonly changing: "edit" | "remove" | null;
 }
 
 export interface NoteView {
@@ -127,6 +131,8 @@ export interface ConversationView {
   readonly lastMessageAt: number;
   readonly resolvedAt: number | null;
   readonly lastSeq: number;
+  /** What this channel lets an agent do with a reply that was sent. */
+  readonly amendable: { readonly edit: boolean; readonly remove: boolean };
   /** Until when the customer can be written to freely, and what becomes of a reply after it; null: at any time. */
   readonly window: {
     readonly isOpen: boolean;

@@ -76,6 +76,10 @@ export const api = {
   act: async (id: string, action: Action, body: object = {}) =>
     (await ask("POST", `conversations/${id}/${action}`, body)) as ConversationView,
   change: async (id: string, body: object) => (await ask("PATCH", `conversations/${id}`, body)) as ConversationView,
+  amend: async (id: string, messageId: string, body: { readonly content: string; readonly was?: string }) =>
+    (await ask("PATCH", `conversations/${id}/messages/${messageId}`, body)) as ConversationView,
+  takeBack: async (id: string, messageId: string) =>
+    (await ask("DELETE", `conversations/${id}/messages/${messageId}`)) as ConversationView,
   typing: async (id: string) => ask("POST", `conversations/${id}/typing`, {}),
 };
 

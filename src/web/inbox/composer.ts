@@ -8,6 +8,10 @@ export interface Composer {
   readonly element: HTMLElement;
   render(): void;
   focus(mode: Mode): void;
+  /** Sends the reply that was held back because a colleague has the conversation. */
+  sendAnyway(): Promise<void>;
+  /** Makes a note of it. */
+  keepAsNote(): Promise<void>;
 }
 
 const contentCharsMax = 10_000;
@@ -81,8 +85,8 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     const id = desk.state().selected;
     if (id === undefined) return;
     const { mode } = drafts.read(id);
-    // Another text is another reply.
-    drafts.write(id, mode === "reply" ? { reply: field.value, clientId: newClientId() } : { note: field.value });
+    // Another text is another reply, or another note.
+    drafts.write(id, { [mode]: field.value, clientId: newClientId() });
     fit();
     sendButton.disabled = !isSendable(id);
     if (mode === "reply" && field.value.trim() !== "") desk.typing();
@@ -90,7 +94,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      if (desk.state().newer === undefined) void submit(false);
+      if (desk.state().newer === undefined) void submit();
     } else if (event.key === "Escape") field.blur();
   });
   /** Something is written or attached, and nothing is still on its way. */
@@ -123,19 +127,19 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void submit(false);
+    void submit();
   });
 
-  async function submit(force: boolean): Promise<void> {
+  async function submit(how: { readonly force?: boolean; readonly anyway?: boolean } = {}): Promise<void> {
     const id = desk.state().selected;
     if (id === undefined || !isSendable(id)) return;
-    if (!(await desk.send(force))) return;
+    if (!(await desk.send(how))) return;
     shown = undefined;
     render();
     field.focus();
   }
 
-  const anyway = button("Send anyway", () => void submit(true), { kind: "secondary" });
+  const anyway = button("Send anyway", () => void submit({ force: true, anyway: true }), { kind: "secondary" });
   const review = button(
     "Keep editing",
     () => {
@@ -209,6 +213,17 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   return {
     element: form,
     render,
+    sendAnyway: () => submit({ anyway: true }),
+    async keepAsNote() {
+      const id = desk.state().selected;
+      if (id === undefined) return;
+      const { reply, note } = drafts.read(id);
+      const text = [note.trim(), reply.trim()].filter((each) => each !== "").join("\n\n");
+      drafts.write(id, { mode: "note", note: text, reply: "", clientId: newClientId() });
+      shown = undefined;
+      render();
+      await submit();
+    },
     focus(mode) {
       choose(mode);
       render();

@@ -38,7 +38,9 @@ export interface Desk {
   act(action: Action, body?: object): Promise<boolean>;
   change(body: object): Promise<boolean>;
   /** Sends what is in the composer; false when it did not go, and stays there. */
-  send(force: boolean): Promise<boolean>;
+  send(how?: { readonly force?: boolean; readonly anyway?: boolean }): Promise<boolean>;
+  /** Changes a reply, or (null) takes it back. `was`: the text that was to be changed. */
+  amend(messageId: string, content: string | null, was?: string): Promise<boolean>;
   dismissNewer(): void;
   typing(): void;
   start(): void;
@@ -51,6 +53,8 @@ export interface DeskListener {
   /** Messages that came in while the conversation was open. */
   arrived(messages: readonly MessageView[], conversation: ConversationView): void;
   claimedByOther(name: string): void;
+  /** A reply was held back because a colleague has the conversation. */
+  heldByOther(name: string): void;
 }
 
 const refreshDelayMs = 120;
@@ -180,7 +184,9 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       if (arrived.length > 0) listener.arrived(arrived, conversation);
     }
     clearTimeout(pollTimer);
-    if (conversation.messages.some(({ delivery }) => delivery?.state === "queued" || delivery?.state === "sending")) {
+    const isUnderWay = ({ delivery, changing }: MessageView): boolean =>
+      changing !== null || delivery?.state === "queued" || delivery?.state === "sending";
+    if (conversation.messages.some(isUnderWay)) {
       pollTimer = setTimeout(() => {
         if (document.visibilityState === "visible") void loadConversation();
       }, deliveryPollMs);
@@ -207,7 +213,10 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     );
   }
 
-  async function during(work: () => Promise<ConversationView>): Promise<boolean> {
+  async function during(
+    work: () => Promise<ConversationView>,
+    whenTaken: (name: string) => void = (name) => listener.claimedByOther(name),
+  ): Promise<boolean> {
     if (state.busy) return false;
     set({ busy: true });
     try {
@@ -219,7 +228,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         set({ newer: error.refusal.newer });
         void loadConversation();
       } else if (error instanceof Refused && error.refusal?.assignee !== undefined) {
-        listener.claimedByOther(error.refusal.assignee.name);
+        whenTaken(error.refusal.assignee.name);
         refresh(true);
       } else {
         report(error);
@@ -294,7 +303,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       const id = state.selected;
       return id === undefined ? false : during(() => api.change(id, body));
     },
-    async send(force) {
+    async send({ force = false, anyway = false } = {}) {
       const id = state.selected;
       const { conversation } = state;
       if (id === undefined || conversation === undefined) return false;
@@ -302,16 +311,37 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       const content = draft[draft.mode].trim();
       const files = draft.mode === "reply" ? draft.files.map((file) => file.id) : [];
       if (content === "" && files.length === 0) return false;
-      const done = await during(() =>
-        draft.mode === "note"
-          ? api.act(id, "notes", { content })
-          : api.act(id, "reply", { content, clientId: draft.clientId, lastSeq: conversation.lastSeq, force, files }),
+      const { clientId } = draft;
+      const { lastSeq } = conversation;
+      const done = await during(
+        () =>
+          draft.mode === "note"
+            ? api.act(id, "notes", { content, clientId })
+            : api.act(id, "reply", { content, clientId, lastSeq, force, anyway, files }),
+        (name) => listener.heldByOther(name),
       );
       if (done) {
         // Only what was sent is gone: who went on typing keeps that.
         if (drafts.read(id)[draft.mode].trim() === content) drafts.write(id, { [draft.mode]: "" });
-        if (draft.mode === "reply") drafts.write(id, { clientId: newClientId(), files: [] });
+        drafts.write(id, { clientId: newClientId(), ...(draft.mode === "reply" ? { files: [] } : {}) });
         set({ newer: undefined });
+      }
+      return done;
+    },
+    async amend(messageId, content, was) {
+      const id = state.selected;
+      if (id === undefined) return false;
+      const done = await during(() =>
+        content === null
+          ? api.takeBack(id, messageId)
+          : api.amend(id, messageId, { content, ...(was === undefined ? {} : { was }) }),
+      );
+      if (done) {
+        const waits = state.conversation?.messages.some(
+          (message) => message.id === messageId && message.changing !== null,
+        );
+        const what = content === null ? "deleted" : "changed";
+        listener.notice(waits === true ? `Your reply is being ${what}.` : `Your reply was ${what}.`, "done");
       }
       return done;
     },

@@ -19,6 +19,13 @@ export interface Dialogs {
   help(): void;
   /** Asks before a conversation is taken from a colleague. */
   takeOver(name: string, take: () => void): void;
+  /** Asks what becomes of a reply in a colleague's conversation. */
+  held(
+    name: string,
+    choices: { readonly takeOver: () => void; readonly send: () => void; readonly note: () => void },
+  ): void;
+  /** Asks before a reply is taken back. */
+  takeBack(customer: string, take: () => void): void;
 }
 
 export function createDialogs(): Dialogs {
@@ -63,13 +70,67 @@ export function createDialogs(): Dialogs {
     ),
   );
 
+  const holding = dialog("Your reply was not sent");
+  const holder = el("p");
+  let choices: Parameters<Dialogs["held"]>[1] | undefined;
+  const choice = (label: string, kind: string, choose: () => void): HTMLButtonElement =>
+    button(
+      label,
+      () => {
+        holding.close();
+        choose();
+      },
+      { kind },
+    );
+  holding.append(
+    holder,
+    el(
+      "div",
+      { class: "dialog-actions stacked" },
+      choice("Take over and send", "primary", () => choices?.takeOver()),
+      choice("Send anyway", "secondary", () => choices?.send()),
+      choice("Keep as note", "secondary", () => choices?.note()),
+      choice("Keep editing", "plain", () => undefined),
+    ),
+  );
+
+  const removing = dialog("Delete your reply?");
+  const whose = el("p");
+  let remove = (): void => undefined;
+  removing.append(
+    whose,
+    el(
+      "div",
+      { class: "dialog-actions" },
+      button("Keep it", () => removing.close(), { kind: "secondary" }),
+      button(
+        "Delete",
+        () => {
+          removing.close();
+          remove();
+        },
+        { kind: "primary danger" },
+      ),
+    ),
+  );
+
   return {
-    elements: [help, taking],
+    elements: [help, taking, holding, removing],
     help: () => help.showModal(),
     takeOver(name, next) {
       who.textContent = `${name} has claimed it. They will see that you took it over.`;
       take = next;
       taking.showModal();
+    },
+    held(name, next) {
+      holder.textContent = `${name} has this conversation, and the customer might hear from both of you.`;
+      choices = next;
+      holding.showModal();
+    },
+    takeBack(customer, next) {
+      whose.textContent = `It disappears for ${customer}, too. What they have read they have read.`;
+      remove = next;
+      removing.showModal();
     },
   };
 }

@@ -45,6 +45,14 @@ async function start(root: HTMLElement): Promise<void> {
     claimedByOther(name) {
       notice(`${name} was quicker: the conversation is theirs.`, "problem");
     },
+    heldByOther(name) {
+      dialogs.held(name, {
+        takeOver: () =>
+          void desk.act("claim", { takeOver: true }).then((done) => (done ? composer.sendAnyway() : undefined)),
+        send: () => void composer.sendAnyway(),
+        note: () => void composer.keepAsNote(),
+      });
+    },
   };
   const desk: Desk = createDesk(me, drafts, listener);
 
@@ -55,6 +63,7 @@ async function start(root: HTMLElement): Promise<void> {
   const list = createListPane(desk, drafts, () => dialogs.help());
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
+    takeBack: (customer, take) => dialogs.takeBack(customer, take),
     details: () => toggleDetails(),
   });
   const details = createDetailsPane(desk, () => toggleDetails(false));

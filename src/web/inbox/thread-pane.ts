@@ -6,6 +6,7 @@ import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { fileList } from "./files.ts";
 import { createMenu } from "./menu.ts";
+import { changingMark, createOwnReplies } from "./own-reply.ts";
 import { countdown, dateAndTime, dayName, sameDay, serverNow, slaBadge, timeOfDay, tomorrowAtNine } from "./time.ts";
 import { auditText, beginning, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
 
@@ -27,7 +28,11 @@ const groupMs = 5 * 60_000;
 export function createThreadPane(
   desk: Desk,
   composer: HTMLElement,
-  on: { readonly takeOver: (name: string) => void; readonly details: () => void },
+  on: {
+    readonly takeOver: (name: string) => void;
+    readonly takeBack: (customer: string, take: () => void) => void;
+    readonly details: () => void;
+  },
 ): ThreadPane {
   const head = el("header", { class: "thread-head" });
   const list = el("div", { class: "entries" });
@@ -52,6 +57,7 @@ export function createThreadPane(
     blank,
   );
   const kept = createKept();
+  const ownReplies = createOwnReplies(desk, { redraw: () => render(), takeBack: on.takeBack });
   let pinned = true;
   let shown: string | undefined;
   let newestSeq = 0;
@@ -241,10 +247,18 @@ export function createThreadPane(
           const { message } = entry;
           const starts = !(before?.kind === "message" && together(before.message, message));
           const ends = !(after?.kind === "message" && together(message, after.message));
+          const editor = ownReplies.editor(message);
           nodes.push(
-            kept(message.id, [message, starts, ends], () =>
-              drawMessage(message, conversation.customer.label, starts, ends),
-            ),
+            editor ??
+              kept(message.id, [message, starts, ends, conversation.amendable], () =>
+                drawMessage(
+                  message,
+                  conversation.customer.label,
+                  starts,
+                  ends,
+                  ownReplies.tools(message, conversation),
+                ),
+              ),
           );
           break;
         }
@@ -320,11 +334,21 @@ function drawBlank({ selected, failure, view }: DeskState): HTMLElement {
   );
 }
 
-function drawMessage(message: MessageView, customer: string, starts: boolean, ends: boolean): HTMLElement {
+function drawMessage(
+  message: MessageView,
+  customer: string,
+  starts: boolean,
+  ends: boolean,
+  tools: readonly HTMLElement[],
+): HTMLElement {
   const { role, author, createdAt, confidence, delivery } = message;
   const name = role === "user" ? customer : (author ?? (role === "assistant" ? "Assistant" : "Agent"));
   const bubble = message.deleted
-    ? el("div", { class: "bubble gone" }, el("p", {}, "The customer deleted this message."))
+    ? el(
+        "div",
+        { class: "bubble gone" },
+        el("p", {}, role === "user" ? "The customer deleted this message." : "This reply was deleted."),
+      )
     : el("div", { class: "bubble", dir: "auto" }, ...blocks(message.content));
   const files = message.deleted ? undefined : fileList(message.files);
   const trouble = delivery?.state === "failed" || delivery?.state === "unknown";
@@ -342,7 +366,13 @@ function drawMessage(message: MessageView, customer: string, starts: boolean, en
         el("span", { class: "bars", "aria-hidden": "true" }, el("i"), el("i"), el("i")),
         `${confidence} confidence`,
       ),
-    delivery !== null && !trouble && el("span", { class: `delivery ${delivery.state}` }, deliveryNames[delivery.state]),
+    delivery !== null &&
+      !trouble &&
+      !message.deleted &&
+      message.changing === null &&
+      el("span", { class: `delivery ${delivery.state}` }, deliveryNames[delivery.state]),
+    changingMark(message),
+    ...tools,
   );
   return el(
     "article",
@@ -368,13 +398,17 @@ function drawMessage(message: MessageView, customer: string, starts: boolean, en
             "span",
             {},
             el("strong", {}, deliveryNames[delivery.state]),
-            delivery.error === null ? "" : ` · ${delivery.error}`,
+            delivery.error === null ? "" : ` · ${reasonOf(delivery.error)}`,
           ),
         ),
       facts,
     ),
   );
 }
+
+/** What the label beside it does not say already. */
+const reasonOf = (error: string): string =>
+  error.replace(/^This message (?:could not be delivered|may not have arrived)(?:: |, and is )/u, "");
 
 function drawNote({ author, content, createdAt }: NoteView): HTMLElement {
   return el(

@@ -1,0 +1,246 @@
+import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Redis } from "ioredis";
+import { install, questions } from "../../test/support/installation.ts";
+import { freePort, launch } from "../../test/support/launch.ts";
+import { redis } from "../../test/support/services.ts";
+import type { Target } from "./load.ts";
+import type { FakePlatform } from "./platform.ts";
+import { slackCustomers, slackSecrets, telegramCustomers, telegramSecrets } from "./platform.ts";
+
+export type Platform = "slack" | "telegram";
+
+/** What is measured: a way in, and the process behind it. Two may share one process. */
+export interface Subject extends Target {
+  readonly name: string;
+  readonly platform: Platform;
+  /** Processes that serve it; the first is the subject's own. */
+  readonly pids: readonly number[];
+}
+
+export interface Subjects {
+  readonly all: readonly Subject[];
+  /** Why one is missing. */
+  readonly left: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface SubjectOptions {
+  readonly platform: FakePlatform;
+  /** The processor that each stays on. */
+  readonly core: number | undefined;
+  readonly customers: number;
+  readonly nodeArguments: readonly string[];
+}
+
+/** Starts every subject, each in a process of its own on the same processor. */
+export async function startSubjects(options: SubjectOptions): Promise<Subjects> {
+  const { platform, customers } = options;
+  const ends: (() => Promise<void>)[] = [];
+  const left: string[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of ends.toReversed()) await end();
+  };
+  try {
+    const parley = await startParley(options);
+    ends.push(parley.end);
+    const bolt = await startPlain(options, "plain-bolt.ts");
+    ends.push(bolt.end);
+    const grammy = await startPlain(options, "plain-grammy.ts");
+    ends.push(grammy.end);
+    const own = { pids: [parley.pid] };
+    const greetings = ["Hello!"];
+    const all: Subject[] = [
+      {
+        name: "Parley, retrieval",
+        platform: "slack",
+        ...own,
+        ...parley.slack,
+        customers: slackCustomers(customers, "A"),
+        texts: questions,
+      },
+      {
+        name: "Parley, fixed text",
+        platform: "slack",
+        ...own,
+        ...parley.slack,
+        customers: slackCustomers(customers, "B"),
+        texts: greetings,
+      },
+      {
+        name: "Bolt",
+        platform: "slack",
+        pids: [bolt.pid],
+        port: bolt.port,
+        path: "/slack/events",
+        customers: slackCustomers(customers, "C"),
+        texts: questions,
+      },
+    ];
+    const server = await redis();
+    if (server.url === undefined) {
+      left.push(`the Chat SDK is left out: ${server.reason}`);
+    } else {
+      const chat = await startPlain(options, "chat-sdk.ts", { REDIS_URL: server.url });
+      ends.push(chat.end);
+      all.push({
+        name: "Chat SDK, Redis",
+        platform: "slack",
+        pids: [chat.pid, await pinnedRedis(server.url, options.core)],
+        port: chat.port,
+        path: "/api/webhooks/slack",
+        customers: slackCustomers(customers, "E"),
+        texts: questions,
+      });
+    }
+    const secret = platform.registered();
+    if (secret === undefined) throw new Error("Parley has not registered its webhook with Telegram");
+    all.push(
+      {
+        name: "Parley, retrieval",
+        platform: "telegram",
+        ...own,
+        ...parley.telegram,
+        customers: telegramCustomers(customers, 1_000_000, secret),
+        texts: questions,
+      },
+      {
+        name: "Parley, fixed text",
+        platform: "telegram",
+        ...own,
+        ...parley.telegram,
+        customers: telegramCustomers(customers, 2_000_000, secret),
+        texts: greetings,
+      },
+      {
+        name: "grammY",
+        platform: "telegram",
+        pids: [grammy.pid],
+        port: grammy.port,
+        path: "/",
+        customers: telegramCustomers(customers, 3_000_000, telegramSecrets.webhookSecret),
+        texts: questions,
+      },
+    );
+    return { all, left, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** One process with an account of each platform, SQLite with its flush before every acknowledgement. */
+async function startParley({ platform, core, nodeArguments }: SubjectOptions) {
+  const installation = await install();
+  const config = join(installation.dataDir, "parley.yaml");
+  await writeFile(
+    config,
+    JSON.stringify({
+      workspaces: [
+        {
+          name: "Support",
+          channels: [
+            {
+              name: "slack",
+              channel: "slack",
+              bot_token: slackSecrets.botToken,
+              signing_secret: slackSecrets.signingSecret,
+              base_url: platform.slackApi,
+            },
+            {
+              name: "telegram",
+              channel: "telegram",
+              token: telegramSecrets.token,
+              transport: "webhook",
+              base_url: platform.telegramApi,
+            },
+          ],
+        },
+      ],
+    }),
+  );
+  const port = await freePort();
+  // Log lines of requests are part of what a request costs.
+  const env = { LOG_LEVEL: "info", PARLEY_CONFIG: config, PUBLIC_URL: `http://127.0.0.1:${port}` };
+  const program = launch({ installation, port, core, nodeArguments, env });
+  if ((await program.ready) === undefined) {
+    await installation.remove();
+    throw new Error(`Parley did not start: ${program.complaints.join("\n")}`);
+  }
+  const database = new DatabaseSync(join(installation.dataDir, "parley.sqlite"), { readOnly: true });
+  const rows = database.prepare("select id, channel from accounts where channel in ('slack', 'telegram')").all();
+  database.close();
+  const path = (channel: Platform): string =>
+    `/channels/${channel}/${String(rows.find((row) => row["channel"] === channel)?.["id"])}`;
+  return {
+    pid: program.pid,
+    slack: { port, path: path("slack") },
+    telegram: { port, path: path("telegram") },
+    async end() {
+      program.signal("SIGTERM");
+      await program.exited;
+      await installation.remove();
+      for (const line of program.complaints.slice(0, 5)) process.stderr.write(`Parley: ${line.slice(0, 500)}\n`);
+    },
+  };
+}
+
+async function startPlain(
+  { platform, core }: SubjectOptions,
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+) {
+  const port = await freePort();
+  const command = [process.execPath, fileURLToPath(new URL(file, import.meta.url)), String(port)];
+  const [program = "", ...args] = core === undefined ? command : ["taskset", "-c", String(core), ...command];
+  const child: ChildProcess = spawn(program, args, {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: {
+      PATH: process.env["PATH"],
+      NODE_ENV: "production",
+      SLACK_API: platform.slackApi,
+      TELEGRAM_API: platform.telegramApi,
+      ...env,
+    },
+  });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const end = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await exited;
+  };
+  const until = performance.now() + 30_000;
+  while (!(await listens(port))) {
+    if (child.exitCode !== null || performance.now() > until) {
+      await end();
+      throw new Error(`${file} did not start`);
+    }
+    await sleep(50);
+  }
+  return { pid: child.pid ?? 0, port, end };
+}
+
+async function listens(port: number): Promise<boolean> {
+  try {
+    await fetch(`http://127.0.0.1:${port}/`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A server that a subject needs shares the subject's processor. */
+async function pinnedRedis(url: string, core: number | undefined): Promise<number> {
+  const client = new Redis(url);
+  try {
+    const pid = Number(/process_id:(\d+)/.exec(await client.info("server"))?.[1]);
+    if (core !== undefined) spawnSync("taskset", ["-acp", String(core), String(pid)], { stdio: "ignore" });
+    return pid;
+  } finally {
+    client.disconnect();
+  }
+}
