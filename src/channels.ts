@@ -41,6 +41,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   email: "email",
   sms: "twilio",
   whatsapp: "twilio",
+  voice: "voice",
 };
 
 /** Adapters that no account uses are never loaded. */

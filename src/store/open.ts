@@ -23,6 +23,7 @@ import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import { automation } from "./migrations/0012-automation.ts";
 import { mail } from "./migrations/0015-mail.ts";
+import { passingState } from "./migrations/0018-passing-state.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -40,6 +41,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0014-knowledge-collections": knowledgeCollections,
   "0012-automation": automation,
   "0015-mail": mail,
+  "0018-passing-state": passingState,
 };
 
 export interface OpenStore extends Store {

@@ -65,6 +65,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     upload: notUsed,
     dropUpload: notUsed,
     remember: notUsed,
+    exchange: notUsed,
     recall: notUsed,
     threadOf: async (given) => (given.some((mark) => marks.has(mark)) ? thread : null),
     correspondence: async (of) => (of === thread ? { email: customer, name: "Anna", messages: [] } : null),
