@@ -40,7 +40,6 @@ const recordSchema = Type.Object({
 });
 
 export type CallRecord = Static<typeof recordSchema>;
-export type Offer = Static<typeof offerSchema>;
 
 const fresh: CallRecord = {
   version: 0,

@@ -6,7 +6,7 @@ import { replyTo } from "./calls.ts";
 import { noticeOf } from "./handover.ts";
 import type { Asked, VoiceDependencies } from "./receive.ts";
 import { numberOf } from "./settings.ts";
-import { listening } from "./turns.ts";
+import { listening } from "./replies.ts";
 
 /** The caller waits meanwhile. */
 const patienceMs = 6_000;

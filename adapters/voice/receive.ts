@@ -1,7 +1,7 @@
 import type { Twilio } from "twilio";
 import type { ChannelHost, WebRequest, WebResponse } from "#channel/contract.ts";
 import type { Form } from "../twilio/form.ts";
-import { field, isSigned, parseForm } from "../twilio/form.ts";
+import { field, formBytesMax, isSigned, parseForm } from "../twilio/form.ts";
 import { deliveryEvent, readReport } from "../twilio/inbound.ts";
 import { reportAddress } from "../twilio/receive.ts";
 import type { Calls } from "./calls.ts";
@@ -54,6 +54,7 @@ const callPattern = /^CA[0-9a-fA-F]{32}$/;
 export async function receive(dependencies: VoiceDependencies, request: WebRequest): Promise<WebResponse> {
   const { settings, host } = dependencies;
   if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
+  if (request.body.length > formBytesMax) return { status: 413 };
   const form = parseForm(request.body);
   const at = own(request.query, "at");
   const part = own(request.query, "part");

@@ -58,15 +58,13 @@ function shortEnough(piece: readonly Run[]): readonly (readonly Run[])[] {
 function linksIn(runs: readonly Run[]): readonly string[] {
   return runs.flatMap(({ text, styles }) => {
     const link = styles.find(({ kind }) => kind === "link");
-    return [
-      ...(link?.kind === "link" && /^https?:\/\//.test(link.href) ? [link.href] : []),
-      ...[...text.matchAll(urls)].map(([url]) => (url.startsWith("www.") ? `https://${url}` : url)),
-    ];
+    if (link?.kind === "link") return /^https?:\/\//.test(link.href) ? [link.href] : [];
+    return [...text.matchAll(urls)].map(([url]) => (url.startsWith("www.") ? `https://${url}` : url));
   });
 }
 
 /** Nobody wants to hear an address letter by letter, nor what stands for a list. */
-export function spoken(runs: readonly Run[], texts: Pick<Texts, "link">): string {
+function spoken(runs: readonly Run[], texts: Pick<Texts, "link">): string {
   return (
     runs
       .map(({ text, styles }) => {

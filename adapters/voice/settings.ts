@@ -115,11 +115,19 @@ const defaultPhrases: Readonly<Record<string, readonly string[]>> = {
   es: ["envíeme el enlace", "mándame el enlace", "por sms"],
 };
 
+const transcribedMax = 120;
+
 /** Throws an Error that tells the mend where the settings do not go together. */
 export function settingsOf(given: VoiceConfig): VoiceSettings {
   const { from, dial_to: dialTo, language = "en-US", sms_from: smsFrom = from } = given;
   if (dialTo === from) {
     throw new Error("`dial_to` is the number that customers call: set it to the telephone of a person");
+  }
+  const messageSeconds = given.message_seconds ?? 120;
+  if (given.transcribe === true && messageSeconds > transcribedMax) {
+    throw new Error(
+      `Twilio writes down messages of up to ${transcribedMax} seconds: set \`message_seconds\` to that, or \`transcribe: false\``,
+    );
   }
   const base = {
     account_sid: given.account_sid,
@@ -138,8 +146,8 @@ export function settingsOf(given: VoiceConfig): VoiceSettings {
     dialTo,
     dialSeconds: given.dial_seconds ?? 20,
     holdMs: (given.hold_seconds ?? 45) * 1_000,
-    messageSeconds: given.message_seconds ?? 120,
-    transcribe: given.transcribe ?? spoken === "en",
+    messageSeconds,
+    transcribe: given.transcribe ?? (spoken === "en" && messageSeconds <= transcribedMax),
     linkPhrases: given.link_phrases ?? defaultPhrases[spoken] ?? [],
     sms: smsSettingsOf("sms", {
       ...base,

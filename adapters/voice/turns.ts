@@ -1,4 +1,5 @@
 import { field } from "../twilio/form.ts";
+import { holding, lateMs, listening } from "./replies.ts";
 import type { CallRecord } from "./calls.ts";
 import { replyTo, withReply, withSaid } from "./calls.ts";
 import { senderOf } from "./caller.ts";
@@ -14,8 +15,6 @@ const firstWaitMs = 1_500;
 const waitMs = 4_000;
 /** A round of holding the line, with what is said and the way to us and back. */
 const roundMs = 6_500;
-/** How late we may be asked again. */
-const lateMs = 12_000;
 /** Characters of one answer to Twilio, which takes 64 KB. */
 const speechMax = 6_000;
 const wordEvery = 3;
@@ -194,28 +193,4 @@ function speaking(
   if (waiting) return handOver(dependencies, base, { callSid, at }, speech);
   const offer = links.length > 0 && numberOf(caller) !== undefined ? [settings.texts.link_offer] : [];
   return listening({ host, twiml }, base, at, [...speech, ...offer]);
-}
-
-export function listening(
-  { host, twiml }: Pick<VoiceDependencies, "host" | "twiml">,
-  call: CallRecord,
-  at: string,
-  speech: readonly string[],
-): readonly [Partial<CallRecord>, string] {
-  const number = call.turn + 1;
-  const reply = twiml.listen(number, speech);
-  const until = host.clock.now() + speechMs(speech);
-  return [{ ...call, ...withReply(call, at, reply), phase: "talking", until, turn: number }, reply];
-}
-
-function holding(
-  { host, twiml }: Pick<VoiceDependencies, "host" | "twiml">,
-  call: CallRecord,
-  at: string,
-  to: string,
-  word: string | undefined,
-): readonly [Partial<CallRecord>, string] {
-  const reply = twiml.hold(to, word);
-  const until = host.clock.now() + (word === undefined ? 0 : speechMs([word])) + lateMs;
-  return [{ ...withReply(call, at, reply), phase: "holding", until }, reply];
 }

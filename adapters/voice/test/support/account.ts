@@ -17,6 +17,8 @@ export interface VoiceBench {
   readonly twilio: FakeTwilio;
   readonly calls: FakeCalls;
   readonly webhookUrl: string;
+  /** The same as it is reached from here. */
+  readonly localUrl: string;
   /** An agent's reply in the conversation of the call, as soon as it is on its way or given up; the id of the message. */
   reply(call: FakeCall, content: string): Promise<string>;
   /** What was sent to this number as text messages. */
@@ -48,9 +50,9 @@ export async function openVoice(
       },
     },
   });
-  const inner = `${await bench.app.listen()}/channels/voice/${bench.accountId}`;
+  const localUrl = `${await bench.app.listen()}/channels/voice/${bench.accountId}`;
   const webhookUrl = `http://parley.test/channels/voice/${bench.accountId}`;
-  twilio.connect({ publicUrl: "http://parley.test", webhookUrl: inner, now: () => bench.clock.now() });
+  twilio.connect({ publicUrl: "http://parley.test", webhookUrl: localUrl, now: () => bench.clock.now() });
   const calls = createFakeCalls({
     twilio,
     own,
@@ -71,6 +73,7 @@ export async function openVoice(
     twilio,
     calls,
     webhookUrl,
+    localUrl,
     async reply(call, content) {
       const { id } = await conversation(call);
       const { workspaceId } = bench;

@@ -120,7 +120,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
   async function ask(call: FakeCall, url: string, more: Form = {}): Promise<Posted> {
     const form = formOf(call, more);
     const retries = Number(/#.*\brc=([0-9])/.exec(url)?.[1] ?? 0);
-    const all_ = /#.*\brp=all\b/.test(url);
+    const anyFailure = /#.*\brp=all\b/.test(url);
     call.asked.push(url);
     let status = 0;
     for (let attempt = 0; attempt <= retries; attempt += 1) {
@@ -131,7 +131,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
           if (!/^(?:text|application)\/xml/.test(answer.type)) throw new Error(`TwiML of type ${answer.type}`);
           return { url, form, status, twiml: answer.text };
         }
-        if (!all_ || answer.status < 500) break;
+        if (!anyFailure || answer.status < 500) break;
       } catch (error) {
         call.errors.push(String(error));
       }
