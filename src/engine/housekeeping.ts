@@ -97,6 +97,14 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
       files: () => sweepFiles(dependencies, signal),
       "passing state of accounts": () => old("account_state", "expires_at", 0),
       processes: () => old("processes", "heartbeat_at", kept.processMs),
+      "requests of processes that are gone": async () => {
+        await store.write((tx) =>
+          tx
+            .deleteFrom("requests_in_flight")
+            .where("process_id", "not in", (eb) => eb.selectFrom("processes").select("id"))
+            .execute(),
+        );
+      },
       connections: () => old("connection_leases", "lease_until", kept.processMs),
     };
     const failures: unknown[] = [];

@@ -23,6 +23,7 @@ import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import { automation } from "./migrations/0012-automation.ts";
 import { mail } from "./migrations/0015-mail.ts";
+import { requestsInFlight } from "./migrations/0016-requests-in-flight.ts";
 import { passingState } from "./migrations/0018-passing-state.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
@@ -41,6 +42,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0014-knowledge-collections": knowledgeCollections,
   "0012-automation": automation,
   "0015-mail": mail,
+  "0016-requests-in-flight": requestsInFlight,
   "0018-passing-state": passingState,
 };
 

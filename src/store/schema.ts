@@ -434,6 +434,13 @@ export interface ProcessesTable {
   heartbeat_at: number;
 }
 
+/** Requests of an API key that are in flight at a process, while more than one process runs. */
+export interface RequestsInFlightTable {
+  key_id: string;
+  process_id: string;
+  count: number;
+}
+
 export interface Database {
   workspaces: WorkspacesTable;
   api_keys: ApiKeysTable;
@@ -478,6 +485,7 @@ export interface Database {
   skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
+  requests_in_flight: RequestsInFlightTable;
   desk_threads: DeskThreadsTable;
   desk_posts: DeskPostsTable;
 }
