@@ -168,6 +168,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
     "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
     speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
+    redirect: {
+      batch: false,
+      attemptsMax: 12,
+      run: engine.work.redirect,
+      abandoned: (tx, row, _reason, now) => engine.work.abandonRedirect(tx, row, now),
+    },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.

@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
-import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
+import type { Channel, Source } from "#domain/message.ts";
+import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
+
+export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 /**
  * What a channel adapter is. An adapter knows its platform and nothing of the engine: it turns deliveries of the
@@ -72,6 +75,13 @@ export interface ChannelAdapter {
    * stops reading at its own limit, and then ends the iteration.
    */
   fetchFile?(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Present where a customer can be written to freely only for so long after they have written. */
+  readonly window?: ReplyWindow;
+  /**
+   * Whether nobody but the customer reads what is sent to this thread: then a reply that another channel does not take may
+   * go there. Absent: the adapter cannot tell.
+   */
+  isPrivate?(thread: string): boolean;
   /** Changes a part that was sent before, where the platform can. Same errors as {@link send}. */
   edit?(part: Part, externalId: string, context: SendContext): Promise<void>;
   /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
@@ -85,6 +95,14 @@ export interface ChannelAdapter {
   readonly desk?: Desk;
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
+}
+
+export interface ReplyWindow {
+  readonly ms: number;
+  /** What holds once it is closed, in words for agents, without a full stop. */
+  readonly closed: string;
+  /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
+  outside(message: OutboundMessage): readonly Part[] | string;
 }
 
 export interface TypingParty {
@@ -219,6 +237,8 @@ export type InboundEvent =
        * A guest's message is people's to answer, and the conversation stays whose it is.
        */
       readonly checkSender?: true;
+      /** They have chosen to talk to a person, by a button and not by words. */
+      readonly wantsPerson?: true;
       /** Why the bot must not answer this by itself: the message goes to people. For agents. */
       readonly peopleOnly?: string;
     })
@@ -265,6 +285,8 @@ export type InboundEvent =
       readonly partKey?: string;
       readonly state: "delivered" | "read" | "failed";
       readonly error?: string;
+      /** It has failed because the thread's {@link ReplyWindow} is closed. */
+      readonly windowClosed?: true;
       readonly sentAt: number;
     };
 
@@ -347,6 +369,8 @@ export interface Correspondence {
   /** The customer's address as it is known now, proven or not. */
   readonly email: string | null;
   readonly name: string | null;
+  /** When the customer last wrote by this account; null: never, or that is not known. */
+  readonly wroteAt: number | null;
   /** The newest messages, newest first, with what was stored beside them. Notes are never among them. */
   readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
     /** Who wrote it is not the thread's customer. */
@@ -354,55 +378,6 @@ export interface Correspondence {
     readonly metadata: Readonly<Record<string, unknown>>;
   })[];
 }
-
-/** A message of a thread as its customer may see it. Notes are never among them. */
-export interface ThreadMessage {
-  readonly id: string;
-  readonly seq: number;
-  readonly role: Role;
-  readonly markdown: string;
-  readonly authorName: string | null;
-  readonly sources: readonly Source[];
-  readonly confidence: Confidence | null;
-  readonly externalId: string | null;
-  readonly createdAt: number;
-  readonly files: readonly ThreadFile[];
-}
-
-/** A file of a message as its customer may see it. */
-export interface ThreadFile {
-  readonly id: string;
-  readonly name: string;
-  readonly mediaType: string;
-  readonly bytes: number | null;
-  /** Opens it for a day; null where it is not stored. */
-  readonly url: string | null;
-  /** A browser may show it as a picture. */
-  readonly preview: boolean;
-}
-
-export interface RecentThread {
-  readonly thread: string;
-  /** The platform's id of the newest message that the customer is known to have written there. */
-  readonly newestExternalId: string | null;
-}
-
-export interface ThreadState {
-  readonly conversationId: string;
-  readonly lastSeq: number;
-  /** The signed-in user whom the thread belongs to; null while nobody has proved who they are in it. */
-  readonly userId: string | null;
-  /** Who answers now. */
-  readonly handledBy: "assistant" | "waiting" | "agent";
-  readonly agentName: string | null;
-  /** What is known of the customer already, so that they are not asked again. */
-  readonly hasName: boolean;
-  readonly hasEmail: boolean;
-}
-
-export type ThreadSignal =
-  /** There is something after what you showed, or who answers has changed. */
-  { readonly kind: "changed" } | { readonly kind: "typing"; readonly who: TypingParty };
 
 /** What the workspace shows of itself on pages that customers see. */
 export interface WorkspaceFace {
@@ -466,6 +441,9 @@ export interface ChannelHost {
   exchange(key: string, before: string | null, after: string, lifetimeMs: number): Promise<boolean>;
   /** What was kept under the key; null: nothing. */
   recall(key: string): Promise<string | null>;
+  /** The same for what must not be stored in the clear, under names of its own. */
+  rememberSecret(key: string, value: string): Promise<void>;
+  recallSecret(key: string): Promise<string | null>;
   /** The thread of the first of these that a message received or sent by this account is marked with. */
   threadOf(marks: readonly string[]): Promise<string | null>;
   /** Null for a thread that has no conversation. */

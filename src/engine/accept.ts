@@ -259,6 +259,7 @@ export async function acceptAll(
       activity: 0,
       unreachable: null,
       via_account_id: null,
+      customer_wrote_at: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -286,6 +287,7 @@ export async function acceptAll(
     // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
     if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
     if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
+    if (!guest && row.account_id === arrival.account.id) row.customer_wrote_at = now;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     // Whoever writes can be written to.
     row.unreachable = null;
@@ -299,9 +301,7 @@ export async function acceptAll(
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
-      ...(event.metadata === undefined && !guest
-        ? {}
-        : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
+      ...metadataOf(event, guest),
       // What was taken back before it came is not fetched.
       ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
@@ -473,4 +473,14 @@ async function withWork(
       return { ...result, work: work ?? null };
     }),
   );
+}
+
+/** What came beside the text, and what else is to be known of the message. */
+function metadataOf(
+  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  guest: boolean,
+): { readonly metadata?: string } {
+  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  if (metadata === undefined && Object.keys(own).length === 0) return {};
+  return { metadata: JSON.stringify({ ...metadata, ...own }) };
 }

@@ -22,6 +22,7 @@ import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
+import { redirectWork } from "./redirect-work.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
@@ -60,6 +61,7 @@ export interface Effects {
 
 export interface Draft {
   readonly row: ConversationRow;
+  readonly now: number;
   /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Appends a message and queues its parts. */
@@ -135,6 +137,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const current = { ...row };
     const draft: Tracked = {
       row: current,
+      now,
       settings,
       isNew,
       before: row,
@@ -229,7 +232,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const { files = noFiles } = message;
     const stored = messageRow(row, message, now);
     messages.push(stored);
-    for (const [part, { payload, elsewhere }] of (message.parts ?? []).entries()) {
+    const closed = message.parts?.find((part) => part.closed !== undefined)?.closed;
+    if (closed !== undefined) {
+      works.push(redirectWork({ conversationId: row.id, messageId: stored.id, reason: closed }, now));
+    }
+    for (const [part, { payload, elsewhere, closed: refused }] of (message.parts ?? []).entries()) {
       const id = `${stored.id}.${part}`;
       // The thread of a conversation elsewhere is called by the conversation's id.
       if (elsewhere !== undefined) {
@@ -244,13 +251,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         message_id: stored.id,
         part,
         payload,
-        state: "queued",
+        state: refused === undefined ? "queued" : "failed",
         external_id: null,
         attempts: 0,
-        error: null,
+        error: refused ?? null,
         started_at: null,
-        settled_at: null,
+        settled_at: refused === undefined ? null : now,
       });
+      if (refused !== undefined) continue;
       works.push({
         lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
         kind: "send",

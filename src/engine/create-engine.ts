@@ -33,6 +33,8 @@ import type {
   Tx,
   Wake,
 } from "./ports.ts";
+import { abandonRedirect, redirect } from "./redirect.ts";
+import { viewWindow } from "./reply-window.ts";
 import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
@@ -90,6 +92,7 @@ export interface EngineWork {
   deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Says what rules have to say to customers. */
   speak(rows: readonly OutboxRow[]): Promise<void>;
+  redirect(rows: readonly OutboxRow[]): Promise<void>;
   file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** What these return is to be called when what they stored is durable. */
@@ -99,6 +102,7 @@ export interface EngineWork {
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
+  abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -216,6 +220,13 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       const effects = await abandonSpeech(tx, search, row, reason, now);
       return () => announce(effects);
     },
+    async redirect(rows) {
+      for (const row of rows) announce(await redirect(dependencies, row));
+    },
+    async abandonRedirect(tx, row, now) {
+      const effects = await abandonRedirect(tx, search, row, now);
+      return () => announce(effects);
+    },
     async file(rows, signal) {
       for (const row of rows) await fetchFile({ ...dependencies, announce }, row, signal);
     },
@@ -320,6 +331,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return acted;
     },
     desk: createOffice(dependencies),
+    window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.

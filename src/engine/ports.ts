@@ -7,6 +7,7 @@ import type {
   OutboundMessage,
   Part,
   Receipt,
+  ReplyWindow,
   SendContext,
   TypingParty,
 } from "#channel/contract.ts";
@@ -139,6 +140,10 @@ export interface Channels {
   idempotentSend(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;
+  /** Undefined where customers can be written to at any time. */
+  window(account: Pick<Account, "id">): ReplyWindow | undefined;
+  /** Whether nobody but the customer is known to read this thread. */
+  isPrivate(account: Pick<Account, "id">, thread: string): boolean;
   /** Undefined where the channel's adapter cannot fetch files. */
   fetchFile(
     account: Pick<Account, "id">,

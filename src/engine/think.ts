@@ -124,7 +124,9 @@ export async function think(
   return finish(turn);
 
   async function decide(current: ConversationRow): Promise<Decision> {
-    if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
+    if (
+      asked.some(({ content, metadata }) => asksForHuman(content, settings.escalationPhrases) || hasChosen(metadata))
+    ) {
       return { kind: "escalate", reason: "the customer asked for a person" };
     }
     const streakWith = (confidence: Confidence): number => (confidence === "low" ? current.low_streak + 1 : 0);
@@ -233,7 +235,12 @@ export async function think(
 
 const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });
 
-type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files">;
+/** By a button: what stands on it may be in any language. */
+function hasChosen(metadata: string | null): boolean {
+  return metadata !== null && (JSON.parse(metadata) as { readonly wants_person?: unknown }).wants_person === true;
+}
+
+type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files" | "metadata">;
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
@@ -244,7 +251,7 @@ async function recentMessages(
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
   let query = db
     .selectFrom("messages")
-    .select(["seq", "role", "content", "audience", "author_id", "files"])
+    .select(["seq", "role", "content", "audience", "author_id", "files", "metadata"])
     .where("conversation_id", "=", conversation.id)
     .where("seq", ">", from);
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);

@@ -12,6 +12,7 @@ import { createChanges, followLane, sendLane, speakLane, thinkLane, timerLane } 
 import { eraseWork } from "./desk/erase-work.ts";
 import { deskLane } from "./desk/mirror-work.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
+import { redirectLane } from "./redirect-work.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
 import { handOver } from "./say.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -211,6 +212,7 @@ export async function removeConversation(
       thinkLane(row.id),
       sendLane(row.id),
       followLane(row.id),
+      redirectLane(row.id),
       timerLane(row.id),
       speakLane(row.id),
       deskLane(row.id),

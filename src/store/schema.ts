@@ -188,6 +188,8 @@ export interface ConversationsTable {
   unreachable: string | null;
   /** The account that the customer wrote by last, when that is not the conversation's own: answers go by it too. */
   via_account_id: string | null;
+  /** When the customer last wrote by the conversation's own account; null: never, or before this was kept. */
+  customer_wrote_at: number | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }

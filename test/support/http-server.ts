@@ -105,6 +105,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       remove: absent,
       settleClocks: absent,
       typing: absent,
+      window: absent,
       desk: { accept: absent, conversationOf: absent, conversation: absent, list: absent },
     },
     fanout: createInProcessFanout(log),

@@ -50,7 +50,7 @@ export interface FakeTwilio {
   fail(...faults: readonly Fault[]): void;
   /** Delivers a form to the account's webhook; `with` signs it by another token. */
   post(form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
-  /** The same to whatever address Twilio was told to call. */
+  /** The same to whatever address Twilio was told to call, public or as it is reached from here. */
   postTo(publicUrl: string, form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
   /** Answers what this server does not know by itself; undefined: nor does that. */
   also: ((request: Request) => Promise<Answer | "none" | undefined>) | undefined;
@@ -123,7 +123,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     { token = authToken, signedUrl, signature }: PostOptions = {},
   ): Promise<Response> {
     // What stands behind # is for Twilio itself, and no part of what it calls.
-    const address = publicUrl.replace(/#.*$/, "");
+    const address = publicUrl.replace(/#.*$/, "").replace(new URL(program.webhookUrl).origin, program.publicUrl);
     const there = address.replace(program.publicUrl, new URL(program.webhookUrl).origin);
     return fetch(there, {
       method: "POST",
