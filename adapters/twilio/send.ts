@@ -4,6 +4,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import { unlessAborted } from "./client.ts";
 import { codeOf, deliveryError, isOfContent, optedOut, reasonOf } from "./failures.ts";
 import type { OptOuts } from "./opt-outs.ts";
+import { mediaOf } from "./media.ts";
 import { reportAddress } from "./receive.ts";
 import type { TwilioPart } from "./render.ts";
 import type { Settings } from "./settings.ts";
@@ -24,13 +25,16 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   const payload = part.payload as TwilioPart;
   const before = await optOuts.of(thread);
   if (before === "customer") throw new DeliveryError("rejected", reasonOf(optedOut, ""));
-  const content = await contentOf(settings, host, thread, payload);
+  const media = mediaOf(settings, payload, context);
+  const content = await contentOf(settings, host, thread, media === undefined ? payload : { body: media.asText });
+  // A template carries no file of ours: there the address has to do.
+  const isWhole = media?.url !== undefined && !("contentSid" in content);
   const create = (what: Content) =>
     unlessAborted(
       client.messages.create({
         to: addressOf(settings.channel, thread),
         ...senderOf(settings),
-        ...what,
+        ...(isWhole ? { body: payload.body, mediaUrl: [media.url] } : what),
         statusCallback: reportAddress(host.webhookUrl, key),
       }),
       signal,
@@ -79,7 +83,8 @@ export async function findPart(
   { thread, signal }: Pick<SendContext, "thread" | "signal">,
   { part, startedAt, otherExternalIds }: Attempt,
 ): Promise<Receipt | null> {
-  const text = bare((part.payload as TwilioPart).body);
+  const { body, media } = part.payload as TwilioPart;
+  const text = bare(body);
   const { sender, channel } = settings;
   let messages: Awaited<ReturnType<Twilio["messages"]["list"]>>;
   try {
@@ -103,6 +108,8 @@ export async function findPart(
         !otherExternalIds.includes(message.sid) &&
         message.dateCreated.getTime() >= startedAt - skewMs &&
         (bare(message.body) === text ||
+          // Where a file could not go along its address stands behind its name.
+          (media !== undefined && bare(message.body).startsWith(`${text} `)) ||
           // A template holds the text among its own.
           ((settings.template !== undefined || settings.quickReply !== undefined) &&
             bare(message.body).includes(text))),

@@ -342,8 +342,8 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** The bytes of a file of this message. Absent where the host sends none. */
   file?(id: string): Promise<AsyncIterable<Uint8Array>>;
-  /** An address by which anybody who has it, such as the platform, gets this file of the message for an hour. */
-  fileLink?(id: string): string;
+  /** An address by which anybody who has it, such as the platform, gets this file of the message for so long. */
+  fileLink?(id: string, lifetimeMs: number): string;
 }
 
 /** A send whose outcome is not known. */

@@ -25,9 +25,6 @@ export class RetryLater extends Error {
   }
 }
 
-/** So long a platform may take to fetch what it was given the address of. */
-const platformLinkMs = 3_600_000;
-
 export interface DeliverDependencies {
   readonly store: Store;
   readonly clock: Clock;
@@ -91,7 +88,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     messageId: delivery.message_id,
     signal,
     file: (id) => bytesOf(dependencies, delivery.message_id, id),
-    fileLink: (id) => dependencies.files.link(id, platformLinkMs),
+    fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
 

@@ -310,7 +310,13 @@ export const rules: readonly Rule[] = [
         .where("conversation_id", "=", conversationId)
         .execute();
       expect(rows).toEqual([
-        { name: file.name, state: "stored", reason: null, sha256: hash("sha256", bytes), bytes: bytes.length },
+        {
+          name: platform.fileName?.(file, 0) ?? file.name,
+          state: "stored",
+          reason: null,
+          sha256: hash("sha256", bytes),
+          bytes: bytes.length,
+        },
       ]);
       await shows(bench, platform, message.customer, [answerTo(message)]);
     },

@@ -9,6 +9,8 @@ export interface Taken {
   readonly to: string;
   readonly from: string;
   readonly body: string;
+  /** What was fetched from the address that came with it. */
+  readonly media: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer }[];
   readonly contentSid: string | undefined;
   readonly contentVariables: string | undefined;
   readonly statusCallback: string | undefined;
@@ -194,6 +196,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       to,
       from: from ?? setup.numbers[0]?.number ?? "+15550001111",
       body,
+      media: [],
       contentSid,
       contentVariables: form.get("ContentVariables") ?? undefined,
       statusCallback: form.get("StatusCallback") ?? undefined,
@@ -201,6 +204,17 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     };
     taken.push(message);
     return message;
+  }
+
+  /** As Twilio fetches a file: without anybody's token, and only what it says to be of a type that it sends. */
+  async function fetched(address: string): Promise<Taken["media"][number]> {
+    const response = await fetch(address.replace(program.publicUrl, new URL(program.webhookUrl).origin));
+    const mediaType = response.headers.get("content-type") ?? "";
+    if (!response.ok || !/^(?:image|audio|video)\/|^application\/(?:pdf|vnd\.)|^text\/vcard/.test(mediaType)) {
+      throw new Error(`12300: ${response.status} ${mediaType}`);
+    }
+    const name = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? "";
+    return { name: decodeURIComponent(name), mediaType, bytes: Buffer.from(await response.arrayBuffer()) };
   }
 
   async function send(form: URLSearchParams, socket: Socket): Promise<Answer | undefined> {
@@ -224,6 +238,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     }
     const message = take(form);
     if (!("sid" in message)) return message;
+    for (const address of form.getAll("MediaUrl")) message.media.push(await fetched(address));
     if (fault?.kind === "hang_up_after_commit") {
       socket.destroy();
       return undefined;
