@@ -39,6 +39,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   telegram: "telegram",
   discord: "discord",
   email: "email",
+  intercom: "intercom",
   sms: "twilio",
   whatsapp: "twilio",
   voice: "voice",
@@ -287,6 +288,12 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     },
     async remove(account, externalId, context) {
       await adapter(account).remove?.(externalId, context);
+    },
+    async setState(account, state, context) {
+      await adapter(account).setState?.(state, context);
+    },
+    async addNote(account, note, context) {
+      await adapter(account).addNote?.(note, context);
     },
     desk: (account) => ready.get(account.id)?.adapter.desk,
     named: (workspaceId, name) =>

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Source } from "#domain/message.ts";
+import type { SiteRoute, SiteSocket, SiteUploads, WebRequest, WebResponse } from "./web.ts";
 import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
+export type { SiteRoute, SiteSocket, SiteUploads, WebRequest, WebResponse } from "./web.ts";
 export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 /**
@@ -87,6 +87,16 @@ export interface ChannelAdapter {
   /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
   remove?(externalId: string, context: SendContext): Promise<void>;
   /**
+   * Brings the thread into this state, on platforms where conversations have one; no call where it is in it already. Called
+   * after everything that was sent before the change, and again after a failure. Same errors as {@link send}.
+   */
+  setState?(state: ThreadStanding, context: ThreadContext): Promise<void>;
+  /**
+   * Shows an agent's note to the people who work on the platform, and never to the customer. Called again after a failure,
+   * so it looks first whether the note is there. Same errors as {@link send}.
+   */
+  addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
+  /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
    */
@@ -104,6 +114,23 @@ export interface ReplyWindow {
   /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
   outside(message: OutboundMessage): readonly Part[] | string;
 }
+
+/** How a conversation stands on a platform that knows such states. */
+export type ThreadStanding =
+  | { readonly kind: "open" | "closed" }
+  /** Until then, epoch milliseconds; null: until the customer writes. */
+  | { readonly kind: "snoozed"; readonly until: number | null };
+
+export interface OutboundNote {
+  readonly id: string;
+  /** Plain text. */
+  readonly text: string;
+  readonly author: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+export type ThreadContext = Pick<SendContext, "thread" | "signal">;
 
 export interface TypingParty {
   readonly role: "assistant" | "agent";
@@ -136,6 +163,11 @@ export type Inbound =
        * its error is shown to the operator.
        */
       register?(signal: AbortSignal): Promise<void>;
+      /**
+       * Runs beside the deliveries and after `register`, in one process at a time, until `signal` aborts: looks for what was
+       * not delivered.
+       */
+      run?(signal: AbortSignal): Promise<void>;
     }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
@@ -146,41 +178,6 @@ export type Inbound =
       readonly socket?: SiteSocket;
       readonly uploads?: SiteUploads;
     };
-
-export interface WebRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The bytes as they came: signatures are made over them. */
-  readonly body: Buffer;
-  readonly remoteAddress: string;
-}
-
-export interface WebResponse {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
-}
-
-/** A GET route below the adapter's own prefix. `path` may end in `/*`. */
-export interface SiteRoute {
-  readonly path: string;
-  handle(request: WebRequest): Promise<WebResponse> | WebResponse;
-}
-
-/** Files that a customer's browser sends: a POST whose body is the file, and the OPTIONS that ask for leave before. */
-export interface SiteUploads {
-  readonly path: string;
-  /** `signal` aborts when the browser is gone. What is not read of the body is thrown away. */
-  handle(request: Omit<WebRequest, "body">, body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<WebResponse>;
-}
-
-export interface SiteSocket {
-  readonly path: string;
-  /** The handshake as it came; the adapter answers it, or refuses it with an HTTP status. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): void;
-}
 
 /** A customer as the platform names them. */
 export interface Sender {
@@ -264,6 +261,24 @@ export type InboundEvent =
       readonly thread: string;
       readonly sentAt: number;
       readonly text: string;
+      /** Who has written it there; absent: nobody. */
+      readonly author?: { readonly email: string };
+    }
+  /**
+   * The platform's people have changed how the conversation stands, or who has it. Nothing happens where there is no such
+   * thread; and what comes from the platform is not sent back to it.
+   */
+  | {
+      readonly kind: "state";
+      readonly externalId: string;
+      readonly thread: string;
+      readonly sentAt: number;
+      /** `taken`: by `by`. `released`: the bot may answer again. `ours`: our own change came back; only its order counts. */
+      readonly change: ThreadStanding | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
+      /** Null: nobody in person. */
+      readonly by: { readonly email: string; readonly name: string | null } | null;
+      /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */
+      readonly order: string;
     }
   | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })

@@ -23,6 +23,7 @@ import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
+import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -106,6 +107,8 @@ export async function acceptAll(
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: Arrived[] = [];
   const newConversations: Draft[] = [];
+  /** The newest change of its state that a platform has told of a conversation. */
+  const orders = new Map<string, string>();
 
   for (const arrival of arrivals) {
     const key = keyOf(arrival);
@@ -168,7 +171,19 @@ export async function acceptAll(
       }
       case "notice": {
         if (row === undefined) return nothing;
-        await noteProblem(tx, changes.track(row, workspace.settings, false), event.text, now);
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.author === undefined) await noteProblem(tx, draft, event.text, now);
+        else await noteFromThere(tx, draft, event.author, event.text, now);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "state": {
+        if (row === undefined) return nothing;
+        const newest = orders.get(row.id) ?? (await newestOrder(tx, account.id, row.id));
+        orders.set(row.id, newest > event.order ? newest : event.order);
+        // Our own change is here already, and nothing that came before it counts any more.
+        if (event.order > newest && event.change.kind !== "ours") {
+          applyStanding(changes.track(row, workspace.settings, false), event, account.channel, now);
+        }
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -292,6 +307,8 @@ export async function acceptAll(
     // Whoever writes can be written to.
     row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
+    // Platforms do the same with theirs.
+    if (row.account_id === arrival.account.id) draft.standsThere({ kind: "open" });
     const externalId = event.messageExternalId ?? event.externalId;
     const target = targetOf(arrival.account.id, event.thread, externalId);
     const change = parked.get(target);

@@ -40,6 +40,7 @@ import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
+import { abandonThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
@@ -83,6 +84,10 @@ export interface EngineWork {
   index(rows: readonly OutboxRow[]): Promise<void>;
   /** An agent's change of a reply. */
   amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Opens, closes or snoozes a conversation on its platform too. */
+  standThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Shows a note to the people who work on the conversation's platform. */
+  noteThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows at the agents' desk what has happened. */
   desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Does what was done at the agents' desk. */
@@ -103,6 +108,7 @@ export interface EngineWork {
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
   abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
+  abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -199,6 +205,16 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     async amend(rows, signal) {
       for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
     },
+    async standThere(rows, signal) {
+      for (const row of rows) await standThere({ ...dependencies, announce }, row, signal);
+    },
+    async noteThere(rows, signal) {
+      for (const row of rows) await noteThere({ ...dependencies, announce }, row, signal);
+    },
+    async abandonThere(tx, row, reason, now) {
+      const effects = await abandonThere(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
     desk: (rows, signal) => mirror(dependencies, rows, signal),
     async deskEvent(rows, signal) {
       for (const row of rows) await deskEvent({ ...dependencies, announce }, row, signal);
@@ -214,7 +230,12 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return () => announce(effects);
     },
     async speak(rows) {
-      for (const row of rows) announce(await speak(dependencies, row));
+      for (const row of rows) {
+        checkpoint("speak.before");
+        const effects = await speak(dependencies, row);
+        checkpoint("speak.stored");
+        announce(effects);
+      }
     },
     async abandonSpeech(tx, row, reason, now) {
       const effects = await abandonSpeech(tx, search, row, reason, now);

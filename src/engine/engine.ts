@@ -145,6 +145,8 @@ export interface NewNote {
   readonly authorEmail: string | null;
   /** The sender's own id of this note, as `newId("req")` makes it: the same id again is the same note. */
   readonly clientId?: string;
+  /** The people who work on the conversation's platform have it already, or need not see it. */
+  readonly hereOnly?: true;
 }
 
 export interface Note {

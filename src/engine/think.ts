@@ -2,7 +2,9 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
+import type { SkillCall } from "#domain/skill.ts";
 import type { Confidence } from "#domain/message.ts";
+import { untilAborted } from "#domain/until-aborted.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -23,7 +25,6 @@ import type {
   Store,
 } from "./ports.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
-import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {
@@ -184,7 +185,7 @@ export async function think(
       const changes = createChanges(clock.now(), search);
       const draft = changes.track(row, settings, false);
       const reply = settle(draft, found, perQuestion ? last.seq : known);
-      for (const { skill, outcome, arguments: names } of found.answer?.calls ?? []) {
+      for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
         const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
         draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
       }
@@ -231,6 +232,15 @@ export async function think(
       ...(spent === undefined ? {} : { skills: spent.skillsFired, tokensUsed: spent.tokensUsed }),
     });
   }
+}
+
+/** The search of the documents tells nothing of itself but what the answer shows. */
+function callsOf(answer: Answer | undefined): readonly SkillCall[] {
+  if (answer === undefined) return [];
+  const { calls = [], skillsFired, sources, answered } = answer;
+  const searched = skillsFired.filter((name) => !calls.some(({ skill }) => skill === name));
+  const outcome = answered ? `answered, with ${sources.length} ${sources.length === 1 ? "source" : "sources"}` : "found no answer";
+  return [...calls, ...searched.map((skill) => ({ skill, arguments: [], outcome }))];
 }
 
 const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });

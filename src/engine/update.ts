@@ -150,6 +150,7 @@ export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Act
     .execute();
   draft.audit("note_added", actor, { detail: id });
   draft.mirror({ kind: "note", id });
+  if (note.hereOnly !== true) draft.noteThere(id);
   return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
 }
 
