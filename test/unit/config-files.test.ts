@@ -62,6 +62,7 @@ describe("config/parley.example.yaml", () => {
         { name: "whatsapp" },
         { name: "voice", config: { dial_to: "+15557654321", transcribe: true } },
         { name: "email", enabled: false },
+        { name: "intercom" },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],
       settings: {

@@ -104,8 +104,8 @@ describe("what is spoken", () => {
       "# Hi\n\n**Bold** & `code`, see <https://a.example/x?y=1>, www.b.example and [c](https://c.example).\n\n- one\n  - two\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n\u0007end",
     );
     expect(part?.speech).toBe("Hi\n\nBold & code, see a link, a link and c.\n\none\ntwo\n\na, b\n1, 2\n\n end");
-    expect(part?.links).toEqual(["https://a.example/x?y=1", "http://www.b.example", "https://c.example"]);
-    expect(part?.sms).toContain("c (https://c.example)");
+    expect(part?.links).toEqual(["https://a.example/x?y=1", "http://www.b.example/", "https://c.example/"]);
+    expect(part?.sms).toContain("c (https://c.example/)");
   });
 
   it("of a long text comes in pieces that are text messages too, whole", () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Answer } from "#engine/ports.ts";
 import { answerOf, heldAnswers } from "../../../test/support/engine-bench.ts";
 import { runBeside } from "../../../test/support/run-beside.ts";
@@ -8,6 +8,8 @@ import { caller, openVoice, own } from "./support/account.ts";
 
 const texts = textsOf("en-US", {});
 let at: VoiceBench;
+// Each has a program of its own, which a busy machine starts slowly.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterEach(() => at.close());
 
 const source = (url: string): Answer["sources"][number] => ({ title: "Returns", url, chunk: "30 days", score: 1 });

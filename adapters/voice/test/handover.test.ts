@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { textsOf } from "../texts.ts";
 import type { VoiceBench } from "./support/account.ts";
 import { caller, openVoice } from "./support/account.ts";
@@ -8,6 +8,8 @@ const texts = textsOf("en-US", {});
 const phone = "+15559990000";
 const handover = "I'm passing this conversation to my colleagues. A person will reply to you here.";
 let at: VoiceBench;
+// Each has a program of its own, which a busy machine starts slowly.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 afterEach(() => at.close());
 
 describe("a caller who wants a person", () => {
