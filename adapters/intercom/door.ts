@@ -74,7 +74,7 @@ export function createDoor({ settings, host, intake }: DoorDependencies): Receiv
 }
 
 /** Over the bytes as they came. Constant time. */
-export function isSigned(given: string, secret: string, body: Buffer): boolean {
+function isSigned(given: string, secret: string, body: Buffer): boolean {
   const expected = Buffer.from(signatureOf(secret, body));
   const actual = Buffer.from(given);
   return actual.length === expected.length && timingSafeEqual(actual, expected);

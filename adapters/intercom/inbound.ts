@@ -172,7 +172,7 @@ function stateEvents(
 /** A colleague has given the conversation to somebody, themselves most of the time. What rules and teams get is nobody's yet. */
 function assignmentEvents(conversation: Conversation, part: ConversationPart, known: Known): readonly InboundEvent[] {
   const { assigned_to: to, part_type: type } = part;
-  if (!/^assign/.test(type) || to?.type !== "admin" || to.id === undefined || to.id === null) return [];
+  if (!type.startsWith("assign") || to?.type !== "admin" || to.id === undefined || to.id === null) return [];
   const id = String(to.id);
   if (id === known.adminId) return [stateEvent(conversation, part, { kind: "released" }, personOf(part.author, known))];
   const taker = id === String(part.author.id) ? part.author : { type: "admin", id };

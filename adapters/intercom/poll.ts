@@ -67,7 +67,7 @@ async function learnWorkspace({ api, settings, host, intake }: PollDependencies,
   const people = (admins ?? []).flatMap((admin) =>
     admin?.id === undefined || admin.email === undefined
       ? []
-      : [{ id: String(admin.id), email: admin.email, name: admin.name ?? null }],
+      : [{ id: admin.id, email: admin.email, name: admin.name ?? null }],
   );
   await intake.learn({ identityVerification: app?.identity_verification === true, people });
   host.log.debug({ teammates: people.length }, "Intercom has told who works in the workspace");

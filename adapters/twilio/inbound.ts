@@ -93,7 +93,7 @@ export function keywordEvent(
   };
 }
 
-function senderOf(channel: TwilioChannel, thread: string, name: string) {
+export function senderOf(channel: TwilioChannel, thread: string, name = "") {
   return {
     key: channel === "sms" ? `tel:${thread}` : thread,
     ...(name === "" ? {} : { name }),

@@ -22,7 +22,7 @@ const adapter: AdapterModule<TwilioConfig> = {
   create({ channel, config: given }, host) {
     const settings = settingsOf(channel === "whatsapp" ? "whatsapp" : "sms", given);
     const client = createClient(settings);
-    const optOuts = createOptOuts(host);
+    const optOuts = createOptOuts(host, settings.channel);
     const dependencies = { client, settings, host, optOuts };
     const window = windowOf(settings);
     const fileBytesMax = fileBytesMaxOf(settings);

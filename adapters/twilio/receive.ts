@@ -59,7 +59,21 @@ async function take(dependencies: ReceiveDependencies, form: Form, partKey: stri
     return;
   }
   const event = await eventOf(dependencies, message);
-  if (event !== null) await host.accept(event);
+  if (event === null) return;
+  await host.accept(event);
+  // Whoever writes can be written to, as a rule; not who has opted out.
+  if (event.kind === "message" && event.peopleOnly !== undefined) {
+    const { thread, sender, sentAt } = event;
+    await host.accept({
+      kind: "reach",
+      externalId: `reach:${message.id}`,
+      thread,
+      sender,
+      sentAt,
+      reachable: false,
+      reason: "Nothing can be sent to the customer here until they write START: they have opted out.",
+    });
+  }
 }
 
 function notForUs({ accountSid, sender, channel }: Settings, form: Form, message: Incoming): string | undefined {
@@ -90,8 +104,7 @@ async function eventOf(
   return out
     ? {
         ...event,
-        peopleOnly:
-          "The customer has opted out before, and writes all the same. Nothing can be sent to them here until they write START.",
+        peopleOnly: "The customer has opted out before, and writes all the same. The bot does not answer.",
       }
     : event;
 }

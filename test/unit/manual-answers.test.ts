@@ -34,7 +34,7 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["How do I scale to multiple servers?", "How do I scale to several processes or multiple servers?"],
   ["How do I use MySQL?", "How do I use MySQL or MariaDB instead of SQLite?"],
   ["Do I need a database server?", "Do I need a database server, Redis or Docker?"],
-  ["Can I use it with WhatsApp?", "How do I connect WhatsApp?"],
+  ["Can I use it with WhatsApp?", "Can I connect WhatsApp, Telegram, Slack or e-mail?"],
   ["What does confidence mean?", "What does confidence mean?"],
   ["What languages are supported?", "Which languages are supported?"],
   ["How do I delete a customer's data?", "How do I delete a customer's data?"],

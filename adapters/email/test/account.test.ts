@@ -5,9 +5,20 @@ import type { MailBench } from "./support/mail-bench.ts";
 import { openMailBench } from "./support/mail-bench.ts";
 import { letter } from "./support/mail-world.ts";
 
+/** Only where there are skills is it asked who a customer is. */
+const hours = {
+  kind: "business_hours",
+  name: "hours",
+  description: "Opening hours",
+  phrases: ["no phrase of any test"],
+  arguments: [],
+  answer: null,
+  closed: null,
+} as const;
+
 let mail: MailBench;
 beforeAll(async () => {
-  mail = await openMailBench({ bot_mails_per_hour: 5 });
+  mail = await openMailBench({ bot_mails_per_hour: 5 }, { settings: { skills: [hours] } });
   const { store, clock, workspaceId } = mail.bench;
   await createAgent(store, clock, { workspaceId, email: "lee@shop.example", name: "Lee", role: "agent" });
 });
@@ -123,6 +134,34 @@ describe("a mailbox", () => {
     expect(await row("I am really Fay")).toMatchObject({ status: "escalated", customer_verified: 1 });
     expect(await notes("I am really Fay")).toContain("fay@customers.example, which is not proven, is not the address");
     expect(await mail.mailsTo(from)).toHaveLength(1);
+  });
+
+  it("tells skills who a customer is when the sender is verified, and never when they are not", async () => {
+    const from = "gus@customers.example";
+    const widget = await mail.bench.store.read
+      .selectFrom("accounts")
+      .select("id")
+      .where("workspace_id", "=", mail.bench.workspaceId)
+      .where("channel", "=", "widget")
+      .executeTakeFirstOrThrow();
+    await mail.bench.engine.accept(widget.id, {
+      kind: "message",
+      externalId: "gus-on-the-website",
+      thread: "web:gus",
+      sender: { key: "gus", verified: { userId: "user-17" }, proven: { email: from } },
+      sentAt: 0,
+      text: "Signed in",
+    });
+    const userOf = async (id: string, text: string, dmarc: "pass" | "none" | "fail") => {
+      await mail.write({ from, id, text, dmarc });
+      await mail.bench.settle();
+      const asked = mail.bench.asked.find((question) => question.text === text);
+      if (asked === undefined) throw new Error(`nobody has asked "${text}"`);
+      return asked.turn?.user?.id ?? null;
+    };
+    expect(await userOf("<gus-1@x.example>", "Verified: my orders?", "pass")).toBe("user-17");
+    expect(await userOf("<gus-2@x.example>", "Unchecked: my orders?", "none")).toBeNull();
+    expect(await userOf("<gus-3@x.example>", "Forged: my orders?", "fail")).toBeNull();
   });
 
   it("begins a conversation of its own for who only knows a Message-ID", async () => {

@@ -125,6 +125,7 @@ describe("a customer who opts out", () => {
     expect(at.shown(customer)).toEqual(["You asked: How much?"]);
     expect((await at.conversation()).status).toBe("escalated");
     expect(await at.notes()).toContain("has opted out before");
+    expect((await at.conversation()).unreachable).toContain("until they write START");
   });
 
   it("is not opted out again by a delivery of long ago", async () => {
@@ -168,11 +169,14 @@ describe("a customer who opts out", () => {
     const { read } = at.bench.store;
     const record = async () => (await read.selectFrom("account_state").select("value").executeTakeFirstOrThrow()).value;
     expect(JSON.parse(await record())).toMatchObject({ by: "platform" });
+    expect((await at.conversation()).unreachable).toContain("they have opted out, and can come back by writing START");
     at.twilio.optedOut.clear();
     expect(await at.states(await at.reply("Two"))).toEqual(["sent"]);
+    expect((await at.conversation()).unreachable).toBeNull();
     expect(JSON.parse(await record())).toMatchObject({ by: null });
     await at.twilio.report(at.twilio.taken.at(-1)?.sid ?? "", "undelivered", 21_610);
     expect(JSON.parse(await record())).toMatchObject({ by: "platform" });
+    expect((await at.conversation()).unreachable).not.toBeNull();
   });
 });
 

@@ -37,7 +37,7 @@ const host = {
 
 const of = (channel: TwilioChannel) => {
   const settings = messageSettingsOf(channel, account);
-  return { settings, client: createClient(settings), host, optOuts: createOptOuts(host) };
+  return { settings, client: createClient(settings), host, optOuts: createOptOuts(host, settings.channel) };
 };
 const context: SendContext = { thread: "+15552000001", key: "msg_1.0", messageId: "msg_1", signal };
 const part = { text: "Hello", payload: { body: "Hello" } };

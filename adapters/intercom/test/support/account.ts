@@ -129,17 +129,24 @@ export async function openIntercom(open: () => Promise<TestDatabase>, config: ob
     async poll() {
       const from = intercom.calls.length;
       const end = performance.now() + 60_000;
-      // The second look begins when the first is over, unless the program had to begin with it anew.
-      while (!/ss$/.test(looksSince(from))) {
+      const pause = async (): Promise<void> => {
         if (performance.now() > end) throw new Error("Intercom was not asked any more");
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      };
+      const isRenewed = async (): Promise<boolean> => {
+        const [lease] = await bench.store.read.selectFrom("connection_leases").select("lease_until").execute();
+        return lease !== undefined && lease.lease_until > bench.clock.now() + 9_000;
+      };
+      // The second look begins when the first is over, unless the program had to begin with it anew.
+      while (!looksSince(from).endsWith("ss")) {
         await bench.advance(5_000);
         // A clock that goes faster than leases are renewed ends them.
-        await bench.until("the lease is renewed", async () => {
-          const [lease] = await bench.store.read.selectFrom("connection_leases").select("lease_until").execute();
-          return lease !== undefined && lease.lease_until > bench.clock.now() + 9_000;
-        });
+        for (let tries = 1; !(await isRenewed()); tries += 1) {
+          await pause();
+          if (tries % 30 === 0) await bench.advance(1_000);
+        }
         // What was asked is answered over the network.
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await pause();
       }
       await bench.settle();
     },
