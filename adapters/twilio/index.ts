@@ -2,6 +2,7 @@ import type { AdapterModule } from "#channel/contract.ts";
 import { checkAccount } from "./check.ts";
 import { createClient } from "./client.ts";
 import { fetchMedia } from "./files.ts";
+import { fileBytesMaxOf } from "./media.ts";
 import { createOptOuts } from "./opt-outs.ts";
 import { receive } from "./receive.ts";
 import { renderParts, textMax, withButtons } from "./render.ts";
@@ -24,11 +25,18 @@ const adapter: AdapterModule<TwilioConfig> = {
     const optOuts = createOptOuts(host, settings.channel);
     const dependencies = { client, settings, host, optOuts };
     const window = windowOf(settings);
+    const fileBytesMax = fileBytesMaxOf(settings);
     return {
       ...(window === undefined ? {} : { window }),
       // A telephone number or an address of WhatsApp is one customer's.
       isPrivate: () => true,
-      capabilities: { textMax, typing: false, receipts: true, idempotentSend: false },
+      capabilities: {
+        textMax,
+        typing: false,
+        receipts: true,
+        idempotentSend: false,
+        ...(fileBytesMax === undefined ? {} : { fileBytesMax }),
+      },
       inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
       render: (message) => {
         const parts = renderParts(settings.channel, message);

@@ -1,4 +1,4 @@
-import type { OutboundMessage, Part } from "#channel/contract.ts";
+import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
 import type { Run, Style } from "#channel/styled-text.ts";
 import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
 import { isGsm, septets, softened } from "./gsm.ts";
@@ -8,22 +8,30 @@ import type { TwilioChannel } from "./settings.ts";
 export const textMax = 1_600;
 
 /** Ten segments, which carriers put together again; more of them they may cut. */
-const gsmMax = 1_530;
-const ucs2Max = 670;
+export const gsmMax = 1_530;
+export const ucs2Max = 670;
 
 export interface TwilioPart {
   readonly body: string;
   /** It is one line, to which quick-reply buttons belong. */
   readonly buttons?: true;
+  /** A file, whose name the body is. */
+  readonly media?: { readonly id: string; readonly mediaType: string };
 }
 
 export function renderParts(channel: TwilioChannel, message: OutboundMessage): readonly Part[] {
   const { role, authorName, markdown, sources } = message;
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
-  const runs = [...name, ...styledText(markdown, sources)];
-  return channel === "whatsapp" ? whatsappParts(runs) : smsParts(runs);
+  const runs = markdown === "" ? [] : [...name, ...styledText(markdown, sources)];
+  const parts = channel === "whatsapp" ? whatsappParts(runs) : smsParts(runs);
+  return [...parts, ...(message.files ?? []).map(filePart)];
 }
+
+const filePart = ({ id, name, mediaType }: OutboundFile): Part => ({
+  text: name,
+  payload: { body: name, media: { id, mediaType } } satisfies TwilioPart,
+});
 
 const partOf = (text: string, body: string): Part => ({ text, payload: { body } satisfies TwilioPart });
 
@@ -33,6 +41,12 @@ function smsParts(runs: readonly Run[]): readonly Part[] {
   return splitRuns([whole], gsmMax, septets)
     .flatMap((piece) => (isGsm(textOf(piece)) ? [piece] : splitRuns(piece, ucs2Max)))
     .map((piece) => partOf(textOf(piece), textOf(piece)));
+}
+
+/** What these stretches are as a text message. */
+export function textMessage(runs: readonly Run[]): { readonly text: string; readonly isGsm: boolean } {
+  const text = softened(withAddresses(runs));
+  return { text, isGsm: isGsm(text) };
 }
 
 /** Text that shows where its links lead to. */

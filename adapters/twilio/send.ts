@@ -4,6 +4,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import { unlessAborted } from "./client.ts";
 import { codeOf, deliveryError, isOfContent, optedOut, reasonOf } from "./failures.ts";
 import type { OptOuts } from "./opt-outs.ts";
+import { mediaOf } from "./media.ts";
 import { reportAddress } from "./receive.ts";
 import type { TwilioPart } from "./render.ts";
 import type { Settings } from "./settings.ts";
@@ -24,13 +25,16 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   const payload = part.payload as TwilioPart;
   const before = await optOuts.of(thread);
   if (before === "customer") throw new DeliveryError("rejected", reasonOf(optedOut, ""));
-  const content = await contentOf(settings, host, thread, payload);
+  const media = mediaOf(settings, payload, context);
+  const content = await contentOf(settings, host, thread, media === undefined ? payload : { body: media.asText });
+  // A template carries no file of ours: there the address has to do.
+  const isWhole = media?.url !== undefined && !("contentSid" in content);
   const create = (what: Content) =>
     unlessAborted(
       client.messages.create({
         to: addressOf(settings.channel, thread),
         ...senderOf(settings),
-        ...what,
+        ...(isWhole ? { body: payload.body, mediaUrl: [media.url] } : what),
         statusCallback: reportAddress(host.webhookUrl, key),
       }),
       signal,
@@ -56,7 +60,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   return { externalId: sid, state: "sent" };
 }
 
-function senderOf({ sender, channel }: Settings) {
+export function senderOf({ sender, channel }: Pick<Settings, "sender" | "channel">) {
   return sender.kind === "service" ? { messagingServiceSid: sender.sid } : { from: addressOf(channel, sender.number) };
 }
 
@@ -71,11 +75,16 @@ const listedMax = 200;
  * is none of those we know, is the one.
  */
 export async function findPart(
-  { client, settings, host }: SendDependencies,
-  { thread, signal }: SendContext,
+  {
+    client,
+    settings,
+    host,
+  }: Pick<SendDependencies, "client" | "settings"> & { readonly host: Pick<ChannelHost, "clock"> },
+  { thread, signal }: Pick<SendContext, "thread" | "signal">,
   { part, startedAt, otherExternalIds }: Attempt,
 ): Promise<Receipt | null> {
-  const text = bare((part.payload as TwilioPart).body);
+  const { body, media } = part.payload as TwilioPart;
+  const text = bare(body);
   const { sender, channel } = settings;
   let messages: Awaited<ReturnType<Twilio["messages"]["list"]>>;
   try {
@@ -99,6 +108,8 @@ export async function findPart(
         !otherExternalIds.includes(message.sid) &&
         message.dateCreated.getTime() >= startedAt - skewMs &&
         (bare(message.body) === text ||
+          // Where a file could not go along its address stands behind its name.
+          (media !== undefined && bare(message.body).startsWith(`${text} `)) ||
           // A template holds the text among its own.
           ((settings.template !== undefined || settings.quickReply !== undefined) &&
             bare(message.body).includes(text))),

@@ -49,6 +49,12 @@ export const config = Type.Object(
           "Its variables by name, as in `template_variables`; {text} is the last line of the answer. Default: variable 1.",
       }),
     ),
+    mms: Type.Optional(
+      Type.Boolean({
+        description:
+          "SMS only: whether files go within a message, which carriers of the United States and Canada take. Default: where `from` is such a number; else they go as a link.",
+      }),
+    ),
     base_url: Type.Optional(
       Type.String({
         pattern: "^https?://[^\\s]*[^/\\s]$",
@@ -78,6 +84,8 @@ export interface Settings {
   readonly template: Template | undefined;
   /** Has buttons, and is taken while free text is. */
   readonly quickReply: Template | undefined;
+  /** Files go within a text message. */
+  readonly mms: boolean;
   readonly baseUrl: string | undefined;
 }
 
@@ -87,6 +95,7 @@ export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Setting
   if ((from === undefined) === (service === undefined)) {
     throw new Error("set either `from`, the number that customers write to, or `messaging_service_sid`");
   }
+  if (channel !== "sms" && given.mms !== undefined) throw new Error("`mms` is for accounts of the channel sms");
   const template = templateOf(channel, "template", given.template_sid, given.template_variables);
   const quickReply = templateOf(channel, "quick_reply", given.quick_reply_sid, given.quick_reply_variables);
   return {
@@ -96,6 +105,8 @@ export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Setting
     sender: from === undefined ? { kind: "service", sid: service ?? "" } : { kind: "number", number: from },
     template,
     quickReply,
+    // Whether other numbers can send them Twilio does not tell.
+    mms: given.mms ?? /^\+1[0-9]{10}$/.test(from ?? ""),
     baseUrl: given.base_url,
   };
 }

@@ -1,6 +1,25 @@
 /** Types that a browser shows as a picture and never runs. Bytes are of one of them only when they say so themselves. */
 export const previewTypes: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
+/**
+ * Types that are told as they are when a file is saved from its address: platforms that fetch it there go by the type, and
+ * no browser runs them. Of all others the bytes are just bytes.
+ */
+export const savedTypes: ReadonlySet<string> = new Set([
+  ...previewTypes,
+  "application/pdf",
+  "audio/amr",
+  "audio/mp4",
+  "audio/mpeg",
+  "audio/ogg",
+  "video/3gpp",
+  "video/mp4",
+  "text/vcard",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+]);
+
 /** The most that a message can bring with it. */
 export const filesPerMessage = 20;
 

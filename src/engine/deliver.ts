@@ -170,6 +170,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     messageId: delivery.message_id,
     signal,
     file: (id) => bytesOf(dependencies, delivery.message_id, id),
+    fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
 

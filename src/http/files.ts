@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import type { FastifyReply } from "fastify";
-import { previewTypes } from "#domain/files.ts";
+import { savedTypes } from "#domain/files.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import type { App } from "./server.ts";
 
@@ -50,7 +50,7 @@ export async function sendFile(reply: FastifyReply, files: Bytes, file: ServedFi
     if (error instanceof Error && error.name === "FileGone") return sendGone(reply, false);
     throw error;
   }
-  const type = previewTypes.has(file.media_type) ? file.media_type : "application/octet-stream";
+  const type = savedTypes.has(file.media_type) ? file.media_type : "application/octet-stream";
   void reply
     .header("content-type", type)
     .header("content-disposition", contentDisposition(file.name))

@@ -298,6 +298,7 @@ export const rules: readonly Rule[] = [
     async check({ bench, platform, newCustomer, newMessage }) {
       const bytes = randomBytes(200_000);
       const file = { name: "Prüfbericht 1.dat", mediaType: "application/octet-stream", bytes };
+      const name = platform.fileName?.(file, 0) ?? file.name;
       const message = { ...newMessage(newCustomer(), "Here is the report"), files: [file] };
       expect(await platform.deliver(message)).toBe(true);
       await bench.settle();
@@ -310,7 +311,7 @@ export const rules: readonly Rule[] = [
         .where("conversation_id", "=", conversationId)
         .execute();
       expect(rows).toEqual([
-        { name: file.name, state: "stored", reason: null, sha256: hash("sha256", bytes), bytes: bytes.length },
+        { name, state: "stored", reason: null, sha256: hash("sha256", bytes), bytes: bytes.length },
       ]);
       await shows(bench, platform, message.customer, [answerTo(message)]);
     },

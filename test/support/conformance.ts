@@ -79,6 +79,8 @@ export interface FakePlatform {
   shown(customer: string): Promise<readonly string[]>;
   /** The files that the program has brought to this customer, oldest first. Not where a channel carries none. */
   received?(customer: string): Promise<readonly SentFile[]>;
+  /** What a customer's file is called in the end where the platform tells no names: the n-th of its message, from 0. */
+  fileName?(file: SentFile, at: number): string;
   misbehave(how: Misbehaviour): void;
   /** Breaks what connects this customer, or the platform, with the program. */
   away(customer: string): Promise<void>;

@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
-import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
+import type { ConformanceTarget, CustomerMessage, FakePlatform, SentFile } from "../../../test/support/conformance.ts";
 import { startFakeTwilio } from "./support/fake-twilio.ts";
 
-const cannot: ConformanceTarget["cannot"] = {
-  "files-in":
-    "Twilio tells no names of files, which the rule asks for; that they come byte for byte and once stands in sms.test.ts",
-};
+const cannot: ConformanceTarget["cannot"] = {};
 
 const target: ConformanceTarget = { channel: "sms", cannot, start: () => start("") };
 export default target;
@@ -27,8 +24,22 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
     return known;
   };
   const sidOf = (id: string): string => `SM${createHash("md5").update(id).digest("hex")}`;
-  const formOf = ({ customer, id, text }: CustomerMessage) =>
-    twilio.messageForm({ from: addressOf(customer), to: prefix + own, body: text, sid: sidOf(id) });
+  const kept = new Map<SentFile, string>();
+  const addressOfFile = (file: SentFile): string => {
+    const known = kept.get(file) ?? twilio.keep(file.bytes, file.mediaType);
+    kept.set(file, known);
+    return known;
+  };
+  const formOf = ({ customer, id, text, files = [] }: CustomerMessage) => ({
+    ...twilio.messageForm({ from: addressOf(customer), to: prefix + own, body: text, sid: sidOf(id) }),
+    NumMedia: String(files.length),
+    ...Object.fromEntries(
+      files.flatMap((file, at) => [
+        [`MediaUrl${at}`, addressOfFile(file)],
+        [`MediaContentType${at}`, file.mediaType],
+      ]),
+    ),
+  });
   const isTaken = async (answer: Promise<Response>): Promise<boolean> => {
     const response = await answer;
     await response.text();
@@ -56,6 +67,9 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
       messagesTo(customer)
         // The agent's name stands above what the agent wrote.
         .map(({ body }) => body.replace(/^\*?Anna[^\n]*:\*?\n/, "")),
+    received: async (customer) => messagesTo(customer).flatMap(({ media }) => media),
+    // Twilio tells of none.
+    fileName: (_file, at) => `file-${at + 1}`,
     misbehave(how) {
       switch (how) {
         case "refuse":
