@@ -71,12 +71,16 @@ export interface FakePlatform {
   connected?(): boolean;
   /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
   deliver(message: CustomerMessage): Promise<boolean>;
+  /** The customer writes though nothing reaches the program: it comes by itself later. Not where it is delivered again. */
+  write?(message: CustomerMessage): Promise<void>;
   /** Delivers what somebody else made up; true when it was taken. */
   forge(message: CustomerMessage): Promise<boolean>;
   /** Delivers what the program itself has sent to this customer, where a platform does that. */
   echo(customer: string): Promise<void>;
   /** What the program has shown this customer, oldest first, as plain text; a text shown twice is there twice. */
   shown(customer: string): Promise<readonly string[]>;
+  /** The titles of the sources of the last message, where they are shown beside its text and not in it. */
+  sources?(customer: string): Promise<readonly string[]>;
   /** The files that the program has brought to this customer, oldest first. Not where a channel carries none. */
   received?(customer: string): Promise<readonly SentFile[]>;
   misbehave(how: Misbehaviour): void;
@@ -96,6 +100,8 @@ export interface Program {
   tick(): Promise<void>;
   /** Whether an event with this id is stored; for platforms that are never told so. */
   stored(externalId: string): Promise<boolean>;
+  /** A key of the API, for customers whose channel that is. */
+  readonly key?: string;
   /** Where webhooks of this account go to. */
   readonly webhookUrl: string;
   /** The program's clock, which platforms that sign with the time have to go by. */
