@@ -14,6 +14,10 @@ afterEach(async () => {
   await bench.close();
 });
 
+/** The client's own pause before it tries again, which no clock of ours moves. */
+const clientTriesAgainMs = 500;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 const account = (config: object = {}) => ({
   channel: "discord" as const,
   load: loadAdapter,
@@ -82,6 +86,15 @@ describe("a bot with private messages only", () => {
     await isStored("I am new here");
     expect((await stored()).toSorted()).toEqual(["I am new here", "one", "two"]);
     expect(discord.sessions()).toBe(1);
+  });
+
+  it("connects no more when it was ended while it was looking for Discord", async () => {
+    await discord.goAway();
+    await pause(clientTriesAgainMs / 4);
+    await bench.app.close();
+    await discord.comeBack();
+    await pause(clientTriesAgainMs * 2);
+    expect(discord.connected()).toBe(false);
   });
 
   it("reads the history of its conversations when Discord has forgotten the session", async () => {
