@@ -18,6 +18,8 @@ export interface AllChannels {
   readonly key: string;
   /** Waits for what happens by itself, and lets time pass meanwhile; false when it does not happen. */
   comes(reached: () => Promise<boolean> | boolean, patienceMs?: number): Promise<boolean>;
+  /** Lets time pass until this has ended: what it waits for may need time, such as another try to connect. */
+  meanwhile<T>(work: Promise<T>): Promise<T>;
   /** Waits until nothing is left to do for customers and agents. */
   settle(): Promise<void>;
   /** Lets time pass in steps, between which the network has its turn. */
@@ -26,12 +28,13 @@ export interface AllChannels {
 }
 
 const patience = 30_000;
-const stepMs = 250;
+const busyStepMs = 100;
+const stepMs = 3_000;
 const workKinds = ["think", "send", "amend", "desk", "desk-event", "desk-notice"];
 
 export async function openAllChannels(open: () => Promise<TestDatabase>): Promise<AllChannels> {
   const [desk, lines] = await Promise.all([openDeskWorld(), startLines()]);
-  const app = await startApp(open, { file: readConfigFile("test.yaml", fileWith(desk, lines), {}) });
+  const app = await startApp(open, { file: readConfigFile("test.yaml", fileWith(desk, lines, "Shop"), {}) });
   const { store, clock } = app;
   const accounts = await store.read
     .selectFrom("accounts")
@@ -65,10 +68,25 @@ export async function openAllChannels(open: () => Promise<TestDatabase>): Promis
   async function comes(reached: () => Promise<boolean> | boolean, patienceMs = patience): Promise<boolean> {
     for (const end = performance.now() + patienceMs; !(await reached());) {
       if (performance.now() > end) return false;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      clock.advance(stepMs);
+      await goOn();
     }
     return true;
+  }
+  async function goOn(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    clock.advance((await isBusy()) ? busyStepMs : stepMs);
+  }
+  async function meanwhile<T>(work: Promise<T>): Promise<T> {
+    let ended = false;
+    const end = (): void => void (ended = true);
+    work.then(end, end);
+    while (!ended) await goOn();
+    return work;
+  }
+  /** What is due now has begun, or will at once: leases should not end under it. */
+  async function isBusy(): Promise<boolean> {
+    const due = store.read.selectFrom("outbox").select("id").where("dead_at", "is", null);
+    return (await due.where("due_at", "<=", clock.now()).limit(1).execute()).length > 0;
   }
   async function pass(ms: number, step: number): Promise<void> {
     for (let left = ms; left > 0; left -= step) {
@@ -99,7 +117,7 @@ export async function openAllChannels(open: () => Promise<TestDatabase>): Promis
       key,
       webhookUrl: `${url}/channels/${channel}/${accountId}`,
       now,
-      tick: () => pass(6_000, 1_000),
+      tick: () => pass(6_000, stepMs),
       async stored(externalId) {
         const events = store.read.selectFrom("inbound_events").select("id").where("account_id", "=", accountId);
         return (await events.where("external_id", "=", externalId).execute()).length > 0;
@@ -125,6 +143,7 @@ export async function openAllChannels(open: () => Promise<TestDatabase>): Promis
     workspaceId,
     key,
     comes,
+    meanwhile,
     async settle() {
       if (!(await comes(isIdle))) throw new Error("there is still something to do");
     },

@@ -54,6 +54,8 @@ export type Misbehaviour =
   | "limit"
   /** Takes one message, shows it, and breaks the connection before it answers. */
   | "hang_up_after_commit"
+  /** Breaks the connection when it is asked for one message, and does not take it. */
+  | "hang_up"
   /** Cannot be reached for one call. */
   | "unreachable";
 
@@ -81,6 +83,8 @@ export interface FakePlatform {
   shown(customer: string): Promise<readonly string[]>;
   /** The titles of the sources of the last message, where they are shown beside its text and not in it. */
   sources?(customer: string): Promise<readonly string[]>;
+  /** The same where several copies of a message are shown once: every one that was taken. */
+  transmitted?(customer: string): Promise<readonly string[]>;
   /** The files that the program has brought to this customer, oldest first. Not where a channel carries none. */
   received?(customer: string): Promise<readonly SentFile[]>;
   misbehave(how: Misbehaviour): void;

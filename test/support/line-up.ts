@@ -60,13 +60,14 @@ interface FileShape {
 }
 
 /** A configuration file with an account for each of these channels, and the desk's own. JSON is YAML. */
-export function fileWith(desk: Pick<DeskWorld, "yaml">, lines: readonly Line[]): string {
+export function fileWith(desk: Pick<DeskWorld, "yaml">, lines: readonly Line[], name: string): string {
   const { workspaces } = parse(desk.yaml) as FileShape;
   const accounts = lines
     .filter(({ channel }) => !builtin.has(channel))
     .map(({ channel, account, platform }) => ({ name: account, channel, ...platform.config }));
   const [first, ...others] = workspaces.map((workspace) => ({
     ...workspace,
+    name,
     plan: "enterprise",
     channels: [...workspace.channels.filter(({ name }) => name === "slack"), ...accounts],
   }));
@@ -81,6 +82,7 @@ export const openLimits = {
   messages_per_minute_address: 1_000_000,
 };
 
+/** What the bot answers from, for questions about shipping and the warranty. */
 export const handbook = `# Handbook of the Harbour Lamp Shop
 
 ## Returns

@@ -4,21 +4,22 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)].join("\n");
 }
 
-/** The rows of the table with this head in a page of the documentation, by the first cell; undefined: there is none. */
-export function tableIn(page: string, head: readonly string[]): ReadonlyMap<string, readonly string[]> | undefined {
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The table of a page whose first column has this name; undefined: there is none. */
+export function tableIn(page: string, first: string): Table | undefined {
   const lines = page.split("\n");
   const cells = (line: string): readonly string[] =>
     line
       .split("|")
       .slice(1, -1)
       .map((cell) => cell.trim());
-  const at = lines.findIndex((line) => line.startsWith("|") && cells(line).join("|") === head.join("|"));
+  const at = lines.findIndex((line) => line.startsWith("|") && cells(line)[0] === first);
   if (at < 0) return undefined;
-  const rows: [string, readonly string[]][] = [];
-  for (const line of lines.slice(at + 2)) {
-    if (!line.startsWith("|")) break;
-    const row = cells(line);
-    rows.push([row[0] ?? "", row]);
-  }
-  return new Map(rows);
+  const length = lines.slice(at).findIndex((line) => !line.startsWith("|"));
+  const [head = "", , ...rows] = lines.slice(at, length < 0 ? undefined : at + length);
+  return { head: cells(head), rows: rows.map(cells) };
 }

@@ -32,6 +32,8 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
   const customers = new Map<string, Customer>();
   const tokens = new Set<string>();
   const opening = new Map<string, Promise<boolean>>();
+  /** Customers who have left the page. */
+  const gone = new Set<string>();
   let socketUrl = "";
   const uploads = new Map<string, string[]>();
   let programUrl = "";
@@ -96,13 +98,18 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
     });
   }
 
-  async function deliver({ customer: name, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+  /** A socket that was lost meanwhile is opened again, as a browser does. */
+  async function present(name: string): Promise<void> {
     const customer = customerOf(name);
-    // A socket that was lost meanwhile is opened again, as a browser does.
     const lost = customer.socket !== undefined && customer.socket.readyState > WebSocket.OPEN;
     const opened = (lost ? undefined : opening.get(name)) ?? open(customer);
     opening.set(name, opened);
     await opened;
+  }
+
+  async function deliver({ customer: name, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+    const customer = customerOf(name);
+    await present(name);
     const clientId = id.padStart(16, "0");
     const answers = (frames: readonly ServerFrame[]) =>
       frames.filter((frame) => (frame.kind === "ack" || frame.kind === "nack") && frame.clientId === clientId);
@@ -155,6 +162,8 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
     },
     echo: () => Promise.reject(new Error("browsers do not echo")),
     async shown(name) {
+      // A program that is down is tried again later.
+      if (opening.has(name) && !gone.has(name)) await present(name).catch(() => undefined);
       return customerOf(name).frames.flatMap((frame) =>
         frame.kind === "message" && frame.role !== "user" ? [textOf(frame.content)] : [],
       );
@@ -181,12 +190,14 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
     async away(name) {
       const { socket } = customerOf(name);
       if (socket === undefined) return;
+      gone.add(name);
       const closed = new Promise((resolve) => socket.once("close", resolve));
       socket.terminate();
       await closed;
     },
     async back(name) {
-      await open(customerOf(name));
+      gone.delete(name);
+      await present(name);
     },
     async close() {
       for (const { socket } of customers.values()) socket?.terminate();
