@@ -36,6 +36,8 @@ const connectingMs = 3_000;
 export async function runGateway(dependencies: GatewayDependencies, signal: AbortSignal): Promise<void> {
   const { host, calls, token, guilds, rest, gatewayUrl } = dependencies;
   const sessions = await createSessions(host);
+  // Whoever was stopped in the meantime is not told so any more.
+  if (signal.aborted) return;
   const turns = createTurns(host.clock);
   const ended = Promise.withResolvers<void>();
   const parents = new Map<string, string | null>();

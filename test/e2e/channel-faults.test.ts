@@ -10,11 +10,12 @@ import type { Tally } from "../support/tally.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
 /** Messages in each direction, on each channel, under each fault. */
-const count = 5;
+const count = 3;
 const numbers = Array.from({ length: count }, (_, i) => i + 1);
 const hourMs = 3_600_000;
-const stormCalls = 6;
-const patienceMs = 30_000;
+const stormCalls = 4;
+const patienceMs = 60_000;
+const backoffMaxMs = 15 * 60_000;
 const authorEmail = "mia@shop.example";
 const mia: Actor = { type: "agent", id: authorEmail, name: "Mia" };
 
@@ -139,6 +140,8 @@ eachDatabase("Faults on all channels", (open) => {
         }
         await all.pass(hourMs, 60_000);
         await each(courses, ({ line, customer }) => line.platform.back(customer));
+        // After so many tries the next one is a while away.
+        await all.pass(backoffMaxMs, 5_000);
         for (const number of numbers) await each(courses, (course) => deliver(course, number));
       },
     },
@@ -181,7 +184,7 @@ eachDatabase("Faults on all channels", (open) => {
         });
         await all.settle();
         await each(courses, async (course) => {
-          for (const number of numbers) await deliver(course, number);
+          await Promise.all(numbers.map((number) => deliver(course, number)));
           const { target, platform } = course.line;
           if (target.cannot["own-echo"] === undefined) await platform.echo(course.customer);
         });
@@ -189,13 +192,13 @@ eachDatabase("Faults on all channels", (open) => {
     },
     {
       name: "reordering",
-      sentence: "of each two messages, the second is delivered first",
+      sentence: "the second message is delivered before the first",
       not: ordered,
       async run(courses) {
         await each(courses, async (course) => {
-          for (const number of [2, 1, 4, 3, 5]) {
+          for (const [at, number] of [2, 1, 3].entries()) {
             await deliver(course, number);
-            await reply(course, [2, 1, 4, 3, 5].indexOf(number) + 1);
+            await reply(course, at + 1);
           }
         });
       },
@@ -205,7 +208,7 @@ eachDatabase("Faults on all channels", (open) => {
   describe("messages lost, doubled and out of order", () => {
     const found = new Map<string, { readonly inbound: Tally; readonly outbound: Tally }>();
     for (const [at, { name, sentence, not, run }] of faults.entries()) {
-      it(`${name}: ${sentence}`, { timeout: 120_000 }, async () => {
+      it(`${name}: ${sentence}`, { timeout: 180_000 }, async () => {
         const lines = all.lines.filter(({ channel }) => !not.has(channel));
         const courses = await Promise.all(lines.map((line) => begin(line, `customer${at + 1}`)));
         await all.settle();

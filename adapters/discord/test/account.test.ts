@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ChannelHost } from "#channel/contract.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
@@ -95,6 +96,24 @@ describe("a bot with private messages only", () => {
     await discord.comeBack();
     await pause(clientTriesAgainMs * 2);
     expect(discord.connected()).toBe(false);
+  });
+
+  it("does not connect when it is ended before it has begun", async () => {
+    const end = new AbortController();
+    const module = await loadAdapter("discord");
+    const made = { id: "a", workspaceId: bench.workspaceId, channel: "discord" as const, name: "discord" };
+    const recall = async (): Promise<null> => {
+      // The database has taken its time.
+      end.abort();
+      return null;
+    };
+    const host = { clock: bench.clock, recall, remember: async () => undefined } as unknown as ChannelHost;
+    const adapter = module?.create({ ...made, config: account().config }, host);
+    if (adapter?.inbound.kind !== "connection") throw new Error("Discord is a connection");
+    const before = discord.sessions();
+    await adapter.inbound.run(end.signal);
+    expect(discord.sessions()).toBe(before);
+    await adapter.close();
   });
 
   it("reads the history of its conversations when Discord has forgotten the session", async () => {
