@@ -58,12 +58,13 @@ async function build(set: QuestionSet, name: string, folder: string, repair: boo
     ids.set(doc.id, id);
     progress(`${name}: ${number} of ${set.docs.length} documents`);
   }
+  await index.prepare(workspaceId, new AbortController().signal);
   const { chunkCount } = await index.search({ workspaceId, terms: [], audience: [], limit: 1 });
   const asIs: KnowledgeIndex = repair
     ? index
     : {
+        ...index,
         search: ({ misspelt: _, ...request }) => index.search(request),
-        close: () => index.close(),
       };
   return {
     index: asIs,

@@ -150,11 +150,27 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     count: (outcome: string) => measures.webhook(outcome),
   };
 
+  const keeper = core.keepReady();
+  opened.push(() => keeper.close());
+  /** What has been read, crawled or given vectors is taken in at once; what other processes do is seen a little later. */
+  const thenLook =
+    (run: Handler["run"]): Handler["run"] =>
+    async (...given) => {
+      try {
+        await run(...given);
+      } finally {
+        keeper.look();
+      }
+    };
+
   const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
     think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
     // More than two hours: a platform that is away for one of them loses no message.
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
+    // In the lane of the messages, so that a reply goes before the end of its conversation.
+    "stand-there": { batch: false, attemptsMax: 24, run: engine.work.standThere, abandoned: engine.work.abandonThere },
+    "note-there": { batch: false, attemptsMax: 24, run: engine.work.noteThere, abandoned: engine.work.abandonThere },
     amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
     // platform lets through is shared by all of them, and customers must not wait for it.
@@ -168,6 +184,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
     "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
     speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
+    redirect: {
+      batch: false,
+      attemptsMax: 12,
+      run: engine.work.redirect,
+      abandoned: (tx, row, _reason, now) => engine.work.abandonRedirect(tx, row, now),
+    },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.
@@ -216,7 +238,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
             // However long the server is away: passages are found by their words meanwhile.
             attemptsMax: Number.POSITIVE_INFINITY,
             lanesMax: 2,
-            run: (rows, signal) => vectors.work(rows, signal),
+            run: thenLook((rows, signal) => vectors.work(rows, signal)),
           } satisfies Handler,
         }),
     relink: { batch: true, attemptsMax: 20, lanesMax: 2, run: upkeep.relink },
@@ -230,10 +252,16 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       attemptsMax: 5,
       // Each may have a thread and hundreds of megabytes, and customers must not wait for it.
       lanesMax: 2,
-      run: documents.work.ingest,
+      run: thenLook(documents.work.ingest),
       abandoned: documents.abandoned,
     },
-    crawl: { batch: false, attemptsMax: 5, lanesMax: 4, run: documents.work.crawl, abandoned: documents.abandoned },
+    crawl: {
+      batch: false,
+      attemptsMax: 5,
+      lanesMax: 4,
+      run: thenLook(documents.work.crawl),
+      abandoned: documents.abandoned,
+    },
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
   let worker: Worker | undefined;
@@ -325,7 +353,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
     const served = server.close();
     // At the same time: one after the other they could take longer than there is.
-    await Promise.all([connections?.close(), worker?.close(6_000), tidying?.close()]);
+    await Promise.all([connections?.close(), worker?.close(6_000), tidying?.close(), keeper.close()]);
     await channels.close();
     await served;
     await process.close();

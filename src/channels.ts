@@ -39,6 +39,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   telegram: "telegram",
   discord: "discord",
   email: "email",
+  intercom: "intercom",
   sms: "twilio",
   whatsapp: "twilio",
 };
@@ -235,6 +236,8 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context, attempt);
     },
     fileBytesMax: (account) => adapter(account).capabilities.fileBytesMax ?? 0,
+    window: (account) => adapter(account).window,
+    isPrivate: (account, thread) => adapter(account).isPrivate?.(thread) ?? false,
     fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
     loaded: (account) => ready.has(account.id),
@@ -279,6 +282,12 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     },
     async remove(account, externalId, context) {
       await adapter(account).remove?.(externalId, context);
+    },
+    async setState(account, state, context) {
+      await adapter(account).setState?.(state, context);
+    },
+    async addNote(account, note, context) {
+      await adapter(account).addNote?.(note, context);
     },
     desk: (account) => ready.get(account.id)?.adapter.desk,
     named: (workspaceId, name) =>
@@ -333,6 +342,7 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
   const { store, clock, log, fanout, secrets, workspaces } = dependencies;
   const topic = (thread: string) => threadTopic(account.id, thread);
   const windows = createWindows(clock);
+  const records = createAccountRecords(store, account, clock);
   const purpose = `account:${account.id}`;
   const threadFile = ({ id, name, media_type: mediaType, bytes, state }: AttachmentRow): ThreadFile => ({
     id,
@@ -452,6 +462,11 @@ function createHost(dependencies: ChannelDependencies, account: Account): Channe
     seal: (value) => secrets.sign(purpose, value),
     unseal: (token) => secrets.verify(purpose, token),
     allow: windows.take,
-    ...createAccountRecords(store, account, clock),
+    ...records,
+    rememberSecret: (key, value) => records.remember(`secret ${key}`, secrets.seal(value)),
+    async recallSecret(key) {
+      const sealed = await records.recall(`secret ${key}`);
+      return sealed === null ? null : secrets.open(sealed);
+    },
   };
 }

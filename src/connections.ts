@@ -7,10 +7,10 @@ import type { ChannelRegistry, Opened } from "./channels.ts";
 /** What has to run for this account; undefined where the platform comes to us unasked. */
 function runOf({ inbound }: ChannelAdapter): ((signal: AbortSignal) => Promise<void>) | undefined {
   if (inbound.kind === "connection") return (signal) => inbound.run(signal);
-  if (inbound.kind !== "webhook" || inbound.register === undefined) return undefined;
-  const { register } = inbound;
+  if (inbound.kind !== "webhook" || (inbound.register ?? inbound.run) === undefined) return undefined;
   return async (signal) => {
-    await register.call(inbound, signal);
+    await inbound.register?.(signal);
+    if (inbound.run !== undefined) return inbound.run(signal);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   };
 }

@@ -18,6 +18,8 @@ import type { Documents } from "#knowledge/documents.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
 import { createHybridIndex } from "#knowledge/hybrid-index.ts";
+import type { Keeper } from "#knowledge/keep-ready.ts";
+import { keptIndex, keptVectors, openKeeper } from "#knowledge/keep-ready.ts";
 import type { Vectors } from "#knowledge/vectors.ts";
 import { createVectors } from "#knowledge/vectors.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
@@ -76,6 +78,8 @@ export interface Core {
   readonly people: People;
   /** The bytes of files that customers and agents send. */
   readonly files: OpenFiles;
+  /** Brings what answers are found with up to date, from now on and by itself; for a process that answers. */
+  keepReady(): Keeper;
   /** Drops what the search index holds of a deleted workspace. */
   dropKnowledge(workspaceId: string): Promise<void>;
   close(): Promise<void>;
@@ -179,6 +183,15 @@ export async function openCore(
     knowledge,
     people: createPeople({ store, clock, search, files }),
     files,
+    keepReady: () =>
+      openKeeper({
+        kept: [
+          keptIndex(store.read, (workspaceId, signal) => byWords.prepare(workspaceId, signal)),
+          ...(vectors === undefined ? [] : [keptVectors(store.read, (workspaceId) => vectors.prepare(workspaceId))]),
+        ],
+        clock,
+        log,
+      }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
       await guardedFetch.close();

@@ -2,11 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CloseCodes, WebSocketManager, WebSocketShardEvents } from "@discordjs/ws";
 import type { SessionInfo } from "@discordjs/ws";
 import type { REST } from "discord.js";
-import { GatewayIntentBits, Routes } from "discord.js";
+import { GatewayIntentBits, InteractionResponseType, Routes } from "discord.js";
 import type { ChannelHost } from "#channel/contract.ts";
-import { codeOf, describe, noAccess, unknownChannel } from "./failures.ts";
+import { codeOf, deliveryError, describe, noAccess, unknownChannel } from "./failures.ts";
 import type { Intake, Packet } from "./intake.ts";
 import { createIntake, messageIdOf } from "./intake.ts";
+import type { DiscordPress } from "./packets.ts";
 import type { Calls } from "./rest.ts";
 import { createSessions } from "./sessions.ts";
 import { channelOf, parseThread } from "./thread.ts";
@@ -19,6 +20,7 @@ export interface GatewayDependencies {
   readonly token: string;
   readonly guilds: "off" | "threads";
   readonly gatewayUrl: string | undefined;
+  readonly personLabel: string | undefined;
 }
 
 /** Threads in which nobody has written for so long are not looked through after a gap. */
@@ -34,7 +36,7 @@ const connectingMs = 3_000;
  * history of the threads is read. Rejects when Discord does not let us in: the host begins anew after a while.
  */
 export async function runGateway(dependencies: GatewayDependencies, signal: AbortSignal): Promise<void> {
-  const { host, calls, token, guilds, rest, gatewayUrl } = dependencies;
+  const { host, calls, token, guilds, rest, gatewayUrl, personLabel } = dependencies;
   const sessions = await createSessions(host);
   // Whoever was stopped in the meantime is not told so any more.
   if (signal.aborted) return;
@@ -107,7 +109,7 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
     const known = intakes.get(shardId);
     if (known !== undefined) return known;
     botId ??= await ownId(calls, signal);
-    const made = createIntake({ host, guilds, botId, parentOf });
+    const made = createIntake({ host, guilds, botId, parentOf, personLabel, answerPress });
     intakes.set(shardId, made);
     return made;
   }
@@ -143,6 +145,16 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
       // A thread that is gone has nothing more to say.
       if (code !== undefined && (code === unknownChannel || noAccess.has(code))) return [];
       throw error;
+    }
+  }
+
+  async function answerPress({ id, token: pressToken }: DiscordPress): Promise<void> {
+    const body = { type: InteractionResponseType.UpdateMessage, data: { components: [] } };
+    try {
+      await calls.post(Routes.interactionCallback(id, pressToken), body, signal);
+    } catch (error) {
+      // What was pressed is stored; that Discord shows otherwise after three seconds is all that is lost.
+      host.log.debug({ reason: deliveryError(error).message }, "Discord was not told that a button was heard");
     }
   }
 

@@ -1,5 +1,5 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
-import type { DiscordMessage } from "./packets.ts";
+import type { DiscordMessage, DiscordPress } from "./packets.ts";
 import { madeAt } from "./packets.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
@@ -40,6 +40,26 @@ export function messageEvent(message: DiscordMessage, thread: string, botId: str
   };
 }
 
+/** What the button for a person is called. */
+export const personButton = "parley:human";
+
+/** Whoever presses it twice has asked once. Null: nobody can have pressed it. */
+export function pressEvent(press: DiscordPress, thread: string, label: string): MessageEvent | null {
+  const author = press.member?.user ?? press.user;
+  if (author === undefined || author.bot === true) return null;
+  return {
+    kind: "message",
+    externalId: `press:${press.message.id}:${author.id}`,
+    // Of the same counter as messages are: what comes after it is found by it.
+    messageExternalId: press.id,
+    thread,
+    sender: senderOf({ author }),
+    sentAt: madeAt(press.id),
+    text: label,
+    wantsPerson: true,
+  };
+}
+
 export const eventId = (messageId: string): string => `message:${messageId}`;
 
 /** Also delivered when a link's preview is made: then it was not edited, and nothing comes of it. */
@@ -74,7 +94,7 @@ function instantOf(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function senderOf({ author }: DiscordMessage) {
+function senderOf({ author }: Pick<DiscordMessage, "author">) {
   const name = author.global_name ?? author.username ?? "";
   return { key: author.id, ...(name === "" ? {} : { name: name.slice(0, 190) }) };
 }

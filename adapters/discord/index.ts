@@ -27,6 +27,14 @@ const config = Type.Object(
         description: "Another server of the API than https://discord.com/api; without a slash at the end.",
       }),
     ),
+    person_button: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 80,
+        description:
+          "What stands on a button below the bot's answers by which a customer asks for a person. Default: there is no button.",
+      }),
+    ),
     gateway_url: Type.Optional(
       Type.String({ pattern: "^wss?://\\S+$", description: "Another gateway than the one that the API names." }),
     ),
@@ -45,7 +53,10 @@ const discord: AdapterModule<DiscordConfig> = {
     const key = Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString("latin1");
     return { key, name: `the bot ${/^[0-9]+$/.test(key) ? key : "of this token"}`, setting: "token" };
   },
-  create({ config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl } }, host) {
+  create(
+    { config: { token, guilds = "off", base_url: baseUrl, gateway_url: gatewayUrl, person_button: personLabel } },
+    host,
+  ) {
     const rest = createRest(token, baseUrl);
     const calls = createCalls(rest, token);
     return {
@@ -53,9 +64,10 @@ const discord: AdapterModule<DiscordConfig> = {
       capabilities: { textMax, typing: true, receipts: false, idempotentSend: true, fileBytesMax },
       inbound: {
         kind: "connection",
-        run: (signal) => runGateway({ host, calls, rest, token, guilds, gatewayUrl }, signal),
+        run: (signal) => runGateway({ host, calls, rest, token, guilds, gatewayUrl, personLabel }, signal),
       },
-      render: renderParts,
+      render: (message) => renderParts(message, personLabel),
+      isPrivate: (thread) => parseThread(thread).kind === "direct",
       send: (part, context) => sendPart(calls, part, context),
       edit: (part, externalId, { signal }) => editPart(calls, part, externalId, signal),
       remove: (externalId, { signal }) => removePart(calls, externalId, signal),

@@ -1,9 +1,18 @@
 import { Value } from "typebox/value";
 import type { TSchema, Static } from "typebox";
 import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
-import { deleteEvent, editEvent, eventId, mentions, messageEvent, notACustomer } from "./inbound.ts";
-import type { DiscordMessage } from "./packets.ts";
-import { bulkDeleteSchema, byAge, deleteSchema, messageSchema } from "./packets.ts";
+import {
+  deleteEvent,
+  editEvent,
+  eventId,
+  mentions,
+  messageEvent,
+  notACustomer,
+  personButton,
+  pressEvent,
+} from "./inbound.ts";
+import type { DiscordMessage, DiscordPress } from "./packets.ts";
+import { bulkDeleteSchema, byAge, deleteSchema, messageSchema, pressSchema } from "./packets.ts";
 import { threadOf } from "./thread.ts";
 
 /** A packet of the gateway, as it came. */
@@ -25,10 +34,14 @@ export interface IntakeDependencies {
   readonly botId: string;
   /** The channel that a thread hangs on; null for a channel that is no thread. */
   parentOf(channelId: string): Promise<string | null>;
+  /** What stands on the button for a person; undefined: there is none. */
+  readonly personLabel: string | undefined;
+  /** Takes the button away, and lets Discord show that it was heard. Does not reject. */
+  answerPress(press: DiscordPress): Promise<void>;
 }
 
 /** The way of the gateway's packets to the host. */
-export function createIntake({ host, guilds, botId, parentOf }: IntakeDependencies): Intake {
+export function createIntake({ host, guilds, botId, parentOf, personLabel, answerPress }: IntakeDependencies): Intake {
   return {
     async take({ t, d }) {
       switch (t) {
@@ -44,6 +57,8 @@ export function createIntake({ host, guilds, botId, parentOf }: IntakeDependenci
           const gone = read(bulkDeleteSchema, d);
           return gone === undefined ? undefined : deleted(gone.ids, gone);
         }
+        case "INTERACTION_CREATE":
+          return pressed(read(pressSchema, d));
         default:
       }
     },
@@ -82,6 +97,15 @@ export function createIntake({ host, guilds, botId, parentOf }: IntakeDependenci
     const thread = await knownThread(channel_id, guild_id);
     if (thread === null) return;
     for (const id of ids) await accept(deleteEvent(id, thread, host.clock.now()));
+  }
+
+  /** Stored first: Discord is told of it within three seconds or not at all, and only shows what it was told. */
+  async function pressed(press: DiscordPress | undefined): Promise<void> {
+    if (press === undefined || personLabel === undefined || press.data.custom_id !== personButton) return;
+    const thread = await knownThread(press.channel_id, press.guild_id);
+    if (thread === null) return;
+    await accept(pressEvent(press, thread, personLabel));
+    await answerPress(press);
   }
 
   async function accept(event: InboundEvent | null): Promise<void> {

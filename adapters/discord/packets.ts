@@ -48,6 +48,20 @@ export const bulkDeleteSchema = Type.Object({
   guild_id: Type.Optional(snowflake),
 });
 
+/** Somebody has pressed a button of ours: on a server it is a member, and else a user. */
+export const pressSchema = Type.Object({
+  id: snowflake,
+  token: Type.String({ maxLength: 2_000 }),
+  type: Type.Literal(3),
+  channel_id: snowflake,
+  guild_id: Type.Optional(snowflake),
+  user: Type.Optional(user),
+  member: Type.Optional(Type.Object({ user })),
+  message: Type.Object({ id: snowflake }),
+  data: Type.Object({ custom_id: Type.String() }),
+});
+export type DiscordPress = Static<typeof pressSchema>;
+
 /** Beginning of 2015, from which the ids of Discord count milliseconds. */
 const epochMs = 1_420_070_400_000n;
 

@@ -8,13 +8,21 @@ export const textMax = 2_000;
 export const fileBytesMax = 10 * 1_048_576;
 
 export type DiscordPart =
-  | { readonly kind: "text"; readonly content: string }
+  | {
+      readonly kind: "text";
+      readonly content: string;
+      /** What stands on the button below it by which a person is asked for. */
+      readonly personLabel?: string;
+    }
   | { readonly kind: "file"; readonly file: OutboundFile };
 
 /** Marks on a text take room that is known only once it is written out. */
 const attempts = [1_900, 1_500, 1_000, 500];
 
-export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+export function renderParts(
+  { role, authorName, markdown, sources, files = [] }: OutboundMessage,
+  personLabel?: string,
+): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = [...name, ...styledText(markdown, sources)];
@@ -24,7 +32,11 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
   })[0];
   const parts = texts ?? splitRuns(runs, attempts.at(-1) ?? 500).map((piece) => plainPiece(textOf(piece)));
   return [
-    ...parts.map(({ text, content }): Part => ({ text, payload: { kind: "text", content } satisfies DiscordPart })),
+    ...parts.map(({ text, content }, at): Part => {
+      const isLast = at === parts.length - 1;
+      const button = role === "assistant" && isLast && personLabel !== undefined ? { personLabel } : {};
+      return { text, payload: { kind: "text", content, ...button } satisfies DiscordPart };
+    }),
     ...files.map((file): Part => ({ text: file.name, payload: { kind: "file", file } satisfies DiscordPart })),
   ];
 }

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { DiscordAPIError, MessageFlags, REST, Routes } from "discord.js";
+import { ButtonStyle, ComponentType, DiscordAPIError, MessageFlags, REST, Routes } from "discord.js";
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { OutboundFile, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import { codeOf, deliveryError, noAccess, unknownChannel } from "./failures.ts";
+import { personButton } from "./inbound.ts";
 import type { DiscordPart } from "./render.ts";
 import { fileBytesMax } from "./render.ts";
 import type { DiscordThread } from "./thread.ts";
@@ -67,6 +68,7 @@ export async function sendPart(calls: Calls, part: Part, context: SendContext): 
     const files = payload.kind === "file" ? [await readFile(payload.file, context)] : undefined;
     const body = {
       ...(payload.kind === "text" ? { content: payload.content } : {}),
+      ...(payload.kind === "text" && payload.personLabel !== undefined ? buttonsOf(payload.personLabel) : {}),
       // Discord takes a message with the same mark for the same, for some minutes.
       nonce: createHash("sha256").update(context.key).digest("base64url").slice(0, 25),
       enforce_nonce: true,
@@ -78,6 +80,15 @@ export async function sendPart(calls: Calls, part: Part, context: SendContext): 
     throw deliveryError(error);
   }
 }
+
+const buttonsOf = (label: string) => ({
+  components: [
+    {
+      type: ComponentType.ActionRow,
+      components: [{ type: ComponentType.Button, style: ButtonStyle.Secondary, label, custom_id: personButton }],
+    },
+  ],
+});
 
 async function post(
   calls: Calls,

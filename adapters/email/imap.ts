@@ -44,11 +44,15 @@ export async function openImap(config: EmailConfig, credentials: Credentials, si
     return client;
   } catch (error) {
     client.close();
+    if (credentials.kind === "token" && isRefused(error)) credentials.refused();
     throw imapError(error, config);
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }
 }
+
+const isRefused = (error: unknown): boolean =>
+  (error as { readonly authenticationFailed?: unknown } | null)?.authenticationFailed === true;
 
 /** Says goodbye, and does not wait long for an answer. */
 export async function closeImap(client: ImapFlow): Promise<void> {
@@ -70,6 +74,11 @@ export function imapError(error: unknown, config: EmailConfig): Error {
     readonly code?: unknown;
   };
   const where = `the IMAP server ${config.imap_host}`;
+  if (authenticationFailed === true && config.oauth_token_url !== undefined) {
+    return new Error(
+      `${where} does not let the access token in: check that oauth_refresh_token is of the mailbox ${config.user ?? config.address}, that oauth_scope is for IMAP, and that IMAP is allowed for the mailbox; an application that signs in as itself needs access to the mailbox too`,
+    );
+  }
   if (authenticationFailed === true) {
     return new Error(
       `${where} does not let ${config.user ?? config.address} in: check user and password; many providers want an app password, or OAuth`,

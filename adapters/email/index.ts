@@ -19,12 +19,26 @@ const email: AdapterModule<EmailConfig> = {
   channels: ["email"],
   config: configSchema,
   secrets: [...secretNames],
+  identity({ address, user = address, imap_host: host, folder = "INBOX" }) {
+    // The folder is what is read: two accounts on it would take each other's mails. Names of folders have cases, INBOX has none.
+    const place = /^inbox$/i.test(folder) ? "INBOX" : folder;
+    return {
+      key: [host, user]
+        .map((each) => each.toLowerCase())
+        .concat(place)
+        .join("\n"),
+      name: `the mailbox ${user}, folder ${place}`,
+      setting: "address",
+    };
+  },
   create({ config }, host) {
     requireUsable(config);
     const names = createOwnNames(host, config.address);
-    const token = createTokens(config, host.clock);
+    const tokens = createTokens(config, host);
     const signIn = async (user: string, password: string | undefined): Promise<Credentials | undefined> => {
-      if (token !== undefined) return { kind: "token", user, accessToken: await token() };
+      if (tokens !== undefined) {
+        return { kind: "token", user, accessToken: await tokens.token(), refused: () => tokens.forget() };
+      }
       return password === undefined ? undefined : { kind: "password", user, password };
     };
     const user = config.user ?? config.address;

@@ -4,7 +4,7 @@ import { verdictOf } from "./authentication.ts";
 import type { Verdict } from "./authentication.ts";
 import { automaticKind } from "./automatic.ts";
 import { readBounce } from "./bounce.ts";
-import { htmlText } from "./html-text.ts";
+import { htmlText } from "#channel/html-text.ts";
 import type { Address, Mail } from "./mail.ts";
 import type { OwnNames } from "./own-names.ts";
 import { base32, markOf } from "./own-names.ts";

@@ -7,7 +7,7 @@ import type { Credentials } from "./oauth.ts";
 import type { OwnNames } from "./own-names.ts";
 import { markOf, ownHeader } from "./own-names.ts";
 import type { EmailConfig } from "./settings.ts";
-import { busyMs, createTransport, oneLine, smtpError } from "./smtp.ts";
+import { busyMs, createTransport, isLoginRefused, oneLine, smtpError } from "./smtp.ts";
 
 export interface SendDependencies {
   readonly host: ChannelHost;
@@ -46,7 +46,8 @@ export async function sendMail(
   const root = names.rootId(thread);
   const earlier = (last?.references ?? []).toReversed().filter((id) => id !== root && id !== answered);
   const automatic = mail.role === "assistant";
-  const transport = createTransport(config, await credentialsOrWait());
+  const signIn = await credentialsOrWait();
+  const transport = createTransport(config, signIn);
   const onAbort = (): void => transport.close();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -81,6 +82,7 @@ export async function sendMail(
       marks: [...new Set([messageId, ...(given === undefined ? [] : [given])])].map(markOf),
     };
   } catch (error) {
+    if (signIn?.kind === "token" && isLoginRefused(error)) signIn.refused();
     throw smtpError(error, config);
   } finally {
     signal.removeEventListener("abort", onAbort);

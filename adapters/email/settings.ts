@@ -38,7 +38,9 @@ export const configSchema = Type.Object(
       }),
     ),
     oauth_client_id: Type.Optional(secret("The application's id for access tokens.")),
-    oauth_client_secret: Type.Optional(secret("The application's secret for access tokens.")),
+    oauth_client_secret: Type.Optional(
+      secret("The application's secret for access tokens; an application without one needs a refresh token."),
+    ),
     oauth_refresh_token: Type.Optional(secret("Whose mailbox it is. Without one, the application signs in as itself.")),
     oauth_scope: Type.Optional(secret("What the access token is for.")),
     folder: Type.Optional(folder("The folder that is read. Default: INBOX.")),
@@ -96,8 +98,14 @@ export function requireUsable(config: EmailConfig): void {
   if (password === undefined && tokenUrl === undefined) {
     throw new Error("the account has neither password nor oauth_token_url: set one of them");
   }
-  if (tokenUrl !== undefined && (clientId === undefined || clientSecret === undefined)) {
-    throw new Error("oauth_token_url needs oauth_client_id and oauth_client_secret");
+  if (tokenUrl !== undefined && clientId === undefined) throw new Error("oauth_token_url needs oauth_client_id");
+  if (tokenUrl !== undefined && clientSecret === undefined && config.oauth_refresh_token === undefined) {
+    throw new Error(
+      "oauth_token_url needs oauth_client_secret, or oauth_refresh_token for an application without a secret",
+    );
+  }
+  if (tokenUrl === undefined && (clientId ?? clientSecret ?? config.oauth_refresh_token) !== undefined) {
+    throw new Error("the settings that begin with oauth_ need oauth_token_url");
   }
   const local = config.address.split("@")[0] ?? "";
   if ((config.plus_addressing ?? true) && local.length > 18) {

@@ -35,6 +35,12 @@ export function createTransport(config: EmailConfig, credentials: Credentials | 
   });
 }
 
+/** The server has not taken what was signed in with. */
+export function isLoginRefused(error: unknown): boolean {
+  const { code, responseCode } = (error ?? {}) as SmtpFailure;
+  return code === "EAUTH" || [530, 534, 535, 538].includes(Number(responseCode));
+}
+
 interface SmtpFailure {
   readonly code?: unknown;
   readonly command?: unknown;
@@ -59,7 +65,11 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
     [530, 534, 535, 538].includes(Number(responseCode))
   ) {
     // What is wrong now may be mended, and the mail is not lost by that.
-    return new DeliveryError("not_sent", `${where} does not let the account in: check user and password`, {
+    const mend =
+      config.oauth_token_url === undefined
+        ? "check user and password"
+        : "check that oauth_scope is for SMTP, and that SMTP with sign-in is allowed for the mailbox";
+    return new DeliveryError("not_sent", `${where} does not let the account in: ${mend}`, {
       retryAfterMs: busyMs,
     });
   }

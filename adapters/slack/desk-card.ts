@@ -68,6 +68,7 @@ function fieldsOf(card: DeskConversation): readonly string[] {
     field("SLA", slaText(card.sla)),
     field("Customer", `${escapeText(known.join(", ") || customer.label)}${customer.verified ? " (verified)" : ""}`),
     field("Priority", card.priority),
+    ...(card.window === null ? [] : [field("Free replies", windowText(card.window))]),
     ...(card.tags.length === 0 ? [] : [field("Tags", escapeText(card.tags.join(", ")))]),
   ];
 }
@@ -87,6 +88,13 @@ function slaText({ state, dueAt, leftMs }: DeskConversation["sla"]): string {
   const sign = state === "at_risk" ? "⚠️ " : "";
   if (dueAt !== null) return `${sign}due ${dateText(dueAt)}`;
   return `${sign}stands still, ${Math.floor(leftMs / 60_000)} min left`;
+}
+
+/** The card is not drawn anew when the time is over: what it says has to stay true. */
+function windowText({ isOpen, closesAt, closed }: NonNullable<DeskConversation["window"]>): string {
+  if (isOpen && closesAt !== null) return `until ${dateText(closesAt)}`;
+  const since = closesAt === null ? "" : ` since ${dateText(closesAt)}`;
+  return `⚠️ closed${since}: ${escapeText(closed ?? "")}`;
 }
 
 /** In the reader's own time zone. */

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { AdapterModule } from "#channel/contract.ts";
 import type { DeskHost } from "#desk/contract.ts";
 import { checkApp } from "./check.ts";
@@ -22,6 +23,12 @@ const slack: AdapterModule<SlackConfig> = {
   channels: ["slack"],
   config,
   secrets,
+  identity: ({ bot_token: token }) => {
+    // A token is of a team and a bot, both of which it names before its secret; a new one of the same bot names the same.
+    const [, team = "", bot = "", secret] = token.split("-");
+    const key = secret === undefined ? createHash("sha256").update(token).digest("hex") : `${team}-${bot}`;
+    return { key, name: secret === undefined ? "the app of this token" : `the app ${key}`, setting: "bot_token" };
+  },
   create({ config: given }, host) {
     const transport = transportOf(given, host.webhookUrl);
     const baseUrl = given.base_url ?? slackApiUrl;
@@ -42,6 +49,8 @@ const slack: AdapterModule<SlackConfig> = {
               run: (signal) => runSocket({ appToken: transport.appToken, baseUrl, door, host }, signal),
             },
       render: renderParts,
+      // Direct messages of two have a D.
+      isPrivate: (thread) => thread.startsWith("D"),
       send: (part, context) => sendPart(sending, part, context),
       edit: (part, externalId, context) => editPart(sending, part, externalId, context),
       remove: (externalId, context) => removePart(sending, externalId, context),

@@ -66,6 +66,8 @@ const telegram: AdapterModule<TelegramConfig> = {
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
     return {
+      // Groups and channels have negative numbers, and others read there too.
+      isPrivate: (thread) => parseThread(thread).chatId > 0,
       capabilities: { textMax, typing: true, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         kind === "polling"

@@ -22,6 +22,8 @@ const reasons: Readonly<Record<number, string>> = {
   21_612: "Twilio knows no way to this number from the account's own",
   21_614: "the customer's number cannot receive text messages",
   21_617: "the message is too long for Twilio",
+  21_654: "the WhatsApp template is unknown to this Twilio account: check `template_sid`",
+  21_655: "the WhatsApp template is unknown to this Twilio account: check `template_sid`",
   21_656: "the variables of the WhatsApp template are wrong: check `template_variables`",
   21_659: "the number that it is sent from is not this Twilio account's: check `from`",
   21_703: "the messaging service has no number: check `messaging_service_sid`",
@@ -41,8 +43,7 @@ const reasons: Readonly<Record<number, string>> = {
   63_012: "WhatsApp failed",
   63_013: "the message is against the rules of WhatsApp",
   63_014: "the customer has blocked this WhatsApp sender",
-  63_016:
-    "the customer has not written for more than 24 hours, and WhatsApp then takes a template only. They can be answered here once they write again",
+  63_016: "the customer has not written by WhatsApp for more than 24 hours, and it then takes a template only",
   63_017: "WhatsApp limits this account for now",
   63_018: "WhatsApp limits this sender for now",
   63_019: "WhatsApp could not take the file",
@@ -58,6 +59,16 @@ const reasons: Readonly<Record<number, string>> = {
 
 /** Refused now, and perhaps not later. */
 const busy = new Set([14_107, 20_429, 21_611, 63_017, 63_018, 63_038]);
+
+/** WhatsApp would take a template, and takes nothing else of us now. */
+const windowCodes = new Set([63_016]);
+
+/** It is the template that Twilio refuses, or what its variables hold, and nothing else of the message. */
+const contentCodes = new Set([20_404, 21_654, 21_655, 21_656, 63_027, 63_028]);
+
+export const isOfContent = (code: number | undefined): boolean => code !== undefined && contentCodes.has(code);
+
+export const closesWindow = (code: number | undefined): boolean => code !== undefined && windowCodes.has(code);
 
 export function reasonOf(code: number | undefined, otherwise: string): string {
   const known = code === undefined ? undefined : reasons[code];
@@ -92,7 +103,10 @@ function refusal(status: number, code: number | undefined, message: string | und
       retryAfterMs: queueMs,
     });
   }
-  return new DeliveryError("rejected", reasonOf(code, `Twilio refuses it: ${(message ?? "").slice(0, 300)}`));
+  const windowClosed = closesWindow(code);
+  return new DeliveryError("rejected", reasonOf(code, `Twilio refuses it: ${(message ?? "").slice(0, 300)}`), {
+    windowClosed,
+  });
 }
 
 /** A word for what broke, such as ECONNRESET, and nothing else of the error. */

@@ -1,5 +1,5 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
-import { optedOut, reasonOf } from "./failures.ts";
+import { closesWindow, optedOut, reasonOf } from "./failures.ts";
 import type { Form } from "./form.ts";
 import { field } from "./form.ts";
 import type { Keyword } from "./keywords.ts";
@@ -31,7 +31,9 @@ export function readMessage(channel: TwilioChannel, form: Form): Incoming | null
   return {
     id,
     thread,
-    text: [field(form, "Body"), ...placeLines(form)].filter((part) => part !== "").join("\n\n"),
+    text: [field(form, "Body") || field(form, "ButtonText"), ...placeLines(form)]
+      .filter((part) => part !== "")
+      .join("\n\n"),
     optOutType: field(form, "OptOutType"),
     files: filesOf(form),
     name: field(form, "ProfileName").trim().slice(0, 190),
@@ -52,10 +54,14 @@ export function messageEvent(
     sender: senderOf(channel, thread, name),
     sentAt,
     text,
+    ...(metadata["button"] === personButton ? { wantsPerson: true } : {}),
     ...(files.length === 0 ? {} : { files }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }
+
+/** What a template's button has to be called whose press asks for a person, whatever stands on it. */
+const personButton = "human";
 
 const eventId = (messageId: string): string => `message:${messageId}`;
 
@@ -195,6 +201,7 @@ export function deliveryEvent(
     ...(partKey === undefined ? {} : { partKey }),
     state,
     ...(state === "failed" ? { error: `This message could not be delivered: ${reasonOf(code, otherwise)}` } : {}),
+    ...(state === "failed" && closesWindow(code) ? { windowClosed: true } : {}),
     sentAt,
   };
 }

@@ -4,24 +4,36 @@ import { createClient } from "./client.ts";
 import { fetchMedia } from "./files.ts";
 import { createOptOuts } from "./opt-outs.ts";
 import { receive } from "./receive.ts";
-import { renderParts, textMax } from "./render.ts";
+import { renderParts, textMax, withButtons } from "./render.ts";
 import { findPart, sendPart } from "./send.ts";
 import type { TwilioConfig } from "./settings.ts";
 import { config, settingsOf } from "./settings.ts";
+import { windowOf } from "./window.ts";
 
 const adapter: AdapterModule<TwilioConfig> = {
   channels: ["sms", "whatsapp"],
   config,
   secrets: ["auth_token"],
+  identity: ({ from, messaging_service_sid: service }) =>
+    from === undefined
+      ? { key: service ?? "", name: `the messaging service ${service ?? ""}`, setting: "messaging_service_sid" }
+      : { key: from, name: `the number ${from}`, setting: "from" },
   create({ channel, config: given }, host) {
     const settings = settingsOf(channel === "whatsapp" ? "whatsapp" : "sms", given);
     const client = createClient(settings);
     const optOuts = createOptOuts(host);
     const dependencies = { client, settings, host, optOuts };
+    const window = windowOf(settings);
     return {
+      ...(window === undefined ? {} : { window }),
+      // A telephone number or an address of WhatsApp is one customer's.
+      isPrivate: () => true,
       capabilities: { textMax, typing: false, receipts: true, idempotentSend: false },
       inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
-      render: (message) => renderParts(settings.channel, message),
+      render: (message) => {
+        const parts = renderParts(settings.channel, message);
+        return settings.quickReply === undefined || message.role !== "assistant" ? parts : withButtons(parts);
+      },
       send: (part, context) => sendPart(dependencies, part, context),
       reconcile: (_key, context, attempt) => findPart(dependencies, context, attempt),
       fetchFile: (ref, signal) => fetchMedia(settings, ref, signal),

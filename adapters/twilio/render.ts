@@ -13,6 +13,8 @@ const ucs2Max = 670;
 
 export interface TwilioPart {
   readonly body: string;
+  /** It is one line, to which quick-reply buttons belong. */
+  readonly buttons?: true;
 }
 
 export function renderParts(channel: TwilioChannel, message: OutboundMessage): readonly Part[] {
@@ -107,4 +109,23 @@ function lineText(line: string, styles: readonly Style[]): string {
     if (styles.some((style) => style.kind === kind)) marked = `${mark}${marked}${mark}`;
   }
   return `${before}${marked}${after}`;
+}
+
+/** What WhatsApp takes for the body of a message with buttons, beside what the template holds itself. */
+const buttonLineMax = 900;
+
+/** The buttons stand below the last line, for a variable holds no line end; what is above it is a message as always. */
+export function withButtons(parts: readonly Part[]): readonly Part[] {
+  const last = parts.at(-1);
+  if (last === undefined) return parts;
+  const { body } = last.payload as TwilioPart;
+  const cut = body.lastIndexOf("\n");
+  const [above, line] = [body.slice(0, Math.max(cut, 0)).trimEnd(), body.slice(cut + 1).trim()];
+  // A block of code is not to be torn apart.
+  if (line === "" || line.length > buttonLineMax || (body.match(/```/g)?.length ?? 0) > 0) return parts;
+  return [
+    ...parts.slice(0, -1),
+    ...(above === "" ? [] : [partOf(above, above)]),
+    { text: line, payload: { body: line, buttons: true } satisfies TwilioPart },
+  ];
 }

@@ -2,12 +2,13 @@ import type { Twilio } from "twilio";
 import type { Attempt, ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import { unlessAborted } from "./client.ts";
-import { codeOf, deliveryError, optedOut, reasonOf } from "./failures.ts";
+import { codeOf, deliveryError, isOfContent, optedOut, reasonOf } from "./failures.ts";
 import type { OptOuts } from "./opt-outs.ts";
 import { reportAddress } from "./receive.ts";
 import type { TwilioPart } from "./render.ts";
 import type { Settings } from "./settings.ts";
 import { addressOf } from "./settings.ts";
+import type { Content } from "./window.ts";
 import { contentOf } from "./window.ts";
 
 export interface SendDependencies {
@@ -20,21 +21,31 @@ export interface SendDependencies {
 export async function sendPart(dependencies: SendDependencies, part: Part, context: SendContext): Promise<Receipt> {
   const { client, settings, host, optOuts } = dependencies;
   const { thread, key, signal } = context;
-  const { body } = part.payload as TwilioPart;
+  const payload = part.payload as TwilioPart;
   const before = await optOuts.of(thread);
   if (before === "customer") throw new DeliveryError("rejected", reasonOf(optedOut, ""));
-  const content = await contentOf(settings, host, thread, body);
-  let sid: unknown;
-  try {
-    const sent = await unlessAborted(
+  const content = await contentOf(settings, host, thread, payload);
+  const create = (what: Content) =>
+    unlessAborted(
       client.messages.create({
         to: addressOf(settings.channel, thread),
         ...senderOf(settings),
-        ...content,
+        ...what,
         statusCallback: reportAddress(host.webhookUrl, key),
       }),
       signal,
     );
+  let sid: unknown;
+  try {
+    const sent = await create(content).catch((error: unknown) => {
+      if (payload.buttons !== true || !("contentSid" in content) || !isOfContent(codeOf(error))) throw error;
+      // The answer itself must not fail for its buttons.
+      host.log.warn(
+        { reason: deliveryError(error).message },
+        "an answer is sent without its buttons: check quick_reply_sid",
+      );
+      return create({ body: payload.body });
+    });
     ({ sid } = sent);
   } catch (error) {
     if (codeOf(error) === optedOut) await optOuts.refused(thread);
@@ -89,7 +100,8 @@ export async function findPart(
         message.dateCreated.getTime() >= startedAt - skewMs &&
         (bare(message.body) === text ||
           // A template holds the text among its own.
-          (settings.template !== undefined && bare(message.body).includes(text))),
+          ((settings.template !== undefined || settings.quickReply !== undefined) &&
+            bare(message.body).includes(text))),
     )
     .toSorted((a, b) => a.dateCreated.getTime() - b.dateCreated.getTime())[0];
   if (found !== undefined) return { externalId: found.sid, state: found.status === "delivered" ? "delivered" : "sent" };

@@ -36,6 +36,19 @@ export const config = Type.Object(
           "The template's variables by name; {text} in a value is the message. One of them has to hold {text}. Default: variable 1 is the message.",
       }),
     ),
+    quick_reply_sid: Type.Optional(
+      Type.String({
+        pattern: "^HX[0-9a-fA-F]{32}$",
+        description:
+          "WhatsApp only: a content template with quick-reply buttons, by which the bot's answers are sent. Default: none, and answers have no buttons.",
+      }),
+    ),
+    quick_reply_variables: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9_]{1,16}$" }), Type.String({ maxLength: 200 }), {
+        description:
+          "Its variables by name, as in `template_variables`; {text} is the last line of the answer. Default: variable 1.",
+      }),
+    ),
     base_url: Type.Optional(
       Type.String({
         pattern: "^https?://[^\\s]*[^/\\s]$",
@@ -63,32 +76,47 @@ export interface Settings {
     | { readonly kind: "number"; readonly number: string }
     | { readonly kind: "service"; readonly sid: string };
   readonly template: Template | undefined;
+  /** Has buttons, and is taken while free text is. */
+  readonly quickReply: Template | undefined;
   readonly baseUrl: string | undefined;
 }
 
 /** Throws an Error that tells the mend where the settings do not go together. */
 export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Settings {
-  const { from, messaging_service_sid: service, template_sid: template, template_variables: variables } = given;
+  const { from, messaging_service_sid: service } = given;
   if ((from === undefined) === (service === undefined)) {
     throw new Error("set either `from`, the number that customers write to, or `messaging_service_sid`");
   }
-  if (channel !== "whatsapp" && (template !== undefined || variables !== undefined)) {
-    throw new Error("`template_sid` and `template_variables` are for accounts of the channel whatsapp");
-  }
-  if (template === undefined && variables !== undefined) {
-    throw new Error("`template_variables` needs `template_sid`");
-  }
-  if (variables !== undefined && !Object.values(variables).some((value) => value.includes("{text}"))) {
-    throw new Error("one of `template_variables` has to hold {text}: without it the message would not arrive");
-  }
+  const template = templateOf(channel, "template", given.template_sid, given.template_variables);
+  const quickReply = templateOf(channel, "quick_reply", given.quick_reply_sid, given.quick_reply_variables);
   return {
     channel,
     accountSid: given.account_sid,
     authToken: given.auth_token,
     sender: from === undefined ? { kind: "service", sid: service ?? "" } : { kind: "number", number: from },
-    template: template === undefined ? undefined : { sid: template, variables: variables ?? { "1": "{text}" } },
+    template,
+    quickReply,
     baseUrl: given.base_url,
   };
+}
+
+function templateOf(
+  channel: TwilioChannel,
+  name: "template" | "quick_reply",
+  sid: string | undefined,
+  variables: Template["variables"] | undefined,
+): Template | undefined {
+  if (channel !== "whatsapp" && (sid !== undefined || variables !== undefined)) {
+    throw new Error(`\`${name}_sid\` and \`${name}_variables\` are for accounts of the channel whatsapp`);
+  }
+  if (sid === undefined) {
+    if (variables !== undefined) throw new Error(`\`${name}_variables\` needs \`${name}_sid\``);
+    return undefined;
+  }
+  if (variables !== undefined && !Object.values(variables).some((value) => value.includes("{text}"))) {
+    throw new Error(`one of \`${name}_variables\` has to hold {text}: without it the message would not arrive`);
+  }
+  return { sid, variables: variables ?? { "1": "{text}" } };
 }
 
 const prefix = "whatsapp:";

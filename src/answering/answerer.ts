@@ -1,4 +1,6 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { cannedText } from "#domain/canned.ts";
+import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index-port.ts";
 import type { Composed } from "./compose.ts";
@@ -15,7 +17,7 @@ const passagesBeyond = 3;
 
 /**
  * Finds passages, judges whether they hold an answer, and has it put into words. Where they hold too little of what was
- * asked, it says that it does not know, and no composer is asked.
+ * asked, it says that it does not know, and no composer is asked; but never because documents are not indexed yet.
  */
 export function createAnswerer({
   index,
@@ -41,6 +43,11 @@ export function createAnswerer({
       }
       const { found, extract } = await judge(index, question, signal);
       const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
+      if (!enough && lookups.length === 0 && found.partial) {
+        throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
+          retryAfterS: 5,
+        });
+      }
       if (!enough && lookups.length === 0) return spoken(question, unknownAnswer(question, found));
       return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
     },
@@ -54,6 +61,9 @@ export async function judge(
   signal: AbortSignal,
 ): Promise<{ readonly found: Found; readonly extract: Composed | undefined }> {
   const found = await retrieve(index, lookup, signal);
+  // To rank and to put together each take a millisecond or two, and other requests have their turn between.
+  await turn();
+  signal.throwIfAborted();
   const count = lookup.topK + passagesBeyond;
   const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
   signal.throwIfAborted();

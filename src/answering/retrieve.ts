@@ -28,6 +28,8 @@ export interface Found {
   readonly ranked: readonly Ranked[];
   /** Of the best passage, 0 to 1. */
   readonly confidence: number;
+  /** The documents have passages that the index has never had: that nothing is found says little. */
+  readonly partial: boolean;
   /** That of any passage, by its score. */
   confidenceOfScore(score: number): number;
 }
@@ -50,7 +52,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     terms: withSynonyms(terms, synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
-    text: withoutPersonalData(lookup.text),
+    text: () => withoutPersonalData(lookup.text),
     // A name or an address is no misspelt word, however near it is to one.
     misspelt: question.words.filter(
       ({ word, term }) =>
@@ -91,6 +93,7 @@ export async function retrieve(index: KnowledgeIndex, lookup: Lookup, signal?: A
     asked,
     ranked,
     confidence: confidenceOfScore(ranked[0]?.score ?? 0),
+    partial: result.partial === true,
     confidenceOfScore,
   };
 }

@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
-import type { Channel, Confidence, Role, Source } from "#domain/message.ts";
+import type { Channel, Source } from "#domain/message.ts";
+import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
+
+export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 /**
  * What a channel adapter is. An adapter knows its platform and nothing of the engine: it turns deliveries of the
@@ -72,10 +75,27 @@ export interface ChannelAdapter {
    * stops reading at its own limit, and then ends the iteration.
    */
   fetchFile?(ref: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Present where a customer can be written to freely only for so long after they have written. */
+  readonly window?: ReplyWindow;
+  /**
+   * Whether nobody but the customer reads what is sent to this thread: then a reply that another channel does not take may
+   * go there. Absent: the adapter cannot tell.
+   */
+  isPrivate?(thread: string): boolean;
   /** Changes a part that was sent before, where the platform can. Same errors as {@link send}. */
   edit?(part: Part, externalId: string, context: SendContext): Promise<void>;
   /** Takes back a part that was sent before, where the platform can. Same errors as {@link send}. */
   remove?(externalId: string, context: SendContext): Promise<void>;
+  /**
+   * Brings the thread into this state, on platforms where conversations have one; no call where it is in it already. Called
+   * after everything that was sent before the change, and again after a failure. Same errors as {@link send}.
+   */
+  setState?(state: ThreadStanding, context: ThreadContext): Promise<void>;
+  /**
+   * Shows an agent's note to the people who work on the platform, and never to the customer. Called again after a failure,
+   * so it looks first whether the note is there. Same errors as {@link send}.
+   */
+  addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
   /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
@@ -86,6 +106,31 @@ export interface ChannelAdapter {
   /** Frees sockets and timers; resolves when nothing of the adapter runs. Called once. */
   close(): Promise<void>;
 }
+
+export interface ReplyWindow {
+  readonly ms: number;
+  /** What holds once it is closed, in words for agents, without a full stop. */
+  readonly closed: string;
+  /** The calls that bring a message across all the same, or why there are none, for agents. Pure. */
+  outside(message: OutboundMessage): readonly Part[] | string;
+}
+
+/** How a conversation stands on a platform that knows such states. */
+export type ThreadStanding =
+  | { readonly kind: "open" | "closed" }
+  /** Until then, epoch milliseconds; null: until the customer writes. */
+  | { readonly kind: "snoozed"; readonly until: number | null };
+
+export interface OutboundNote {
+  readonly id: string;
+  /** Plain text. */
+  readonly text: string;
+  readonly author: string;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+}
+
+export type ThreadContext = Pick<SendContext, "thread" | "signal">;
 
 export interface TypingParty {
   readonly role: "assistant" | "agent";
@@ -118,6 +163,11 @@ export type Inbound =
        * its error is shown to the operator.
        */
       register?(signal: AbortSignal): Promise<void>;
+      /**
+       * Runs beside the deliveries and after `register`, in one process at a time, until `signal` aborts: looks for what was
+       * not delivered.
+       */
+      run?(signal: AbortSignal): Promise<void>;
     }
   /** The adapter connects to the platform; one process at a time runs it, until `signal` aborts. */
   | { readonly kind: "connection"; run(signal: AbortSignal): Promise<void> }
@@ -219,6 +269,8 @@ export type InboundEvent =
        * A guest's message is people's to answer, and the conversation stays whose it is.
        */
       readonly checkSender?: true;
+      /** They have chosen to talk to a person, by a button and not by words. */
+      readonly wantsPerson?: true;
       /** Why the bot must not answer this by itself: the message goes to people. For agents. */
       readonly peopleOnly?: string;
     })
@@ -244,6 +296,24 @@ export type InboundEvent =
       readonly thread: string;
       readonly sentAt: number;
       readonly text: string;
+      /** Who has written it there; absent: nobody. */
+      readonly author?: { readonly email: string };
+    }
+  /**
+   * The platform's people have changed how the conversation stands, or who has it. Nothing happens where there is no such
+   * thread; and what comes from the platform is not sent back to it.
+   */
+  | {
+      readonly kind: "state";
+      readonly externalId: string;
+      readonly thread: string;
+      readonly sentAt: number;
+      /** `taken`: by `by`. `released`: the bot may answer again. `ours`: our own change came back; only its order counts. */
+      readonly change: ThreadStanding | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
+      /** Null: nobody in person. */
+      readonly by: { readonly email: string; readonly name: string | null } | null;
+      /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */
+      readonly order: string;
     }
   | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
@@ -265,6 +335,8 @@ export type InboundEvent =
       readonly partKey?: string;
       readonly state: "delivered" | "read" | "failed";
       readonly error?: string;
+      /** It has failed because the thread's {@link ReplyWindow} is closed. */
+      readonly windowClosed?: true;
       readonly sentAt: number;
     };
 
@@ -345,6 +417,8 @@ export interface Correspondence {
   /** The customer's address as it is known now, proven or not. */
   readonly email: string | null;
   readonly name: string | null;
+  /** When the customer last wrote by this account; null: never, or that is not known. */
+  readonly wroteAt: number | null;
   /** The newest messages, newest first, with what was stored beside them. Notes are never among them. */
   readonly messages: readonly (Pick<ThreadMessage, "id" | "role" | "externalId" | "createdAt"> & {
     /** Who wrote it is not the thread's customer. */
@@ -352,55 +426,6 @@ export interface Correspondence {
     readonly metadata: Readonly<Record<string, unknown>>;
   })[];
 }
-
-/** A message of a thread as its customer may see it. Notes are never among them. */
-export interface ThreadMessage {
-  readonly id: string;
-  readonly seq: number;
-  readonly role: Role;
-  readonly markdown: string;
-  readonly authorName: string | null;
-  readonly sources: readonly Source[];
-  readonly confidence: Confidence | null;
-  readonly externalId: string | null;
-  readonly createdAt: number;
-  readonly files: readonly ThreadFile[];
-}
-
-/** A file of a message as its customer may see it. */
-export interface ThreadFile {
-  readonly id: string;
-  readonly name: string;
-  readonly mediaType: string;
-  readonly bytes: number | null;
-  /** Opens it for a day; null where it is not stored. */
-  readonly url: string | null;
-  /** A browser may show it as a picture. */
-  readonly preview: boolean;
-}
-
-export interface RecentThread {
-  readonly thread: string;
-  /** The platform's id of the newest message that the customer is known to have written there. */
-  readonly newestExternalId: string | null;
-}
-
-export interface ThreadState {
-  readonly conversationId: string;
-  readonly lastSeq: number;
-  /** The signed-in user whom the thread belongs to; null while nobody has proved who they are in it. */
-  readonly userId: string | null;
-  /** Who answers now. */
-  readonly handledBy: "assistant" | "waiting" | "agent";
-  readonly agentName: string | null;
-  /** What is known of the customer already, so that they are not asked again. */
-  readonly hasName: boolean;
-  readonly hasEmail: boolean;
-}
-
-export type ThreadSignal =
-  /** There is something after what you showed, or who answers has changed. */
-  { readonly kind: "changed" } | { readonly kind: "typing"; readonly who: TypingParty };
 
 /** What the workspace shows of itself on pages that customers see. */
 export interface WorkspaceFace {
@@ -459,6 +484,9 @@ export interface ChannelHost {
   remember(key: string, value: string): Promise<void>;
   /** What was kept under the key; null: nothing. */
   recall(key: string): Promise<string | null>;
+  /** The same for what must not be stored in the clear, under names of its own. */
+  rememberSecret(key: string, value: string): Promise<void>;
+  recallSecret(key: string): Promise<string | null>;
   /** The thread of the first of these that a message received or sent by this account is marked with. */
   threadOf(marks: readonly string[]): Promise<string | null>;
   /** Null for a thread that has no conversation. */

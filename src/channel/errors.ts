@@ -11,15 +11,18 @@ export class DeliveryError extends Error {
   readonly outcome: DeliveryOutcome;
   /** Not before this many milliseconds, when the platform asked for it. */
   readonly retryAfterMs: number | undefined;
+  /** It was rejected because the customer has not written for too long: it may go by another channel. */
+  readonly windowClosed: boolean;
 
   constructor(
     outcome: DeliveryOutcome,
     message: string,
-    options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+    options: { readonly retryAfterMs?: number; readonly windowClosed?: boolean; readonly cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "DeliveryError";
     this.outcome = outcome;
     this.retryAfterMs = options.retryAfterMs;
+    this.windowClosed = options.windowClosed ?? false;
   }
 }

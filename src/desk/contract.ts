@@ -70,6 +70,12 @@ export interface DeskConversation {
   };
   /** `dueAt`: when the target is reached; null while the clock stands still, with `leftMs` left. */
   readonly sla: { readonly state: SlaState; readonly dueAt: number | null; readonly leftMs: number };
+  /** Until when the customer can be written to freely, and what becomes of a reply after it; null: at any time. */
+  readonly window: {
+    readonly isOpen: boolean;
+    readonly closesAt: number | null;
+    readonly closed: string | null;
+  } | null;
   readonly tags: readonly string[];
   readonly startedAt: number;
   /** Null while snoozed: until the customer replies. */

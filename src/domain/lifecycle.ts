@@ -1,3 +1,5 @@
+import type { Channel } from "./message.ts";
+
 export const statuses = ["open", "claimed", "escalated", "snoozed", "resolved", "archived"] as const;
 export type Status = (typeof statuses)[number];
 
@@ -84,6 +86,26 @@ export function statusOnCustomerMessage(status: Status, snoozedFrom: Status | nu
 /** The bot answers by itself in `open` only. */
 export function botMayAnswer(status: Status): boolean {
   return status === "open";
+}
+
+/** Channels whose platform shows its own people whether a conversation is open, closed or snoozed. */
+export const standingChannels: ReadonlySet<Channel> = new Set(["intercom"]);
+
+/** How a conversation stands for those who do not know all its states. A claim or an escalation is nothing to them. */
+export type Standing = "open" | "closed" | "snoozed";
+
+export function standingOf(status: Status): Standing {
+  switch (status) {
+    case "resolved":
+    case "archived":
+      return "closed";
+    case "snoozed":
+      return "snoozed";
+    case "open":
+    case "claimed":
+    case "escalated":
+      return "open";
+  }
 }
 
 export function slaRuns(status: Status): boolean {

@@ -13,6 +13,21 @@ export const channels = [
 ] as const;
 export type Channel = (typeof channels)[number];
 
+/** As people call them. */
+export const channelNames: Readonly<Record<Channel, string>> = {
+  widget: "Website chat",
+  whatsapp: "WhatsApp",
+  telegram: "Telegram",
+  slack: "Slack",
+  discord: "Discord",
+  email: "E-mail",
+  voice: "Phone call",
+  sms: "SMS",
+  intercom: "Intercom",
+  hosted: "Chat page",
+  api: "API",
+};
+
 export type Role = "user" | "assistant" | "agent";
 
 export const confidences = ["high", "medium", "low"] as const;

@@ -23,6 +23,7 @@ import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
+import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -106,6 +107,8 @@ export async function acceptAll(
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: Arrived[] = [];
   const newConversations: Draft[] = [];
+  /** The newest change of its state that a platform has told of a conversation. */
+  const orders = new Map<string, string>();
 
   for (const arrival of arrivals) {
     const key = keyOf(arrival);
@@ -168,7 +171,19 @@ export async function acceptAll(
       }
       case "notice": {
         if (row === undefined) return nothing;
-        await noteProblem(tx, changes.track(row, workspace.settings, false), event.text, now);
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.author === undefined) await noteProblem(tx, draft, event.text, now);
+        else await noteFromThere(tx, draft, event.author, event.text, now);
+        return { ...nothing, conversationId: row.id };
+      }
+      case "state": {
+        if (row === undefined) return nothing;
+        const newest = orders.get(row.id) ?? (await newestOrder(tx, account.id, row.id));
+        orders.set(row.id, newest > event.order ? newest : event.order);
+        // Our own change is here already, and nothing that came before it counts any more.
+        if (event.order > newest && event.change.kind !== "ours") {
+          applyStanding(changes.track(row, workspace.settings, false), event, account.channel, now);
+        }
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -259,6 +274,7 @@ export async function acceptAll(
       activity: 0,
       unreachable: null,
       via_account_id: null,
+      customer_wrote_at: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -286,10 +302,13 @@ export async function acceptAll(
     // A conversation that goes on elsewhere stays whose it is: an address joins nothing by itself.
     if (!guest && row.account_id === arrival.account.id) showCustomer(draft, customer);
     if (!guest) row.via_account_id = row.account_id === arrival.account.id ? null : arrival.account.id;
+    if (!guest && row.account_id === arrival.account.id) row.customer_wrote_at = now;
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     // Whoever writes can be written to.
     row.unreachable = null;
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
+    // Platforms do the same with theirs.
+    if (row.account_id === arrival.account.id) draft.standsThere({ kind: "open" });
     const externalId = event.messageExternalId ?? event.externalId;
     const target = targetOf(arrival.account.id, event.thread, externalId);
     const change = parked.get(target);
@@ -299,9 +318,7 @@ export async function acceptAll(
       authorId: contact.id,
       authorName: contact.name ?? event.sender.name ?? null,
       externalId,
-      ...(event.metadata === undefined && !guest
-        ? {}
-        : { metadata: JSON.stringify({ ...event.metadata, ...(guest ? { guest: true } : {}) }) }),
+      ...metadataOf(event, guest),
       // What was taken back before it came is not fetched.
       ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
     });
@@ -473,4 +490,14 @@ async function withWork(
       return { ...result, work: work ?? null };
     }),
   );
+}
+
+/** What came beside the text, and what else is to be known of the message. */
+function metadataOf(
+  { metadata, wantsPerson }: Extract<InboundEvent, { kind: "message" }>,
+  guest: boolean,
+): { readonly metadata?: string } {
+  const own = { ...(guest ? { guest: true } : {}), ...(wantsPerson === true ? { wants_person: true } : {}) };
+  if (metadata === undefined && Object.keys(own).length === 0) return {};
+  return { metadata: JSON.stringify({ ...metadata, ...own }) };
 }

@@ -84,7 +84,7 @@ async function correspondence(
 ): Promise<Correspondence | null> {
   const own = await db
     .selectFrom("conversations")
-    .select(["id", "customer_email", "customer_name"])
+    .select(["id", "customer_email", "customer_name", "customer_wrote_at"])
     .where("account_id", "=", accountId)
     .where("context_key", "=", thread)
     .executeTakeFirst();
@@ -93,7 +93,12 @@ async function correspondence(
     (await db
       .selectFrom("conversation_links as link")
       .innerJoin("conversations as conversation", "conversation.id", "link.conversation_id")
-      .select(["conversation.id", "conversation.customer_email", "conversation.customer_name"])
+      .select([
+        "conversation.id",
+        "conversation.customer_email",
+        "conversation.customer_name",
+        "conversation.customer_wrote_at",
+      ])
       .where("link.account_id", "=", accountId)
       .where("link.kind", "=", "thread")
       .where("link.name", "=", thread)
@@ -109,6 +114,7 @@ async function correspondence(
   return {
     email: row.customer_email,
     name: row.customer_name,
+    wroteAt: own === undefined ? null : row.customer_wrote_at,
     messages: messages.map(({ id, role, external_id, created_at, metadata: stored }) => {
       const metadata = stored === null ? {} : (JSON.parse(stored) as Readonly<Record<string, unknown>>);
       return { id, role, externalId: external_id, createdAt: created_at, guest: metadata["guest"] === true, metadata };

@@ -3,6 +3,7 @@ import { tagsOf } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
+import { untilAborted } from "#domain/until-aborted.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { LostLease, finishWork, insertWork } from "#store/outbox.ts";
@@ -17,7 +18,6 @@ import type { Fanout, Reader, Tx } from "./ports.ts";
 import type { Live, QuestionOptions, ThinkDependencies } from "./think.ts";
 import { think } from "./think.ts";
 import { threadTopic } from "./topics.ts";
-import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AskDependencies extends ThinkDependencies {

@@ -9,6 +9,7 @@ import { systemActor } from "#domain/message.ts";
 import { slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import { agentHasWritten } from "#store/messages.ts";
 import type { RuleFiringsTable } from "#store/schema-automation.ts";
 import { nextAgent } from "./automation-assign.ts";
 import type { Draft } from "./changes.ts";
@@ -142,15 +143,7 @@ async function answeredByAgents(tx: Tx, subjects: readonly RuleSubject[]): Promi
       continue;
     }
     if (isNew) continue;
-    const reply = await tx
-      .selectFrom("messages")
-      .select("id")
-      .where("conversation_id", "=", row.id)
-      .where("seq", ">", row.last_customer_seq)
-      .where("role", "=", "agent")
-      .limit(1)
-      .executeTakeFirst();
-    if (reply !== undefined) answered.add(row.id);
+    if (await agentHasWritten(tx, row.id, row.last_customer_seq)) answered.add(row.id);
   }
   return answered;
 }

@@ -3,7 +3,7 @@ import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import { transitionEvent } from "#domain/lifecycle.ts";
+import { standingChannels, standingOf, transitionEvent } from "#domain/lifecycle.ts";
 import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
@@ -22,6 +22,7 @@ import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
+import { redirectWork } from "./redirect-work.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
@@ -60,6 +61,7 @@ export interface Effects {
 
 export interface Draft {
   readonly row: ConversationRow;
+  readonly now: number;
   /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** Appends a message and queues its parts. */
@@ -82,10 +84,27 @@ export interface Draft {
   mirror(item: MirrorItem): void;
   /** The conversation gets a thread at the desk, whatever the settings say. */
   bringToDesk(): void;
+  /** How the conversation stands on its platform by now: what came from there is not sent back. */
+  standsThere(standing: PlatformStanding): void;
+  /** Shows the note to the platform's people, where it has some. */
+  noteThere(id: string): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
   /** What is done here is a rule's doing, and triggers no rule. */
   asRule<T>(work: () => T): T;
+}
+
+/** A snooze is another one when its end is. */
+export type PlatformStanding =
+  | { readonly kind: "open" | "closed" }
+  | { readonly kind: "snoozed"; readonly until: number | null };
+
+const standingText = (standing: PlatformStanding): string =>
+  standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
+
+export function standingOfRow({ status, snoozed_until: until }: ConversationRow): PlatformStanding {
+  const kind = standingOf(status);
+  return kind === "snoozed" ? { kind, until } : { kind };
 }
 
 interface Tracked extends Draft {
@@ -102,6 +121,8 @@ interface Tracked extends Draft {
   refiltered: boolean;
   readonly items: MirrorItem[];
   wanted: boolean;
+  there: PlatformStanding;
+  readonly notesThere: string[];
   readonly happenings: Happening[];
   /** A person has done some of it. */
   byPerson: boolean;
@@ -135,6 +156,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const current = { ...row };
     const draft: Tracked = {
       row: current,
+      now,
       settings,
       isNew,
       before: row,
@@ -144,6 +166,15 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       refiltered: false,
       items: [],
       wanted: false,
+      there: standingOfRow(row),
+      notesThere: [],
+      standsThere(standing) {
+        draft.there = standing;
+      },
+      noteThere(id) {
+        draft.notesThere.push(id);
+        draft.changed = true;
+      },
       mirror(item) {
         draft.items.push(item);
         draft.changed = true;
@@ -229,7 +260,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const { files = noFiles } = message;
     const stored = messageRow(row, message, now);
     messages.push(stored);
-    for (const [part, { payload, elsewhere }] of (message.parts ?? []).entries()) {
+    const closed = message.parts?.find((part) => part.closed !== undefined)?.closed;
+    if (closed !== undefined) {
+      works.push(redirectWork({ conversationId: row.id, messageId: stored.id, reason: closed }, now));
+    }
+    for (const [part, { payload, elsewhere, closed: refused }] of (message.parts ?? []).entries()) {
       const id = `${stored.id}.${part}`;
       // The thread of a conversation elsewhere is called by the conversation's id.
       if (elsewhere !== undefined) {
@@ -244,13 +279,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         message_id: stored.id,
         part,
         payload,
-        state: "queued",
+        state: refused === undefined ? "queued" : "failed",
         external_id: null,
         attempts: 0,
-        error: null,
+        error: refused ?? null,
         started_at: null,
-        settled_at: null,
+        settled_at: refused === undefined ? null : now,
       });
+      if (refused !== undefined) continue;
       works.push({
         lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
         kind: "send",
@@ -389,6 +425,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
+      works.push(...worksThere(draft, now));
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
@@ -472,6 +509,22 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     },
     flush,
   };
+}
+
+/** After what is said before it, and before what is said later: in the lane of the messages. */
+function worksThere({ row, there, notesThere }: Tracked, now: number): readonly NewWork[] {
+  if (!standingChannels.has(row.channel)) return [];
+  const lane = sendLane(row.id);
+  const works: NewWork[] = notesThere.map((noteId) => ({
+    lane,
+    kind: "note-there",
+    payload: { conversationId: row.id, noteId },
+    dueAt: now,
+  }));
+  if (standingText(standingOfRow(row)) !== standingText(there)) {
+    works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
+  }
+  return works;
 }
 
 const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);

@@ -33,11 +33,14 @@ import type {
   Tx,
   Wake,
 } from "./ports.ts";
+import { abandonRedirect, redirect } from "./redirect.ts";
+import { viewWindow } from "./reply-window.ts";
 import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
 import { think } from "./think.ts";
+import { abandonThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
@@ -81,6 +84,10 @@ export interface EngineWork {
   index(rows: readonly OutboxRow[]): Promise<void>;
   /** An agent's change of a reply. */
   amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Opens, closes or snoozes a conversation on its platform too. */
+  standThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Shows a note to the people who work on the conversation's platform. */
+  noteThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows at the agents' desk what has happened. */
   desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Does what was done at the agents' desk. */
@@ -90,6 +97,7 @@ export interface EngineWork {
   deskErase(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Says what rules have to say to customers. */
   speak(rows: readonly OutboxRow[]): Promise<void>;
+  redirect(rows: readonly OutboxRow[]): Promise<void>;
   file(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   unfile(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** What these return is to be called when what they stored is durable. */
@@ -99,6 +107,8 @@ export interface EngineWork {
   abandonThink(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonSpeech(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
   abandonFile(tx: Tx, row: OutboxRow, reason: string): Promise<() => void>;
+  abandonRedirect(tx: Tx, row: OutboxRow, now: number): Promise<() => void>;
+  abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
 /** Conversations whose text is indexed in one write. */
@@ -195,6 +205,16 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
     async amend(rows, signal) {
       for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
     },
+    async standThere(rows, signal) {
+      for (const row of rows) await standThere({ ...dependencies, announce }, row, signal);
+    },
+    async noteThere(rows, signal) {
+      for (const row of rows) await noteThere({ ...dependencies, announce }, row, signal);
+    },
+    async abandonThere(tx, row, reason, now) {
+      const effects = await abandonThere(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
     desk: (rows, signal) => mirror(dependencies, rows, signal),
     async deskEvent(rows, signal) {
       for (const row of rows) await deskEvent({ ...dependencies, announce }, row, signal);
@@ -210,10 +230,22 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return () => announce(effects);
     },
     async speak(rows) {
-      for (const row of rows) announce(await speak(dependencies, row));
+      for (const row of rows) {
+        checkpoint("speak.before");
+        const effects = await speak(dependencies, row);
+        checkpoint("speak.stored");
+        announce(effects);
+      }
     },
     async abandonSpeech(tx, row, reason, now) {
       const effects = await abandonSpeech(tx, search, row, reason, now);
+      return () => announce(effects);
+    },
+    async redirect(rows) {
+      for (const row of rows) announce(await redirect(dependencies, row));
+    },
+    async abandonRedirect(tx, row, now) {
+      const effects = await abandonRedirect(tx, search, row, now);
       return () => announce(effects);
     },
     async file(rows, signal) {
@@ -320,6 +352,7 @@ export function createEngine(dependencies: EngineDependencies): CreatedEngine {
       return acted;
     },
     desk: createOffice(dependencies),
+    window: (row) => viewWindow({ read: store.read, channels, log, now: clock.now() }, row),
     async settleClocks(workspaceId) {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.

@@ -12,6 +12,7 @@ import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
+import { redirectWork } from "./redirect-work.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -48,7 +49,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
     .innerJoin("messages", "messages.id", "deliveries.message_id")
     .selectAll("deliveries")
-    .select(["conversations.context_key", "messages.role"])
+    .select(["conversations.context_key", "conversations.account_id as own_account_id", "messages.role"])
     .where("deliveries.id", "=", deliveryId)
     .executeTakeFirst();
   // The conversation was deleted, or the part is settled: nothing is left to send.
@@ -134,6 +135,10 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     const retryAfterMs = error instanceof DeliveryError ? error.retryAfterMs : undefined;
     switch (outcome) {
       case "rejected":
+        if (error instanceof DeliveryError && error.windowClosed && account.id === delivery?.own_account_id) {
+          announce(await store.write((tx) => giveWay(tx, search, row, delivery, message, clock.now())));
+          return;
+        }
         await settle("failed", null, `This message could not be delivered: ${message}`);
         return;
       case "not_sent":
@@ -270,6 +275,29 @@ async function giveUp(
   }
   const changes = createChanges(now, search);
   await noteFailure(tx, changes, delivery, note);
+  return changes.flush(tx);
+}
+
+/** The channel takes the message no more: none of its parts is sent there, and another way is looked for. */
+async function giveWay(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  delivery: Pick<DeliveriesTable, "id" | "account_id" | "message_id" | "conversation_id">,
+  reason: string,
+  now: number,
+): Promise<Effects> {
+  await finishWork(tx, [row]);
+  await tx
+    .updateTable("deliveries")
+    .set({ state: "failed", error: reason, settled_at: now })
+    .where("message_id", "=", delivery.message_id)
+    .where("account_id", "=", delivery.account_id)
+    .where((eb) => eb.or([eb("id", "=", delivery.id), eb("state", "=", "queued")]))
+    .execute();
+  const { conversation_id: conversationId, message_id: messageId } = delivery;
+  const changes = createChanges(now, search);
+  changes.addWork(redirectWork({ conversationId, messageId, reason }, now));
   return changes.flush(tx);
 }
 

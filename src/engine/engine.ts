@@ -6,7 +6,9 @@ import type { Actor, Confidence, Source } from "#domain/message.ts";
 import type { Priority } from "#domain/sla.ts";
 import type { Strictness } from "#domain/workspace.ts";
 import type { Acted, ActingAgent, Action } from "./act.ts";
+import type { ConversationRow } from "#store/conversations.ts";
 import type { Office } from "./desk/office.ts";
+import type { WindowView } from "./reply-window.ts";
 
 /**
  * What can be done with conversations: the only place where their state changes. Each call is one transaction and
@@ -33,6 +35,8 @@ export interface Engine {
   settleClocks(workspaceId: string): Promise<void>;
   /** Shows the customer that somebody writes. Not stored. */
   typing(workspaceId: string, conversationId: string, who: TypingParty): Promise<void>;
+  /** Until when a conversation's customer can be written to, for agents; null: at any time. */
+  window(row: ConversationRow): Promise<WindowView | null>;
   /** For agents' desks on platforms. */
   readonly desk: Office;
 }
@@ -141,6 +145,8 @@ export interface NewNote {
   readonly authorEmail: string | null;
   /** The sender's own id of this note, as `newId("req")` makes it: the same id again is the same note. */
   readonly clientId?: string;
+  /** The people who work on the conversation's platform have it already, or need not see it. */
+  readonly hereOnly?: true;
 }
 
 export interface Note {

@@ -35,5 +35,6 @@ export async function noteFailure(
 
 /** Notes in the conversation, for its agents, what stands between them and the customer. */
 export async function noteProblem(tx: Tx, draft: Draft, reason: string, now: number): Promise<void> {
-  await insertNote(tx, draft, { content: reason, authorEmail: "system" }, systemActor("delivery"), now);
+  const note = { content: reason, authorEmail: "system", hereOnly: true } as const;
+  await insertNote(tx, draft, note, systemActor("delivery"), now);
 }

@@ -96,6 +96,14 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
       "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
       files: () => sweepFiles(dependencies, signal),
       processes: () => old("processes", "heartbeat_at", kept.processMs),
+      "requests of processes that are gone": async () => {
+        await store.write((tx) =>
+          tx
+            .deleteFrom("requests_in_flight")
+            .where("process_id", "not in", (eb) => eb.selectFrom("processes").select("id"))
+            .execute(),
+        );
+      },
       connections: () => old("connection_leases", "lease_until", kept.processMs),
     };
     const failures: unknown[] = [];

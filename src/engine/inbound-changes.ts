@@ -6,6 +6,7 @@ import { indexLane } from "./changes.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Tx } from "./ports.ts";
+import { redirectWork } from "./redirect-work.ts";
 
 export type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
 
@@ -116,8 +117,25 @@ export async function applyDelivery(
       changes.now,
     );
     if (shown !== null) changes.addWork(shown);
-    if (event.state === "failed") {
+    if (event.state !== "failed") continue;
+    if (event.windowClosed === true && (await isOwn(tx, delivery))) {
+      const { conversation_id: conversationId, message_id: messageId } = delivery;
+      changes.addWork(redirectWork({ conversationId, messageId, reason: event.error ?? "" }, changes.now));
+    } else {
       await noteFailure(tx, changes, delivery, event.error ?? "the platform reported a failure");
     }
   }
+}
+
+/** Whether the part went by the conversation's own account. */
+async function isOwn(
+  tx: Tx,
+  delivery: { readonly conversation_id: string; readonly account_id: string },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom("conversations")
+    .select("account_id")
+    .where("id", "=", delivery.conversation_id)
+    .executeTakeFirst();
+  return row?.account_id === delivery.account_id;
 }

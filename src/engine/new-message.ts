@@ -31,6 +31,8 @@ export interface NewPart {
     /** Not before so long; and not any more once the customer has seen the message where the conversation is. */
     readonly afterMs: number;
   };
+  /** Why the conversation's channel takes it no more: it is not queued there, and another way is looked for. */
+  readonly closed?: string;
 }
 
 /** The message that the conversation's newest number stands for. */

@@ -5,9 +5,13 @@ import type {
   Clock,
   Log,
   OutboundMessage,
+  OutboundNote,
   Part,
   Receipt,
+  ReplyWindow,
   SendContext,
+  ThreadContext,
+  ThreadStanding,
   TypingParty,
 } from "#channel/contract.ts";
 import type { Desk } from "#desk/contract.ts";
@@ -139,6 +143,10 @@ export interface Channels {
   idempotentSend(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;
+  /** Undefined where customers can be written to at any time. */
+  window(account: Pick<Account, "id">): ReplyWindow | undefined;
+  /** Whether nobody but the customer is known to read this thread. */
+  isPrivate(account: Pick<Account, "id">, thread: string): boolean;
   /** Undefined where the channel's adapter cannot fetch files. */
   fetchFile(
     account: Pick<Account, "id">,
@@ -154,6 +162,10 @@ export interface Channels {
   can(account: Pick<Account, "id">, what: "edit" | "remove"): boolean;
   edit(account: Pick<Account, "id">, part: Part, externalId: string, context: SendContext): Promise<void>;
   remove(account: Pick<Account, "id">, externalId: string, context: SendContext): Promise<void>;
+  /** Nothing happens where conversations have no state of their own on the platform. */
+  setState(account: Pick<Account, "id">, state: ThreadStanding, context: ThreadContext): Promise<void>;
+  /** Nothing happens where the platform shows notes to nobody. */
+  addNote(account: Pick<Account, "id">, note: OutboundNote, context: ThreadContext): Promise<void>;
   /** The agents' desk on this account; undefined where there is none. */
   desk(account: Pick<Account, "id">): Desk | undefined;
   /** The account of this name; undefined where there is none, or it is disabled. */

@@ -1,12 +1,16 @@
+import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { agentName } from "#store/agents.ts";
 import { uploadsForReply } from "./attachments.ts";
 import type { Effects } from "./changes.ts";
+import type { Draft } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { withFiles } from "./outbound-files.ts";
 import type { Channels, ConversationSearch, Files, FollowUp, Store, Tx } from "./ports.ts";
+import { hasTask, needsAction } from "./redirect.ts";
+import { windowOf } from "./reply-window.ts";
 import { readyIfThere, renderParts } from "./say.ts";
 import { claim, requireConversation } from "./update.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -56,13 +60,21 @@ export async function replyAsAgent(
         { role: "agent", authorName, markdown: reply.content, sources: [] },
         attached,
       ),
+      now,
       // Only a visitor of a website can have left it, and only an address that they gave can be written to.
       isVisit(draft.row) && draft.row.customer_email !== null ? followUp : undefined,
     ),
   });
+  await settleTask(tx, channels, draft);
   // A person has taken care of everything up to here.
   draft.row.settled_seq = draft.row.last_customer_seq;
   return { effects: await changes.flush(tx), messageId: message.id, seq: message.seq };
+}
+
+/** The customer is written to again. Where the reply cannot be sent either, the task begins anew. */
+async function settleTask(tx: Tx, channels: Channels, draft: Draft): Promise<void> {
+  if (windowOf(channels, draft.row, draft.now) === undefined || !(await hasTask(tx, draft.row.id))) return;
+  draft.setTags([], [needsAction], systemActor("delivery"));
 }
 
 /**

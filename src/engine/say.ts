@@ -7,6 +7,7 @@ import type { MessagesTable } from "#store/schema.ts";
 import type { Draft } from "./changes.ts";
 import type { NewMessage, NewPart } from "./new-message.ts";
 import type { Channels, FollowUp } from "./ports.ts";
+import { windowOf } from "./reply-window.ts";
 
 /**
  * The platform calls that bring a text to the customer; none over the API, where the client fetches it. To a customer
@@ -16,11 +17,10 @@ export function renderParts(
   channels: Channels,
   row: ConversationRow,
   message: OutboundMessage,
+  now: number,
   followUp?: FollowUp,
 ): readonly NewPart[] {
   if (row.channel === "api") return [];
-  const parts = channels.render({ id: row.account_id }, message);
-  if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
   const elsewhere = row.via_account_id === null ? followUp : { accountId: row.via_account_id, afterMs: 0 };
   const more =
     elsewhere === undefined || !channels.loaded({ id: elsewhere.accountId })
@@ -28,7 +28,21 @@ export function renderParts(
       : channels
           .render({ id: elsewhere.accountId }, message)
           .map((part): NewPart => ({ payload: JSON.stringify(part), elsewhere }));
-  return [...parts.map((part): NewPart => ({ payload: JSON.stringify(part) })), ...more];
+  const parts = ownParts(channels, row, message, now);
+  // What goes by the other way alone has reached the customer by it.
+  return more.length > 0 && parts.some(({ closed }) => closed !== undefined) ? more : [...parts, ...more];
+}
+
+/** By the conversation's own channel: before anything is queued it is known whether that takes it at all. */
+function ownParts(channels: Channels, row: ConversationRow, message: OutboundMessage, now: number): readonly NewPart[] {
+  const window = windowOf(channels, row, now);
+  const outside = window === undefined || window.isOpen ? undefined : window.of.outside(message);
+  const parts = Array.isArray(outside) ? outside : channels.render({ id: row.account_id }, message);
+  if (parts.length === 0) throw new Error(`the adapter of ${row.channel} rendered nothing`);
+  return parts.map((part): NewPart => ({
+    payload: JSON.stringify(part),
+    ...(typeof outside === "string" ? { closed: outside } : {}),
+  }));
 }
 
 /** Loads an account that may be gone by now: then nothing goes by it. */
@@ -56,7 +70,12 @@ export function say(
     skills: "[]",
     tokensUsed: 0,
     ...message,
-    parts: renderParts(channels, draft.row, { role: "assistant", authorName, markdown: message.content, sources }),
+    parts: renderParts(
+      channels,
+      draft.row,
+      { role: "assistant", authorName, markdown: message.content, sources },
+      draft.now,
+    ),
   });
 }
 

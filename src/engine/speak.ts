@@ -1,6 +1,7 @@
 import type { Status } from "#domain/lifecycle.ts";
 import { systemActor } from "#domain/message.ts";
 import { lockConversation } from "#store/conversations.ts";
+import { agentHasWritten } from "#store/messages.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import { ruleActor } from "./automation.ts";
@@ -71,15 +72,8 @@ export async function speak(
 
 async function objectionTo(tx: Tx, speech: Speech, status: Status): Promise<string | undefined> {
   if (status !== speech.status) return `the conversation is ${status} by now`;
-  const agent = await tx
-    .selectFrom("messages")
-    .select("id")
-    .where("conversation_id", "=", speech.conversationId)
-    .where("seq", ">", speech.seq)
-    .where("role", "=", "agent")
-    .limit(1)
-    .executeTakeFirst();
-  return agent === undefined ? undefined : "an agent has written meanwhile";
+  const agent = await agentHasWritten(tx, speech.conversationId, speech.seq);
+  return agent ? "an agent has written meanwhile" : undefined;
 }
 
 /** It could not be said, and is not tried any more: the agents are told. */

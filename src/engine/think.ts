@@ -2,7 +2,9 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
+import type { SkillCall } from "#domain/skill.ts";
 import type { Confidence } from "#domain/message.ts";
+import { untilAborted } from "#domain/until-aborted.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -23,7 +25,6 @@ import type {
   Store,
 } from "./ports.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
-import { untilAborted } from "./until-aborted.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface ThinkDependencies {
@@ -124,7 +125,9 @@ export async function think(
   return finish(turn);
 
   async function decide(current: ConversationRow): Promise<Decision> {
-    if (asked.some(({ content }) => asksForHuman(content, settings.escalationPhrases))) {
+    if (
+      asked.some(({ content, metadata }) => asksForHuman(content, settings.escalationPhrases) || hasChosen(metadata))
+    ) {
       return { kind: "escalate", reason: "the customer asked for a person" };
     }
     const streakWith = (confidence: Confidence): number => (confidence === "low" ? current.low_streak + 1 : 0);
@@ -182,7 +185,7 @@ export async function think(
       const changes = createChanges(clock.now(), search);
       const draft = changes.track(row, settings, false);
       const reply = settle(draft, found, perQuestion ? last.seq : known);
-      for (const { skill, outcome, arguments: names } of found.answer?.calls ?? []) {
+      for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
         const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
         draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
       }
@@ -231,9 +234,23 @@ export async function think(
   }
 }
 
+/** The search of the documents tells nothing of itself but what the answer shows. */
+function callsOf(answer: Answer | undefined): readonly SkillCall[] {
+  if (answer === undefined) return [];
+  const { calls = [], skillsFired, sources, answered } = answer;
+  const searched = skillsFired.filter((name) => !calls.some(({ skill }) => skill === name));
+  const outcome = answered ? `answered, with ${sources.length} ${sources.length === 1 ? "source" : "sources"}` : "found no answer";
+  return [...calls, ...searched.map((skill) => ({ skill, arguments: [], outcome }))];
+}
+
 const assistant = (name: string): Actor => ({ type: "assistant", id: null, name });
 
-type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files">;
+/** By a button: what stands on it may be in any language. */
+function hasChosen(metadata: string | null): boolean {
+  return metadata !== null && (JSON.parse(metadata) as { readonly wants_person?: unknown }).wants_person === true;
+}
+
+type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files" | "metadata">;
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
@@ -244,7 +261,7 @@ async function recentMessages(
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
   let query = db
     .selectFrom("messages")
-    .select(["seq", "role", "content", "audience", "author_id", "files"])
+    .select(["seq", "role", "content", "audience", "author_id", "files", "metadata"])
     .where("conversation_id", "=", conversation.id)
     .where("seq", ">", from);
   if (upTo !== undefined) query = query.where("seq", "<=", upTo);

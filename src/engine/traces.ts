@@ -74,17 +74,13 @@ async function deletedConversations(
   return found;
 }
 
-/** The audit log of a workspace. */
-export async function* auditPages(db: Reader, workspaceId: string): AsyncGenerator<readonly AuditTable[]> {
-  for (let after = ""; ;) {
-    const page = await db
-      .selectFrom("audit")
-      .selectAll()
-      .where("workspace_id", "=", workspaceId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(pageSize)
-      .execute();
+/** Pages of rows in the order of their ids, each read after the one before. */
+async function* pagesById<Id, Row extends { readonly id: Id }>(
+  first: Id,
+  read: (after: Id) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  for (let after = first; ;) {
+    const page = await read(after);
     yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < pageSize) return;
@@ -92,23 +88,31 @@ export async function* auditPages(db: Reader, workspaceId: string): AsyncGenerat
   }
 }
 
+/** The audit log of a workspace. */
+export const auditPages = (db: Reader, workspaceId: string) =>
+  pagesById("", (after) =>
+    db
+      .selectFrom("audit")
+      .selectAll()
+      .where("workspace_id", "=", workspaceId)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(pageSize)
+      .execute(),
+  );
+
 /** What was received and led to no conversation, of all workspaces' accounts. */
-export async function* unplacedEventPages(db: Reader) {
-  for (let after = 0; ;) {
-    const page = await db
+export const unplacedEventPages = (db: Reader) =>
+  pagesById(0, (after) =>
+    db
       .selectFrom("inbound_events")
       .selectAll()
       .where("conversation_id", "is", null)
       .where("id", ">", after)
       .orderBy("id")
       .limit(pageSize)
-      .execute();
-    yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
-    after = last.id;
-  }
-}
+      .execute(),
+  );
 
 /** The responses that are kept for one key's repeated requests. */
 export async function* keptResponsePages(db: Reader, keyId: string) {

@@ -12,6 +12,7 @@ import { createChanges, followLane, sendLane, speakLane, thinkLane, timerLane } 
 import { eraseWork } from "./desk/erase-work.ts";
 import { deskLane } from "./desk/mirror-work.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
+import { redirectLane } from "./redirect-work.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
 import { handOver } from "./say.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -149,6 +150,7 @@ export async function insertNote(tx: Tx, draft: Draft, note: NewNote, actor: Act
     .execute();
   draft.audit("note_added", actor, { detail: id });
   draft.mirror({ kind: "note", id });
+  if (note.hereOnly !== true) draft.noteThere(id);
   return { id, conversationId: draft.row.id, content: note.content, author, createdAt: now };
 }
 
@@ -211,6 +213,7 @@ export async function removeConversation(
       thinkLane(row.id),
       sendLane(row.id),
       followLane(row.id),
+      redirectLane(row.id),
       timerLane(row.id),
       speakLane(row.id),
       deskLane(row.id),

@@ -2,13 +2,14 @@ import { hash } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
 import type { PlanLimits } from "#domain/workspace.ts";
 import { storedSettings } from "#domain/workspace.ts";
-import type { Store } from "#engine/ports.ts";
+import type { Clock, Log, Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
 import { createCounting } from "#store/counting.ts";
 import type { Caller } from "./auth.ts";
 
-const concurrentMax = 50;
+/** Requests of one key, over all processes. */
+const inFlightMax = 50;
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -65,18 +66,18 @@ export interface Limits {
   enter(keyId: string): () => void;
 }
 
-/**
- * The counters are rows, so that they survive a restart and several processes share them. Only the number of requests
- * in flight is of this process: it keeps one caller from taking a process for itself, and to share it would cost every
- * request another write.
- */
-export function createLimits(
-  store: Store,
-  now: () => number,
-  planLimits: (plan: Caller["plan"]) => PlanLimits,
-): Limits {
-  const inFlight = new Map<string, number>();
-  const counting = createCounting(store);
+export interface LimitsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly processId: string;
+  readonly planLimits: (plan: Caller["plan"]) => PlanLimits;
+}
+
+/** What is counted are rows, so that it survives a restart and several processes share it. */
+export function createLimits({ store, clock, log, processId, planLimits }: LimitsOptions): Limits {
+  const counting = createCounting({ store, clock, log, processId, inFlightMax });
+  const now = (): number => clock.now();
 
   async function take(caller: Caller): Promise<TakenSlot> {
     const at = now();
@@ -89,7 +90,7 @@ export function createLimits(
       { name: `rate:day:${caller.keyId}`, windowStart: dayStart },
       { name: `rate:minute:${caller.keyId}`, windowStart: minuteStart },
     ];
-    const { taken, day, minute } = await tryTake(counters, [limitDay, limitMinute]);
+    const { taken, crowded, day, minute } = await tryTake(counters, [limitDay, limitMinute], caller.keyId);
     const used = taken ? 0 : 1;
     const rate: RateState = {
       limitMinute,
@@ -99,6 +100,7 @@ export function createLimits(
       resetDayS: dayEnd(at) / 1000,
     };
     if (taken) return { rate, slot: { counters }, problem: null };
+    if (crowded) return { rate, slot: null, problem: tooManyInFlight() };
     const problem =
       day > limitDay
         ? new Problem("rate_limit_day", `This key may make ${limitDay} requests a day; the day ends at midnight UTC.`, {
@@ -110,10 +112,10 @@ export function createLimits(
     return { rate, slot: null, problem };
   }
 
-  async function tryTake(counters: readonly Counter[], limits: readonly [number, number]) {
-    const { taken, values } = await counting.take(counters, limits);
+  async function tryTake(counters: readonly Counter[], limits: readonly [number, number], keyId?: string) {
+    const { taken, crowded, values } = await counting.take(counters, limits, keyId);
     const [day = 0, minute = 0] = values;
-    return { taken, day, minute };
+    return { taken, crowded, day, minute };
   }
 
   async function takeUser(caller: Caller, userId: string | undefined): Promise<Slot | null> {
@@ -169,25 +171,17 @@ export function createLimits(
     takeQuery,
     giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters)),
     enter(keyId) {
-      const count = inFlight.get(keyId) ?? 0;
-      if (count >= concurrentMax) {
-        throw new Problem(
-          "too_many_concurrent_requests",
-          `At most ${concurrentMax} requests of one key may be in flight.`,
-          { retryAfterS: 1 },
-        );
-      }
-      inFlight.set(keyId, count + 1);
-      let left = false;
-      return () => {
-        if (left) return;
-        left = true;
-        const remaining = (inFlight.get(keyId) ?? 1) - 1;
-        if (remaining === 0) inFlight.delete(keyId);
-        else inFlight.set(keyId, remaining);
-      };
+      const leave = counting.enter(keyId);
+      if (leave === null) throw tooManyInFlight();
+      return leave;
     },
   };
+}
+
+function tooManyInFlight(): Problem {
+  return new Problem("too_many_concurrent_requests", `At most ${inFlightMax} requests of one key may be in flight.`, {
+    retryAfterS: 1,
+  });
 }
 
 class Full extends Error {

@@ -44,7 +44,7 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   invalid_cursor: "The cursor was not issued by us, or for other filters.",
   payload_too_large: "The body is larger than is allowed here.",
   unsupported_media_type: "The body, or the file, is of a type that is not accepted here.",
-  too_many_concurrent_requests: "More requests of this key are in flight at once than is allowed.",
+  too_many_concurrent_requests: "More requests of this key are in flight at once, over all processes, than is allowed.",
   query_timeout: "No answer was made within 30 seconds.",
   search_unavailable: "Full-text search cannot answer now, or would take too long; other filters work.",
 };

@@ -50,7 +50,8 @@ export async function site(
       done(null, body);
     });
     scope.route<{ Params: { channel: string; account: string } }>({
-      method: ["GET", "POST"],
+      // Platforms ask by HEAD whether there is somebody.
+      method: ["GET", "HEAD", "POST"],
       url: "/channels/:channel/:account",
       ...hidden,
       handler: async (request, reply) => {

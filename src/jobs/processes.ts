@@ -32,6 +32,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
     if (gone.length > 0) {
       await tx.deleteFrom("connection_leases").where("holder", "in", gone).execute();
       await releaseRequests(tx, gone);
+      await tx.deleteFrom("requests_in_flight").where("process_id", "in", gone).execute();
       await tx.deleteFrom("processes").where("id", "in", gone).execute();
     }
     await tx
@@ -69,6 +70,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
         // Of what was cut off, so that the client's next try need not wait.
         await releaseLeases(tx, [id]);
         await releaseRequests(tx, [id]);
+        await tx.deleteFrom("requests_in_flight").where("process_id", "=", id).execute();
         await tx.deleteFrom("processes").where("id", "=", id).execute();
       });
     },

@@ -3,7 +3,7 @@ import { confirmed } from "./confirmed-passages.ts";
 import type { Embedder } from "./embedder.ts";
 import { EmbedderAway, TextRefused } from "./embedder.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "./index-port.ts";
-import type { Near, Vectors } from "./vectors.ts";
+import type { Near, VectorShelf } from "./vector-shelf.ts";
 
 /** Passages that are found by their meaning, beside those that are found by their words. */
 const nearMax = 30;
@@ -21,16 +21,17 @@ export function createHybridIndex({
   log,
 }: {
   readonly words: KnowledgeIndex;
-  readonly vectors: Vectors;
+  readonly vectors: VectorShelf;
   readonly embedder: Embedder;
   readonly read: Reader;
   readonly log: Log;
 }): KnowledgeIndex {
   async function near({ text, workspaceId, limit, signal }: SearchRequest): Promise<readonly Near[]> {
-    if (text === undefined || limit === 0 || text.trim() === "") return [];
+    const asked = limit === 0 ? "" : (text?.() ?? "").slice(0, questionCharactersMax);
+    if (asked.trim() === "") return [];
     try {
-      const [vector] = await embedder.embed([text.slice(0, questionCharactersMax)], "question", signal);
-      return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax);
+      const [vector] = await embedder.embed([asked], "question", signal);
+      return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax, signal);
     } catch (error) {
       if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;
       log.debug({ reason: error.message }, "a question is answered by its words alone");
@@ -52,6 +53,10 @@ export function createHybridIndex({
         return similarity === undefined ? candidate : { ...candidate, similarity };
       });
       return { ...result, candidates };
+    },
+    async close() {
+      await vectors.close();
+      await words.close();
     },
   };
 }

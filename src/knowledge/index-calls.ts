@@ -1,9 +1,9 @@
 import type { DocumentChange, IndexFile } from "./index-file.ts";
-import type { SearchRequest, SearchResult } from "./index-port.ts";
+import type { IndexSearch, SearchResult } from "./index-port.ts";
 
 /** What is asked of the index's file, here or in its thread. */
 export type IndexCall =
-  | { readonly kind: "search"; readonly request: Omit<SearchRequest, "signal"> }
+  | { readonly kind: "search"; readonly request: IndexSearch }
   | {
       readonly kind: "begin";
       readonly workspaceId: string;

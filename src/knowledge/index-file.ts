@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 import type { Word } from "#answering/terms.ts";
 import { mayEnter } from "./audience-gate.ts";
-import type { Candidate, SearchRequest, SearchResult } from "./index-port.ts";
+import type { Candidate, IndexSearch, SearchResult } from "./index-port.ts";
 import { withWords } from "./passage-words.ts";
 import { createVocabulary, isSpelt, partMin } from "./spelling.ts";
 import type { Vocabulary } from "./spelling.ts";
@@ -34,7 +34,8 @@ export interface IndexFile {
   version(workspaceId: string): number | undefined;
   /** Passages of the workspace. */
   chunkCount(workspaceId: string): number;
-  documents(workspaceId: string): IndexedDocument[];
+  /** In the order of their ids, from the one after `after`. */
+  documents(workspaceId: string, after: string, limit: number): IndexedDocument[];
   /**
    * The first step of bringing the workspace up to `view`, a version of its knowledge base: from here on what is gone is
    * not found, and who may see what holds, while the texts are replaced one by one. Of several processes at it, only
@@ -45,7 +46,7 @@ export interface IndexFile {
   replace(workspaceId: string, view: number, changes: readonly DocumentChange[]): boolean;
   finish(workspaceId: string, view: number): boolean;
   drop(workspaceId: string): void;
-  search(request: Omit<SearchRequest, "signal">): SearchResult;
+  search(request: IndexSearch): SearchResult;
   close(): void;
 }
 
@@ -149,6 +150,15 @@ export function openIndexFile(path: string): IndexFile {
     return tables;
   }
 
+  /** Another process has written it meanwhile, or come further since this one read the store. */
+  function isIndexed(workspaceId: string, { id, version, audience }: IndexedDocument): boolean {
+    const row = rowOf(workspaceId);
+    if (row === undefined) return false;
+    const known = database.prepare(`select version, audience from documents_${row.n} where id = ?`).get(id) as
+      { version: number; audience: string } | undefined;
+    return known !== undefined && (known.version > version || (known.version === version && known.audience === audience));
+  }
+
   function removeDocument(n: number, id: string): void {
     database
       .prepare(`delete from terms_${n} where rowid in (select row from chunks_${n} where document_id = ?)`)
@@ -177,12 +187,12 @@ export function openIndexFile(path: string): IndexFile {
       const tables = tablesOf(workspaceId);
       return tables === undefined ? 0 : (tables.size.get() as { chunks: number }).chunks;
     },
-    documents(workspaceId) {
+    documents(workspaceId, after, limit) {
       const row = rowOf(workspaceId);
       if (row === undefined) return [];
       return database
-        .prepare(`select id, version, audience from documents_${row.n}`)
-        .all() as unknown as IndexedDocument[];
+        .prepare(`select id, version, audience from documents_${row.n} where id > ? order by id limit ?`)
+        .all(after, limit) as unknown as IndexedDocument[];
     },
     begin(workspaceId, view, gone, audiences) {
       return step(workspaceId, view, (n) => {
@@ -199,19 +209,18 @@ export function openIndexFile(path: string): IndexFile {
       });
     },
     replace(workspaceId, view, changes) {
-      const prepared = changes.map((change) => ({ ...change, chunks: withWords(change.chunks) }));
+      const fresh = changes.filter((change) => !isIndexed(workspaceId, change));
+      const prepared = fresh.map((change) => ({ ...change, chunks: withWords(change.chunks) }));
       return step(workspaceId, view, (n) => {
         const tables = tablesOf(workspaceId);
         if (tables === undefined) throw new Error("the tables of a workspace are gone within one transaction");
         const vocabulary = held.of(tables);
         const insertWord = database.prepare(`insert or ignore into words_${n} (word, term) values (?, ?)`);
         let room = wordsMax - vocabulary.size;
-        const fresh = new Set<string>();
-        const knownVersion = database.prepare(`select version from documents_${n} where id = ?`);
-        for (const { id, version, audience, chunks } of prepared) {
-          // Another process may have come further since this one read the store.
-          const known = knownVersion.get(id) as { version: number } | undefined;
-          if (known !== undefined && known.version > version) continue;
+        const added = new Set<string>();
+        for (const change of prepared) {
+          if (isIndexed(workspaceId, change)) continue;
+          const { id, version, audience, chunks } = change;
           removeDocument(n, id);
           database.prepare(`insert into documents_${n} values (?, ?, ?)`).run(id, version, audience);
           const insertChunk = database.prepare(
@@ -234,9 +243,9 @@ export function openIndexFile(path: string): IndexFile {
             const joined = (of: readonly Word[]): string => of.map(({ term }) => term).join(" ");
             insertTerms.run(lastInsertRowid, joined(chunk.titleWords), joined(chunk.bodyWords));
             for (const { word, term } of words) {
-              if (room <= 0 || fresh.has(word) || vocabulary.has(word) || !isSpelt(word, partMin)) continue;
+              if (room <= 0 || added.has(word) || vocabulary.has(word) || !isSpelt(word, partMin)) continue;
               insertWord.run(word, term);
-              fresh.add(word);
+              added.add(word);
               room -= 1;
             }
             terms += count;
@@ -329,7 +338,7 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
 
 function searchTables(
   tables: Tables,
-  request: Omit<SearchRequest, "signal">,
+  request: IndexSearch,
   vocabularyOf: () => Vocabulary,
 ): SearchResult {
   const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };

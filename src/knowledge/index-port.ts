@@ -8,9 +8,12 @@ export interface KnowledgeIndex {
   /**
    * Never finds what was removed, or closed to the asker, before the call. Sees the texts that were committed before it
    * too, but where so many are new that it would take long: then each document is found by its older text until the
-   * newer one is there. Throws `Problem` search_unavailable when it cannot answer.
+   * newer one is there, and what had no older text is told by `partial`. Throws `Problem` search_unavailable when it
+   * cannot answer.
    */
   search(request: SearchRequest): Promise<SearchResult>;
+  /** Takes in all that was committed before the call, so that no search has to wait for it. */
+  prepare(workspaceId: string, signal: AbortSignal): Promise<void>;
   /** The workspace was deleted: drops what the index holds of it. */
   drop?(workspaceId: string): Promise<void>;
   close(): Promise<void>;
@@ -25,8 +28,8 @@ export interface SearchRequest {
    * passage has, the index looks for words of the workspace that are written almost alike.
    */
   readonly misspelt?: readonly Word[];
-  /** The question as it was asked, for what understands more than words. */
-  readonly text?: string;
+  /** The question as it was asked, without personal data, for what understands more than words. */
+  readonly text?: () => string;
   /** Only passages of these documents, when given. */
   readonly documentIds?: readonly string[];
   /** The asker's tags: a document with tags of its own is found by those only who have one of them. */
@@ -36,6 +39,9 @@ export interface SearchRequest {
   /** Ends the waiting when nobody wants the answer any more: the search rejects with its reason. */
   readonly signal?: AbortSignal;
 }
+
+/** What can be asked of another thread. */
+export type IndexSearch = Omit<SearchRequest, "signal" | "text">;
 
 export interface Candidate {
   readonly chunkId: string;
@@ -63,4 +69,6 @@ export interface SearchResult {
   readonly frequency: ReadonlyMap<string, number>;
   /** For stems of `misspelt` that occur nowhere: stems of words written almost alike, which candidates were found by too. */
   readonly repaired?: ReadonlyMap<string, readonly string[]>;
+  /** There are passages that the index has never had, and is about to take in: that it finds nothing says little. */
+  readonly partial?: boolean;
 }

@@ -15,8 +15,8 @@ export async function queueKnowledge(tx: Tx, workspaceId: string, now: number): 
 export const vectorKind = "embed";
 export const vectorLane = (workspaceId: string): string => `embed:${workspaceId}`;
 
-/** Queues that the workspace's passages be given vectors. */
-export async function queueVectors(tx: Tx, workspaceId: string, now: number): Promise<void> {
+/** Queues that the workspace's passages be given vectors; those after this one first. */
+export async function queueVectors(tx: Tx, workspaceId: string, now: number, after = ""): Promise<void> {
   const lane = vectorLane(workspaceId);
   const waiting = await tx
     .selectFrom("outbox")
@@ -25,7 +25,8 @@ export async function queueVectors(tx: Tx, workspaceId: string, now: number): Pr
     .where("lease_id", "is", null)
     .limit(1)
     .executeTakeFirst();
-  if (waiting === undefined) await insertWork(tx, [{ lane, kind: vectorKind, payload: {}, dueAt: now }], now);
+  const payload = after === "" ? {} : { after };
+  if (waiting === undefined) await insertWork(tx, [{ lane, kind: vectorKind, payload, dueAt: now }], now);
 }
 
 /** The row of this id says that workspaces which come later are to have it too. */

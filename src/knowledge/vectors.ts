@@ -5,18 +5,13 @@ import { finishWork } from "#store/outbox.ts";
 import type { Embedder } from "./embedder.ts";
 import { TextRefused } from "./embedder.ts";
 import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "./knowledge-queue.ts";
+import type { VectorShelf } from "./vector-shelf.ts";
+import { createVectorShelf } from "./vector-shelf.ts";
 
 // A vector costs money or minutes, so they are kept in the database, where every process finds them, and a passage whose
 // text stays as it was keeps its own. They are made in the background; until then a passage is found by its words.
 
-export interface Near {
-  readonly chunkId: string;
-  readonly similarity: number;
-}
-
-export interface Vectors {
-  /** The passages nearest to this vector, nearest first. */
-  nearest(workspaceId: string, vector: Float32Array, limit: number): Promise<readonly Near[]>;
+export interface Vectors extends VectorShelf {
   /** Does the outbox's work of kind `embed`. */
   work(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Queues the making of all vectors that are missing. */
@@ -27,21 +22,6 @@ const batchMax = 64;
 const batchesMax = 8;
 /** More than a passage has; models refuse or cut what is longer. */
 const charactersMax = 6_000;
-/** Passages of a workspace that are compared: beyond it the time for one question would be felt. */
-const comparedMax = 50_000;
-/** Numbers that are held in memory, over all workspaces. */
-const heldMax = 60_000_000;
-/** While vectors are being made they change with every batch, and need not be read each time. */
-const rereadMs = 5_000;
-
-interface Held {
-  readonly stamp: number;
-  readonly readAt: number;
-  readonly ids: readonly string[];
-  readonly numbers: Float32Array;
-  readonly dimensions: number;
-}
-
 export function createVectors({
   store,
   embedder,
@@ -53,75 +33,11 @@ export function createVectors({
   readonly clock: Clock;
   readonly log: Log;
 }): Vectors {
-  const held = new Map<string, Held>();
   const { model } = embedder;
+  const shelf = createVectorShelf({ store, model, clock, log });
 
-  async function stampOf(workspaceId: string): Promise<number | undefined> {
-    const row = await store.read
-      .selectFrom("vector_models")
-      .select(["stamp", "model"])
-      .where("workspace_id", "=", workspaceId)
-      .executeTakeFirst();
-    return row?.model === model ? row.stamp : undefined;
-  }
-
-  async function heldOf(workspaceId: string, dimensions: number): Promise<Held | undefined> {
-    const stamp = await stampOf(workspaceId);
-    if (stamp === undefined) return undefined;
-    const known = held.get(workspaceId);
-    const fresh = known !== undefined && (known.stamp === stamp || clock.now() - known.readAt < rereadMs);
-    const current = fresh ? known : await readAll(workspaceId, stamp, dimensions);
-    held.delete(workspaceId);
-    held.set(workspaceId, current);
-    let sum = [...held.values()].reduce((all, each) => all + each.numbers.length, 0);
-    for (const [id, each] of held) {
-      if (sum <= heldMax || id === workspaceId) break;
-      held.delete(id);
-      sum -= each.numbers.length;
-    }
-    return current;
-  }
-
-  async function readAll(workspaceId: string, stamp: number, dimensions: number): Promise<Held> {
-    const rows = await store.read
-      .selectFrom("chunk_vectors")
-      .select(["chunk_id", "vector"])
-      .where("workspace_id", "=", workspaceId)
-      .where("model", "=", model)
-      .orderBy("chunk_id")
-      .limit(comparedMax)
-      .execute();
-    const usable = rows.filter(({ vector }) => vector.byteLength === dimensions * 4);
-    const numbers = new Float32Array(usable.length * dimensions);
-    for (const [at, { vector }] of usable.entries()) {
-      const bytes = new Uint8Array(vector);
-      numbers.set(new Float32Array(bytes.buffer), at * dimensions);
-    }
-    return { stamp, readAt: clock.now(), ids: usable.map((row) => row.chunk_id), numbers, dimensions };
-  }
-
-  async function nearest(workspaceId: string, vector: Float32Array, limit: number): Promise<readonly Near[]> {
-    const all = await heldOf(workspaceId, vector.length);
-    if (all === undefined || all.dimensions !== vector.length) return [];
-    const found: Near[] = [];
-    let least = Number.NEGATIVE_INFINITY;
-    for (const [at, chunkId] of all.ids.entries()) {
-      const start = at * all.dimensions;
-      let similarity = 0;
-      for (let i = 0; i < all.dimensions; i += 1) similarity += (vector[i] ?? 0) * (all.numbers[start + i] ?? 0);
-      if (found.length >= limit * 2 && similarity <= least) continue;
-      found.push({ chunkId, similarity });
-      if (found.length >= limit * 4) {
-        found.sort((left, right) => right.similarity - left.similarity);
-        found.length = limit;
-        least = found.at(-1)?.similarity ?? least;
-      }
-    }
-    return found.toSorted((left, right) => right.similarity - left.similarity).slice(0, limit);
-  }
-
-  /** False: there are more. */
-  async function makeSome(workspaceId: string, signal: AbortSignal): Promise<boolean> {
+  /** Of passages after this one. The last that was looked at; undefined: there are no more. */
+  async function makeSome(workspaceId: string, after: string, signal: AbortSignal): Promise<string | undefined> {
     const missing = await store.read
       .selectFrom("chunks")
       .innerJoin("documents", "documents.id", "chunks.document_id")
@@ -132,10 +48,11 @@ export function createVectors({
       .where("chunks.workspace_id", "=", workspaceId)
       .whereRef("chunks.version", "=", "documents.indexed_version")
       .where("chunk_vectors.chunk_id", "is", null)
+      .where("chunks.id", ">", after)
       .orderBy("chunks.id")
       .limit(batchMax)
       .execute();
-    if (missing.length === 0) return true;
+    if (missing.length === 0) return undefined;
     const wanted = missing.map(({ id, title, text }) => {
       const whole = `${title}\n${text}`.slice(0, charactersMax);
       return { id, text: whole, digest: createHash("sha256").update(`${model}\n${whole}`).digest("base64url") };
@@ -183,7 +100,7 @@ export function createVectors({
         .execute();
       await raiseStamp(tx, workspaceId);
     });
-    return missing.length < batchMax;
+    return missing.length < batchMax ? undefined : missing.at(-1)?.id;
   }
 
   async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly Uint8Array[]> {
@@ -233,22 +150,28 @@ export function createVectors({
   }
 
   return {
-    nearest,
+    ...shelf,
     async work(rows, signal) {
       const [first] = rows;
       if (first === undefined) return;
       const workspaceId = first.lane.slice(vectorLane("").length);
+      // Where the work before this one ended: to look through all that are done each time takes long.
+      const { after: from = "" } = JSON.parse(first.payload) as { readonly after?: string };
+      let after = from;
       let done = false;
       await store.write((tx) => note(tx, workspaceId));
       for (let batch = 0; batch < batchesMax && !done; batch += 1) {
         signal.throwIfAborted();
-        done = await makeSome(workspaceId, signal);
+        const last = await makeSome(workspaceId, after, signal);
+        // What was committed late has its place before.
+        done = last === undefined && after === "";
+        after = last ?? "";
       }
       // Last, since a passage that was written anew takes over the vector of the old one.
       if (done) await removeOld(workspaceId);
       await store.write(async (tx) => {
         await finishWork(tx, rows);
-        if (!done) await queueVectors(tx, workspaceId, clock.now());
+        if (!done) await queueVectors(tx, workspaceId, clock.now(), after);
       });
     },
     async ensure() {

@@ -19,7 +19,14 @@ export type Outcome =
     };
 
 export interface LookUps {
-  call(skill: LookupSkill, values: ArgumentValues, turn: Turn | undefined, signal: AbortSignal): Promise<Outcome>;
+  /** `withinMs`: what is left of the time for all look-ups of the answer. */
+  call(
+    skill: LookupSkill,
+    values: ArgumentValues,
+    turn: Turn | undefined,
+    withinMs: number,
+    signal: AbortSignal,
+  ): Promise<Outcome>;
 }
 
 export interface LookUpDependencies {
@@ -35,14 +42,16 @@ const triesMax = 2;
 /** Asks the servers that skills name. */
 export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUpDependencies): LookUps {
   return {
-    async call(skill, values, turn, signal) {
+    async call(skill, values, turn, withinMs, signal) {
+      if (withinMs <= 0) return { kind: "failed", reason: "not called: earlier look-ups took too long", unsure: false };
+      const end = performance.now() + Math.min(skill.timeoutMs, withinMs);
       const request = requestOf(skill, JSON.parse(open(skill.request)) as LookupRequest, values, turn?.user ?? null);
       if (request === undefined)
         return { kind: "failed", reason: "an argument cannot be part of its address", unsure: false };
-      if (skill.safe) return ask(skill, request, undefined, signal);
+      if (skill.safe) return ask(skill, request, undefined, end, signal);
       if (turn === undefined)
         return { kind: "failed", reason: "not called outside of a conversation: it is not safe", unsure: false };
-      return once(skill, request, turn, values, signal);
+      return once(skill, request, turn, values, end, signal);
     },
   };
 
@@ -55,6 +64,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
     request: Prepared,
     { conversationId, firstSeq }: Turn,
     values: ArgumentValues,
+    end: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const named = JSON.stringify([
@@ -84,7 +94,7 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
           }
         : (JSON.parse(open(row.result)) as Outcome);
     }
-    const outcome = await ask(skill, request, id, signal);
+    const outcome = await ask(skill, request, id, end, signal);
     const result = seal(JSON.stringify(outcome));
     await store.write((tx) => tx.updateTable("skill_calls").set({ result }).where("id", "=", id).execute());
     return outcome;
@@ -94,9 +104,9 @@ export function createLookUps({ store, clock, guardedFetch, seal, open }: LookUp
     skill: LookupSkill,
     request: Prepared,
     idempotencyKey: string | undefined,
+    end: number,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const end = performance.now() + skill.timeoutMs;
     for (let attempt = 1; ; attempt += 1) {
       const last = !skill.safe || attempt === triesMax;
       let reason: string;

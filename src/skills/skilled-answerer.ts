@@ -18,7 +18,12 @@ export interface SkilledOptions {
   readonly model: LanguageModel | undefined;
   readonly clock: Clock;
   readonly log: Log;
+  /** All look-ups of an answer together take no longer. */
+  readonly lookUpsMs?: number;
 }
+
+/** Beside the choice of the skills and the wording, this leaves an answer within what a client of the API waits. */
+const lookUpsMax = 10_000;
 
 type Call = Extract<Choice, { kind: "call" }>;
 
@@ -33,7 +38,7 @@ type Done =
  * phrases, or, where none is in the message, by the language model's tool calls. Whatever fails is said.
  */
 export function createSkilledAnswerer(options: SkilledOptions): Answerer {
-  const { documents, lookUps, model, clock, log } = options;
+  const { documents, lookUps, model, clock, log, lookUpsMs = lookUpsMax } = options;
   return {
     async answer(question, signal) {
       const { skills } = question.settings;
@@ -59,12 +64,13 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     const calls: SkillCall[] = [];
     const fired: string[] = [];
     const done: Done[] = [];
+    const end = performance.now() + lookUpsMs;
     for (const choice of choices) {
       if (choice.kind === "ask") {
         done.push({ kind: "said", text: choice.ask, helped: true });
         continue;
       }
-      const { result, outcome } = await run(choice, question, signal);
+      const { result, outcome } = await run(choice, question, end, signal);
       signal.throwIfAborted();
       done.push(result);
       if (!fired.includes(choice.skill.name)) fired.push(choice.skill.name);
@@ -113,11 +119,12 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
   async function run(
     { skill, values }: Call,
     question: Question,
+    end: number,
     signal: AbortSignal,
   ): Promise<{ readonly result: Done; readonly outcome: string }> {
     switch (skill.kind) {
       case "lookup":
-        return lookUp(skill, values, question, signal);
+        return lookUp(skill, values, question, end, signal);
       case "talk_to_human":
         return { result: { kind: "escalate" }, outcome: "handed over" };
       case "business_hours":
@@ -136,6 +143,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     skill: LookupSkill,
     values: ArgumentValues,
     question: Question,
+    end: number,
     signal: AbortSignal,
   ): Promise<{ readonly result: Done; readonly outcome: string }> {
     const { settings, turn } = question;
@@ -143,7 +151,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       const text = settings.lookupUnverifiedMessage;
       return { result: { kind: "said", text, helped: false }, outcome: "not called: the customer is not verified" };
     }
-    const outcome = await lookUps.call(skill, values, turn, signal);
+    const outcome = await lookUps.call(skill, values, turn, end - performance.now(), signal);
     const told = tell(skill, values, outcome);
     if (told.kind !== "failed") return { result: told.result, outcome: told.outcome };
     log.warn({ skill: skill.name, reason: told.reason }, "a look-up failed");

@@ -16,6 +16,7 @@ const changing = [
   "own_contact_id",
   "unreachable",
   "via_account_id",
+  "customer_wrote_at",
   "status",
   "snoozed_from",
   "snoozed_until",

@@ -23,6 +23,8 @@ import { desk } from "./migrations/0011-desk.ts";
 import { knowledgeCollections } from "./migrations/0014-knowledge-collections.ts";
 import { automation } from "./migrations/0012-automation.ts";
 import { mail } from "./migrations/0015-mail.ts";
+import { requestsInFlight } from "./migrations/0016-requests-in-flight.ts";
+import { replyWindows } from "./migrations/0017-reply-windows.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -40,6 +42,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0014-knowledge-collections": knowledgeCollections,
   "0012-automation": automation,
   "0015-mail": mail,
+  "0016-requests-in-flight": requestsInFlight,
+  "0017-reply-windows": replyWindows,
 };
 
 export interface OpenStore extends Store {

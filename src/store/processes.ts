@@ -3,7 +3,7 @@ import type { Tx } from "#engine/ports.ts";
 /** How often a running process says that it runs. */
 export const heartbeatMs = 5_000;
 /** Several heartbeats: a busy process misses one. */
-const silentMs = 4 * heartbeatMs;
+export const silentMs = 4 * heartbeatMs;
 
 /** Whether a process has ended, or has not said for a while that it runs. */
 export async function isProcessGone(tx: Tx, id: string, now: number): Promise<boolean> {

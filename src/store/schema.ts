@@ -188,6 +188,8 @@ export interface ConversationsTable {
   unreachable: string | null;
   /** The account that the customer wrote by last, when that is not the conversation's own: answers go by it too. */
   via_account_id: string | null;
+  /** When the customer last wrote by the conversation's own account; null: never, or before this was kept. */
+  customer_wrote_at: number | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -432,6 +434,13 @@ export interface ProcessesTable {
   heartbeat_at: number;
 }
 
+/** Requests of an API key that are in flight at a process, while more than one process runs. */
+export interface RequestsInFlightTable {
+  key_id: string;
+  process_id: string;
+  count: number;
+}
+
 export interface Database {
   workspaces: WorkspacesTable;
   api_keys: ApiKeysTable;
@@ -476,6 +485,7 @@ export interface Database {
   skill_calls: SkillCallsTable;
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
+  requests_in_flight: RequestsInFlightTable;
   desk_threads: DeskThreadsTable;
   desk_posts: DeskPostsTable;
 }

@@ -209,6 +209,7 @@ eachDatabase("conversations", (open) => {
     expect(body.internal_notes).toMatchObject([{ content: "Look at the order first", author: "api_key:Test key" }]);
     expect(body.audit_log).toMatchObject([
       { action: "status_changed", actor: { type: "customer" }, from: null, to: "open" },
+      { action: "skill_called", actor: { type: "assistant" }, to: "knowledge_search", detail: "found no answer" },
       { action: "note_added", actor: { type: "api_key", name: "Test key" } },
     ]);
     expect(body).not.toHaveProperty("resolved_at");
@@ -293,7 +294,7 @@ eachDatabase("conversations", (open) => {
     });
     expect(body.internal_notes.map(({ content }) => content)).toEqual(["Mine", "Theirs"]);
     expect(new Set(body.audit_log.map(({ action }) => action))).toEqual(
-      new Set(["status_changed", "assigned", "tagged", "priority_changed", "note_added"]),
+      new Set(["status_changed", "skill_called", "assigned", "tagged", "priority_changed", "note_added"]),
     );
   });
 
@@ -312,7 +313,7 @@ eachDatabase("conversations", (open) => {
       priority: "normal",
       internal_notes: [],
     });
-    expect((await single(id)).body.audit_log).toHaveLength(1);
+    expect((await single(id)).body.audit_log.map(({ action }) => action)).toEqual(["status_changed", "skill_called"]);
   });
 
   it("counts tags when those that are the same are one, and measures them without the space around them", async () => {
@@ -354,7 +355,8 @@ eachDatabase("conversations", (open) => {
   it("takes an empty PATCH, and a change to the same status, as no change", async () => {
     const id = await begin();
     expect((await patch(id, {})).status).toBe(200);
-    expect((await patch(id, { status: "open", priority: null })).body.audit_log).toHaveLength(1);
+    const { audit_log } = (await patch(id, { status: "open", priority: null })).body;
+    expect(audit_log.map(({ action }) => action)).toEqual(["status_changed", "skill_called"]);
   });
 
   it("shows resolved_at of a resolved conversation, and takes it away on reopening", async () => {

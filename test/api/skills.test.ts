@@ -325,6 +325,11 @@ describe("built-in skills", () => {
       answer: expect.stringContaining("one to three working days"),
       skills_fired: ["knowledge_search"],
     });
+    const searches = async (id: string) =>
+      (await desk.audit(id)).filter(({ action }) => action === "skill_called").map(({ to, detail }) => [to, detail]);
+    expect(await searches(answered.conversation_id)).toEqual([["knowledge_search", "answered, with 1 source"]]);
+    const unknown = await desk.ask("Who is the president of the moon?");
+    expect(await searches(unknown.conversation_id)).toEqual([["knowledge_search", "found no answer"]]);
   });
 });
 

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { eachDatabase } from "../support/databases.ts";
 import { eachContract, eventually } from "../support/contract.ts";
+import type { TestHttp } from "../support/http-server.ts";
 import { startHttp } from "../support/http-server.ts";
 
 eachDatabase("8.2 time and concurrency", (open) => {
@@ -44,6 +45,33 @@ eachDatabase("8.2 time and concurrency", (open) => {
     await Promise.all(waiting);
     expect((await http.get("/v1/documents")).status).toBe(200);
     await http.close();
+  });
+
+  it("8.2 counts what is in flight at every process on the database", async () => {
+    const held: (() => void)[] = [];
+    const query = () => new Promise<never>((_, reject) => held.push(() => reject(new Error("over"))));
+    const database = await open();
+    const shared = { url: database.url, remove: async () => undefined };
+    const [one, two] = [await startHttp(async () => shared, { query }), await startHttp(async () => shared, { query })];
+    const authorization = { authorization: `Bearer ${one.key}` };
+    const ask = (http: TestHttp) =>
+      http.post("/v1/query", { workspace_id: one.workspaceId, query: "Hello?" }, authorization);
+    const waiting = Array.from({ length: 50 }, (_, i) => ask(i % 2 === 0 ? one : two));
+    await eventually(() => held.length).toBe(50);
+    for (const http of [one, two]) {
+      const refused = await ask(http);
+      expect([refused.status, refused.body.code]).toEqual([429, "too_many_concurrent_requests"]);
+      expect(refused.headers.get("retry-after")).toBe("1");
+      expect(refused.headers.get("x-ratelimit-limit-minute")).toBe("1000");
+    }
+    // Another key is not concerned, though it is asked at the same processes.
+    expect((await two.get("/v1/documents")).status).toBe(200);
+    for (const end of held) end();
+    await Promise.all(waiting);
+    await eventually(async () => (await one.get("/v1/documents")).status).toBe(200);
+    await one.close();
+    await two.close();
+    await database.remove();
   });
 });
 

@@ -88,6 +88,37 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await accounts()).toMatchObject([{ name: "tg", enabled: 1 }]);
   });
 
+  it("are refused when two are of the same app, mailbox or number", async () => {
+    const start = (...declared: readonly string[]) =>
+      provisionWorkspaces(
+        { store, clock: createHandMovedClock(1_900_000_000_000), secrets, load: loadAdapter },
+        readConfigFile(
+          "parley.yaml",
+          `workspaces:\n  - name: A\n    channels:\n${declared.map((each) => `      - ${each}\n`).join("")}`,
+          {},
+        ).workspaces,
+      );
+    const slack = (name: string, key: string) =>
+      `{name: ${name}, channel: slack, bot_token: xoxb-111-222-${key}, app_token: xapp-0123456789ab}`;
+    await expect(start(slack("s1", "old-secret"), slack("s2", "new-secret"))).rejects.toThrow(
+      "line 5: the account s2 is of the app 111-222, and so is s1 of the workspace A: give each its own",
+    );
+    const mail = (name: string, more: string) =>
+      `{name: ${name}, channel: email, address: help@a.example, password: p, imap_host: MAIL.a.example, smtp_host: b${more}}`;
+    await expect(start(mail("m1", ""), mail("m2", ", user: HELP@a.example, folder: inbox"))).rejects.toThrow(
+      "the account m2 is of the mailbox HELP@a.example, folder INBOX, and so is m1",
+    );
+    const number = (name: string, channel: string) =>
+      `{name: ${name}, channel: ${channel}, account_sid: AC${"0".repeat(32)}, auth_token: a${"0".repeat(31)}, from: "+15550001111"}`;
+    await expect(start(number("n1", "sms"), number("n2", "sms"))).rejects.toThrow(
+      "the account n2 is of the number +15550001111, and so is n1",
+    );
+    expect(await accounts()).toEqual([]);
+    // The same number may be one of WhatsApp too, and a mailbox has several folders.
+    await start(number("n1", "sms"), number("n2", "whatsapp"), mail("m1", ""), mail("m2", ", folder: Sales"));
+    expect(await accounts()).toHaveLength(4);
+  });
+
   it("are refused when two are of the same bot, in one workspace or in two", async () => {
     const shop = (name: string, ...declared: readonly string[]): string =>
       `  - name: ${name}\n    channels:\n${declared.map((each) => `      - ${each}\n`).join("")}`;

@@ -1,7 +1,18 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { Counting } from "#store/counting.ts";
 import { createCounting } from "#store/counting.ts";
 import { openStore } from "#store/open.ts";
+import type { Store } from "#engine/ports.ts";
+import { testStart } from "../support/app.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
+import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+
+const clock = createHandMovedClock(testStart);
+
+function countingOf(store: Store, processId: string) {
+  const log = { warn: () => undefined };
+  return createCounting({ store, clock, log, processId, inFlightMax: 3 });
+}
 
 eachDatabase("counting what comes together", (open) => {
   const counters = (key: string, window = 1_000) => [
@@ -12,7 +23,7 @@ eachDatabase("counting what comes together", (open) => {
   it("lets exactly as many through as each limit says, in the order in which they came, from several processes", async () => {
     const { store, url, close } = await openTestStore(open);
     const other = await openStore(url);
-    const [one, two] = [createCounting(store), createCounting(other)];
+    const [one, two] = [countingOf(store, "one"), countingOf(other, "two")];
     const asked = Array.from({ length: 120 }, (_, i) => ({
       key: ["a", "b", "c"][i % 3] ?? "",
       counting: i % 2 === 0 ? one : two,
@@ -48,7 +59,7 @@ eachDatabase("counting what comes together", (open) => {
 
   it("begins every window at nothing, and clears the window before it away", async () => {
     const { store, close } = await openTestStore(open);
-    const counting = createCounting(store);
+    const counting = countingOf(store, "one");
     await Promise.all([1, 2, 3].map(() => counting.take(counters("a", 1_000), [9, 9])));
     const next = await Promise.all([counting.take(counters("a", 2_000), [9, 9]), counting.take(counters("b"), [9, 9])]);
     expect(next.map(({ values }) => values)).toEqual([
@@ -62,5 +73,94 @@ eachDatabase("counting what comes together", (open) => {
       .execute();
     expect(rows).toEqual([{ window_start: 2_000, value: 1 }]);
     await close();
+  });
+
+  describe("requests of one key in flight at several processes", () => {
+    async function openTwo() {
+      const { store, url, close } = await openTestStore(open);
+      const other = await openStore(url);
+      const row = (id: string) => ({ id, host: id, pid: 1, started_at: testStart, heartbeat_at: clock.now() });
+      await store.write((tx) =>
+        tx
+          .insertInto("processes")
+          .values([row("one"), row("two")])
+          .execute(),
+      );
+      let minute = 0;
+      const begin = async (counting: Counting, key: string) => {
+        const leave = counting.enter(key);
+        if (leave === null) return null;
+        minute += 1;
+        const { taken, crowded } = await counting.take(counters(key, minute), [1_000, 1_000], key);
+        if (!taken) leave();
+        expect(crowded).toBe(!taken);
+        return taken ? leave : null;
+      };
+      const closeBoth = async () => {
+        await other.close();
+        await close();
+      };
+      return { store, one: countingOf(store, "one"), two: countingOf(other, "two"), begin, close: closeBoth };
+    }
+    const told = (store: Store) =>
+      store.read
+        .selectFrom("requests_in_flight")
+        .select(["key_id", "process_id", "count"])
+        .orderBy("key_id")
+        .orderBy("process_id")
+        .execute();
+
+    it("lets as many in as are allowed over all of them, however they come together", async () => {
+      const { store, one, two, begin, close } = await openTwo();
+      const began = await Promise.all(
+        Array.from({ length: 24 }, (_, i) => begin(i % 4 < 2 ? one : two, i % 2 === 0 ? "a" : "b")),
+      );
+      for (const parity of [0, 1]) {
+        expect(began.filter((leave, i) => i % 2 === parity && leave !== null)).toHaveLength(3);
+      }
+      for (const leave of began) leave?.();
+      // What is over is told without another request.
+      await expect.poll(() => told(store), { timeout: 20_000 }).toEqual([]);
+      const again = await Promise.all([begin(two, "a"), begin(two, "a"), begin(two, "a")]);
+      expect(again).not.toContain(null);
+      expect(await begin(one, "a")).toBeNull();
+      again[0]?.();
+      await expect.poll(() => begin(one, "a"), { timeout: 20_000 }).not.toBeNull();
+      expect(await begin(one, "a")).toBeNull();
+      await close();
+    });
+
+    it("counts no longer what a process had in flight that has not been heard of for a while", async () => {
+      const { store, one, two, begin, close } = await openTwo();
+      for (let i = 0; i < 3; i += 1) expect(await begin(two, "a")).not.toBeNull();
+      expect(await begin(one, "a")).toBeNull();
+      await store.write((tx) =>
+        tx
+          .updateTable("processes")
+          .set({ heartbeat_at: clock.now() - 20_001 })
+          .where("id", "=", "two")
+          .execute(),
+      );
+      expect(await begin(one, "a")).not.toBeNull();
+      await close();
+    });
+
+    it("writes nothing of them where no other process runs, and tells a second one what it had before", async () => {
+      const { store, one, two, begin, close } = await openTwo();
+      await store.write((tx) => tx.deleteFrom("processes").where("id", "=", "two").execute());
+      await begin(one, "a");
+      await begin(one, "a");
+      expect(await told(store)).toEqual([]);
+      const row = { id: "two", host: "two", pid: 1, started_at: testStart, heartbeat_at: clock.now() };
+      await store.write((tx) => tx.insertInto("processes").values(row).execute());
+      await begin(one, "b");
+      expect(await told(store)).toEqual([
+        { key_id: "a", process_id: "one", count: 2 },
+        { key_id: "b", process_id: "one", count: 1 },
+      ]);
+      expect(await begin(two, "a")).not.toBeNull();
+      expect(await begin(two, "a")).toBeNull();
+      await close();
+    });
   });
 });

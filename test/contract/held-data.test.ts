@@ -233,6 +233,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
           { name: `rate:day:${key.id}`, window_start: now, value: 3 },
         ])
         .execute();
+      await tx.insertInto("requests_in_flight").values({ key_id: key.id, process_id: "nobody", count: 1 }).execute();
       await tx
         .insertInto("search_collections")
         .values({ workspace_id: workspaceId, live: "c", live_version: 1, building: null, built: 0 })

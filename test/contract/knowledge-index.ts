@@ -27,7 +27,14 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
     });
 
     const search = (text: string, more: Partial<SearchRequest> = {}) =>
-      index.search({ workspaceId, terms: [...new Set(termsOf(text))], audience: [], limit: 50, ...more });
+      index.search({
+        workspaceId,
+        terms: [...new Set(termsOf(text))],
+        text: () => text,
+        audience: [],
+        limit: 50,
+        ...more,
+      });
     const titles = async (text: string, more: Partial<SearchRequest> = {}) =>
       (await search(text, more)).candidates.map((candidate) => candidate.title);
 

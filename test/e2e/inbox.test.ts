@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { newId } from "#domain/ids.ts";
 import { buildBrowserCode } from "#src/web/build.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
@@ -299,5 +300,46 @@ function inTheBrowser(): void {
       });
       expect(visible).toBe(true);
     }
+  });
+
+  it("tells how long a customer on WhatsApp can be written to, and what becomes of a reply after that", async () => {
+    const customer = await customerWrites(app, "whatsapp", "Hello by WhatsApp", "Wanda");
+    const account = newId("acc", app.clock.now());
+    const wrote = (at: number) =>
+      app.store.write((tx) =>
+        tx
+          .updateTable("conversations")
+          .set({ account_id: account, channel: "whatsapp", customer_wrote_at: at })
+          .where("id", "=", customer.conversationId)
+          .execute(),
+      );
+    await app.store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({
+          id: account,
+          workspace_id: app.workspace.id,
+          channel: "whatsapp",
+          name: "whatsapp",
+          config: JSON.stringify({
+            account_sid: `AC${"0".repeat(32)}`,
+            auth_token: "a".repeat(32),
+            from: "+15550001111",
+            base_url: "http://127.0.0.1:9",
+          }),
+          credentials: null,
+          managed_by: "dashboard",
+          enabled: 1,
+          created_at: app.clock.now(),
+        })
+        .execute(),
+    );
+    await wrote(app.clock.now() - 2 * 3_600_000);
+    const page = await open("anna", {}, `#/all/${customer.conversationId}`);
+    await page.getByText(/Free replies: 2[12] h [0-9]+ min left/).waitFor();
+    await wrote(app.clock.now() - 25 * 3_600_000);
+    await page.reload();
+    await page.getByText("it then takes a template only. A reply cannot be sent until they write again.").waitFor();
+    expect(await page.getByText("Free replies").count()).toBe(0);
   });
 }

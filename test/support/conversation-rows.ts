@@ -74,6 +74,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       activity: 1,
       unreachable: null,
       via_account_id: null,
+      customer_wrote_at: messages.length === 0 ? null : startedAt,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({

@@ -100,5 +100,6 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
     deleted: null,
   },
   connection_leases: { workspace: ofTheProgram, customer: ofTheProgram, deleted: null },
+  requests_in_flight: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
   processes: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
 };

@@ -49,6 +49,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
   const clock = createHandMovedClock(testStart);
   const logged: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(line) });
+  const processId = newId("ses", testStart);
   const workspaceId = newWorkspaceId();
   const key = newApiKey(workspaceId);
   await store.write(async (tx) => {
@@ -64,6 +65,11 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
         created_at: testStart,
         deleted_at: null,
       })
+      .execute();
+    // As a process of its own, also where a test starts two on one database.
+    await tx
+      .insertInto("processes")
+      .values({ id: processId, host: processId, pid: 1, started_at: testStart, heartbeat_at: testStart })
       .execute();
     await tx
       .insertInto("api_keys")
@@ -86,7 +92,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
   };
   const server = await createServer({
     store,
-    processId: newId("ses", testStart),
+    processId,
     engine: {
       accept: absent,
       query: options.query ?? absent,
@@ -99,6 +105,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       remove: absent,
       settleClocks: absent,
       typing: absent,
+      window: absent,
       desk: { accept: absent, conversationOf: absent, conversation: absent, list: absent },
     },
     fanout: createInProcessFanout(log),

@@ -33,7 +33,8 @@ const ports = "src/engine/ports.ts";
 /** The platform SDKs and other packages of each adapter. */
 const adapterPackages: Readonly<Record<string, readonly string[]>> = {
   discord: ["discord.js", "@discordjs/ws", "ws", "typebox"],
-  email: ["htmlparser2", "imapflow", "mailparser", "nodemailer", "typebox"],
+  email: ["imapflow", "mailparser", "nodemailer", "typebox"],
+  intercom: ["intercom-client", "typebox"],
   slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
   twilio: ["twilio", "typebox"],
@@ -81,6 +82,7 @@ export const importRules: readonly ImportRule[] = [
       "node:crypto",
       "node:http",
       "node:stream",
+      "htmlparser2",
       "typebox",
       "mdast",
       "mdast-util-from-markdown",
@@ -159,6 +161,7 @@ export const importRules: readonly ImportRule[] = [
       "stemmer",
       "@orama/",
       "node:crypto",
+      "node:timers/promises",
     ],
   },
   {

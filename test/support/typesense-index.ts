@@ -14,6 +14,7 @@ export function openTypesenseIndex(store: Store, server: TypesenseServer): Knowl
     typesense: createTypesense(server.options),
     base: {
       search: () => Promise.reject(new Error("the collection was not brought up to date")),
+      prepare: async () => undefined,
       close: async () => undefined,
     },
     clock,

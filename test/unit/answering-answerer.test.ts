@@ -256,6 +256,27 @@ describe("answers from documents", () => {
     await expect(answerer.answer(question, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 
+  it("does not say that it does not know while documents are indexed for the first time", async () => {
+    const filling = createExtractiveAnswerer({
+      index: { ...index, search: async (request) => ({ ...(await index.search(request)), partial: true }) },
+    });
+    const question = (text: string): Question => ({
+      workspaceId,
+      text,
+      history: [],
+      strictness: "strict",
+      topK: 5,
+      audience: [],
+      settings: defaultSettings,
+    });
+    const { signal } = new AbortController();
+    await expect(filling.answer(question("Who is the CEO?"), signal)).rejects.toMatchObject({
+      code: "search_unavailable",
+      retryAfterS: 5,
+    });
+    expect(await filling.answer(question("How long is the warranty?"), signal)).toMatchObject({ answered: true });
+  });
+
   it("survives any text as a question", async () => {
     for (const text of [
       "",

@@ -175,15 +175,53 @@ describe("the embedded index's file", () => {
         .toEqual(["Kettle, a, new.", "Kettle, b, old."]);
     });
 
-    it("waits for the texts of a knowledge base that it has never had whole", async () => {
+    it("tells that there are texts which it has never had, instead of waiting for many of them", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
+      await knowledge.add(workspaceId, "b.md", "Kettle.");
       const held = Promise.withResolvers<undefined>();
       const index = openOver(storeWith([nothing, nothing, () => held.promise]), { patienceMs: 0 });
-      const search = texts(index);
-      const first = await Promise.race([search, new Promise((resolve) => setImmediate(() => resolve("waits")))]);
-      expect(first).toBe("waits");
+      const request = { workspaceId, terms: ["kettl"], audience: [], limit: 50 };
+      expect(await index.search(request)).toMatchObject({ candidates: [], partial: true });
       held.resolve(undefined);
-      expect(await search).toEqual(["Kettle."]);
+      await index.prepare(workspaceId, new AbortController().signal);
+      const whole = await index.search(request);
+      expect(whole.candidates).toHaveLength(2);
+      expect(whole.partial).toBeUndefined();
+    });
+
+    it("reads no text for a question about what was taken in ahead of it", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      let reads = 0;
+      const count = async (): Promise<void> => void (reads += 1);
+      const index = openOver(storeWith(Array.from({ length: 20 }, () => count)));
+      await index.prepare(workspaceId, new AbortController().signal);
+      reads = 0;
+      expect(await texts(index)).toEqual(["Kettle."]);
+      // The version alone.
+      expect(reads).toBe(1);
+    });
+
+    it("leaves a preparation that nobody waits for, and goes on with it", async () => {
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      const held = Promise.withResolvers<undefined>();
+      const index = openOver(storeWith([nothing, nothing, () => held.promise]));
+      const stop = new AbortController();
+      const prepared = index.prepare(workspaceId, stop.signal);
+      stop.abort(new Error("the program ends"));
+      await expect(prepared).rejects.toThrow("the program ends");
+      held.resolve(undefined);
+      expect(await texts(index)).toEqual(["Kettle."]);
+    });
+
+    it("writes more than a few passages in its thread, and answers from the older ones meanwhile", async () => {
+      const long = Array.from({ length: 60 }, (_, n) => `## Kettle ${n}\n\n${"It boils water at home. ".repeat(30)}`);
+      await knowledge.add(workspaceId, "a.md", "Kettle, old.");
+      const index = openOver(store, { patienceMs: 0 });
+      await index.prepare(workspaceId, new AbortController().signal);
+      await knowledge.add(workspaceId, "b.md", long.join("\n\n"));
+      expect(await texts(index)).toEqual(["Kettle, old."]);
+      await index.prepare(workspaceId, new AbortController().signal);
+      expect(await texts(index)).toHaveLength(50);
     });
 
     it("lets go of a search that nobody waits for", async () => {

@@ -166,6 +166,45 @@ describe("a bot with private messages only", () => {
   });
 });
 
+describe("a bot with a button for a person", () => {
+  it("brings one when it is pressed, once, and takes the button away", async () => {
+    discord = await startFakeDiscord({ intents: "unprivileged" });
+    await open({ person_button: "Mit einem Menschen sprechen" });
+    await connected();
+    const channelId = discord.direct("ada");
+    discord.write({ channelId, from: "ada", text: "Hello" });
+    await answered(channelId, 1);
+    const [answer] = own(channelId);
+    if (answer === undefined) throw new Error("nobody has answered");
+    expect(answer.components?.[0]?.components[0]).toMatchObject({ label: "Mit einem Menschen sprechen" });
+    discord.press(answer, "ada");
+    discord.press(answer, "ada");
+    discord.dispatch("INTERACTION_CREATE", { id: "1", type: 3, data: {} });
+    await isStored("Mit einem Menschen sprechen");
+    const row = () => bench.store.read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
+    await bench.until("a person is asked for", async () => (await row()).status === "escalated");
+    await bench.until("the button is gone", () => answer.components?.length === 0);
+    // What is written after a press is found though the session is forgotten.
+    const before = discord.sessions();
+    discord.drop({ forget: true });
+    discord.write({ channelId, from: "ada", text: "Still there" });
+    await bench.until("a new session is begun", () => discord.sessions() > before, 20_000);
+    await isStored("Still there");
+    expect(await stored()).toEqual(["Hello", "Mit einem Menschen sprechen", "Still there"]);
+    const { workspaceId } = bench;
+    const { id } = await row();
+    await bench.engine.reply({
+      workspaceId,
+      conversationId: id,
+      content: "Yes",
+      authorEmail: "anna@test.example",
+      actor: anna,
+    });
+    await bench.settle();
+    expect(own(channelId).at(-1)?.components).toBeUndefined();
+  });
+});
+
 describe("a bot on a server", () => {
   beforeEach(async () => {
     discord = await startFakeDiscord();

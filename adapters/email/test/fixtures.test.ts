@@ -66,8 +66,11 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     dropUpload: notUsed,
     remember: notUsed,
     recall: notUsed,
+    rememberSecret: notUsed,
+    recallSecret: notUsed,
     threadOf: async (given) => (given.some((mark) => marks.has(mark)) ? thread : null),
-    correspondence: async (of) => (of === thread ? { email: customer, name: "Anna", messages: [] } : null),
+    correspondence: async (of) =>
+      of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: [] } : null,
     agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null),
     botMessagesTo: async () => 0,
     allow: notUsed,

@@ -74,8 +74,61 @@ describe("access tokens", () => {
       oauth_client_secret: "the-secret",
       ...more,
     };
-    return { clock, token: createTokens(config, clock) };
+    const kept = new Map<string, string>();
+    const host = {
+      clock,
+      rememberSecret: async (key: string, value: string) => void kept.set(key, value),
+      recallSecret: async (key: string) => kept.get(key) ?? null,
+    };
+    const again = (given: object = {}) => createTokens({ ...config, ...given }, host);
+    const tokens = again();
+    return { clock, kept, again, tokens, token: tokens?.token };
   };
+
+  it("go on with the refresh token that was given last, also after a restart, and with a new one of the operator's", async () => {
+    const { tokens, again } = tokensOf({ oauth_refresh_token: "first" });
+    answer = { status: 200, body: JSON.stringify({ access_token: "t1", expires_in: "3600", refresh_token: "second" }) };
+    asked.length = 0;
+    // Reading and sending ask together, and are answered by one request.
+    expect(await Promise.all([tokens?.token(), tokens?.token()])).toEqual(["t1", "t1"]);
+    tokens?.forget();
+    await tokens?.token();
+    await again()?.token();
+    await again({ oauth_refresh_token: "put there by hand" })?.token();
+    expect(asked.map((each) => each.get("refresh_token"))).toEqual(["first", "second", "second", "put there by hand"]);
+  });
+
+  it("are asked for without a secret where the application has none", async () => {
+    const { tokens } = tokensOf({ oauth_refresh_token: "r", oauth_client_secret: undefined });
+    answer = { status: 200, body: JSON.stringify({ access_token: "t1" }) };
+    asked.length = 0;
+    await tokens?.token();
+    expect(asked[0]?.has("client_secret")).toBe(false);
+  });
+
+  it("are taken of no answer that is endless, or that would be no header", async () => {
+    const { token } = tokensOf();
+    answer = { status: 200, body: JSON.stringify({ access_token: "t".repeat(100_000) }) };
+    await expect(token?.()).rejects.toThrow("answers too much");
+    for (const bad of ["two\nlines", "", 7, null]) {
+      answer = { status: 200, body: JSON.stringify({ access_token: bad }) };
+      await expect(token?.()).rejects.toThrow("no access token is given");
+    }
+  });
+
+  it("are told of with the mend for each refusal", async () => {
+    const { token } = tokensOf({ oauth_refresh_token: "the-refresh-token" });
+    for (const [error, mend] of [
+      ["invalid_grant", "oauth_refresh_token has ended"],
+      ["invalid_client", "check oauth_client_id and oauth_client_secret"],
+      ["invalid_scope", "check oauth_scope"],
+      ["something_new", "check the settings that begin with oauth_"],
+      ["constructor", "check the settings that begin with oauth_"],
+    ]) {
+      answer = { status: 400, body: JSON.stringify({ error, error_description: "AADSTS7000215: secret the-secret" }) };
+      await expect(token?.()).rejects.toThrow(`(${error}, AADSTS7000215): ${mend}`);
+    }
+  });
 
   it("are asked for with the refresh token, used until they end, and asked for again", async () => {
     const { clock, token } = tokensOf({ oauth_refresh_token: "the-refresh-token", oauth_scope: "mail" });
@@ -103,7 +156,7 @@ describe("access tokens", () => {
     answer = { status: 400, body: JSON.stringify({ error: "invalid_grant", error_description: "the-refresh-token" }) };
     await expect(token?.()).rejects.toThrow("no access token is given for this mailbox (invalid_grant)");
     answer = { status: 502, body: "<html>the-secret</html>" };
-    await expect(token?.()).rejects.toThrow(/\(status 502\): check oauth_client_id/);
+    await expect(token?.()).rejects.toThrow(/\(status 502\): check oauth_token_url/);
     await expect(token?.()).rejects.not.toThrow("the-secret");
   });
 });

@@ -30,6 +30,17 @@ const configOf = (more: Partial<TwilioConfig> = {}): TwilioConfig => ({
 const signal = AbortSignal.timeout(10_000);
 
 describe("the settings", () => {
+  it("name what two accounts cannot both have: the number, or the messaging service", () => {
+    const service = `MG${"1".repeat(32)}`;
+    const { from: _, ...neither } = configOf();
+    expect(twilioAdapter.identity?.(configOf())).toEqual({ key: own, name: `the number ${own}`, setting: "from" });
+    expect(twilioAdapter.identity?.({ ...neither, messaging_service_sid: service })).toEqual({
+      key: service,
+      name: `the messaging service ${service}`,
+      setting: "messaging_service_sid",
+    });
+  });
+
   it("are refused where they do not go together, with the mend", () => {
     const { from: _, ...neither } = configOf();
     const service = `MG${"1".repeat(32)}`;
@@ -38,6 +49,10 @@ describe("the settings", () => {
     expect(() => settingsOf("sms", configOf({ messaging_service_sid: service }))).toThrow("set either `from`");
     expect(() => settingsOf("sms", configOf({ template_sid: template }))).toThrow("of the channel whatsapp");
     expect(() => settingsOf("whatsapp", configOf({ template_variables: { "1": "{text}" } }))).toThrow("needs");
+    expect(() => settingsOf("sms", configOf({ quick_reply_sid: template }))).toThrow("of the channel whatsapp");
+    expect(() => settingsOf("whatsapp", configOf({ quick_reply_variables: { "1": "{text}" } }))).toThrow(
+      "`quick_reply_variables` needs `quick_reply_sid`",
+    );
     expect(() =>
       settingsOf("whatsapp", configOf({ template_sid: template, template_variables: { "1": "x" } })),
     ).toThrow("has to hold {text}");

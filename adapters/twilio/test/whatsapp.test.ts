@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { anna, answerOf } from "../../../test/support/engine-bench.ts";
 import type { TwilioBench } from "./support/account.ts";
 import { openTwilio } from "./support/account.ts";
 
@@ -54,18 +55,80 @@ describe("a WhatsApp account", () => {
   });
 });
 
+describe("quick replies", () => {
+  const buttons = `HX${"1".repeat(32)}`;
+
+  it("stand below the last line of what the bot says, and below nothing that an agent says", async () => {
+    at = await openTwilio("whatsapp", { quick_reply_sid: buttons, quick_reply_variables: { "1": "{text}" } });
+    at.bench.script.answer = async () => answerOf("First line\n\nLast $& line");
+    await at.write(customer, "Hello");
+    await at.bench.settle();
+    expect(
+      at.twilio.taken.map(({ body, contentSid, contentVariables }) => [body, contentSid, contentVariables]),
+    ).toEqual([
+      ["First line", undefined, undefined],
+      ["", buttons, JSON.stringify({ "1": "Last $& line" })],
+    ]);
+    await at.reply("By hand");
+    expect(newest()).toMatchObject({ contentSid: undefined, body: "*Anna:*\nBy hand" });
+  });
+
+  it("are left out where Twilio refuses the template, and the answer arrives", async () => {
+    at = await openTwilio("whatsapp", { quick_reply_sid: buttons });
+    at.twilio.fail({ kind: "error", status: 400, code: 21_656, message: "The ContentVariables Parameter is invalid" });
+    await at.write(customer, "Hello");
+    await at.bench.settle();
+    expect(at.shown(customer)).toEqual(["You asked: Hello"]);
+    expect(at.bench.logged.join()).toContain("check quick_reply_sid");
+  });
+
+  it("come back as what stands on them, and one called human brings a person, in whatever language", async () => {
+    await begun();
+    await at.write(customer, "", { ButtonText: "Öffnungszeiten", ButtonPayload: "hours" });
+    await at.bench.settle();
+    expect(at.shown(customer).at(-1)).toBe("You asked: Öffnungszeiten");
+    expect(await at.conversation()).toMatchObject({ status: "open" });
+    await at.write(customer, "Gern", { ButtonText: "Gern", ButtonPayload: "human" });
+    await at.bench.settle();
+    expect(await at.conversation()).toMatchObject({ status: "escalated" });
+    expect(await at.stored()).toEqual(["Hello", "Öffnungszeiten", "Gern"]);
+  });
+});
+
 describe("24 hours after the customer has written", () => {
-  it("sends nothing without a template, and tells the agents at once", async () => {
+  it("sends nothing without a template, and makes it a task of the agents, until they write again", async () => {
     await begun();
     await at.bench.pass(24 * hourMs - 60_000);
     expect(await at.states(await at.reply("Just in time"))).toEqual(["sent"]);
     await at.bench.pass(60_000);
-    expect(await at.states(await at.reply("Too late"))).toEqual(["failed"]);
-    expect(at.shown(customer)).not.toContain("*Anna:*\nToo late");
-    expect(await at.notes()).toContain("has not written for 24 hours");
+    for (const text of ["Too late", "And once more"]) expect(await at.states(await at.reply(text))).toEqual(["failed"]);
+    expect(at.shown(customer)).toEqual(["You asked: Hello", "*Anna:*\nJust in time"]);
+    expect((await at.notes()).split("\n").filter((note) => note.startsWith("Needs action"))).toEqual(
+      Array(2).fill(
+        "Needs action: this message has not reached the customer. The customer has not written by WhatsApp for 24 hours, and it then takes a template only. No other channel of theirs is verified: answer when they write again, or reach them in another way.",
+      ),
+    );
+    expect(await at.tags()).toEqual(["needs_action"]);
     await at.write(customer, "Are you there?");
     await at.bench.settle();
     expect(await at.states(await at.reply("Now"))).toEqual(["sent"]);
+    expect(await at.tags()).toEqual([]);
+  });
+
+  it("shows agents how long it is, before they write", async () => {
+    await begun();
+    const wrote = at.bench.clock.now();
+    const closesAt = wrote + 24 * hourMs;
+    expect(await at.window()).toEqual({ isOpen: true, closesAt, closed: null });
+    await at.bench.pass(24 * hourMs - 1);
+    expect(await at.window()).toMatchObject({ isOpen: true });
+    await at.bench.pass(1);
+    expect(await at.window()).toEqual({
+      isOpen: false,
+      closesAt,
+      closed:
+        "the customer has not written by WhatsApp for 24 hours, and it then takes a template only. A reply cannot be sent until they write again.",
+    });
   });
 
   it("sends the template, with the message as its variable", async () => {
@@ -77,15 +140,101 @@ describe("24 hours after the customer has written", () => {
       "1": "Support",
       "2": "We say: *Anna:* Your parcel is there, for $& 5",
     });
+    expect((await at.window())?.closed).toContain("A reply goes out as the template.");
     expect(await at.states(await at.reply("x".repeat(1_200)))).toEqual(["failed"]);
     expect(await at.notes()).toContain("has no room for a message as long as this one");
   });
 
-  it("tells what Twilio says of it when clocks differ", async () => {
+  it("is told by Twilio where clocks differ, and is a task then too, once for all parts", async () => {
     await begun();
-    const messageId = await at.reply("Hi");
-    await at.twilio.report(newest()?.sid ?? "", "failed", 63_016);
+    const messageId = await at.reply(`${"a ".repeat(700)}\n\n${"b ".repeat(700)}`);
+    const sids = at.twilio.taken.slice(-2).map(({ sid }) => sid);
+    for (const sid of sids) {
+      await at.twilio.report(sid, "failed", 63_016);
+      await at.bench.settle();
+    }
+    expect(await at.states(messageId)).toEqual(["failed", "failed"]);
+    expect((await at.notes()).match(/Needs action/g)).toHaveLength(1);
+    expect(await at.tags()).toEqual(["needs_action"]);
+    at.twilio.fail({ kind: "error", status: 400, code: 63_016, message: "Failed to send freeform message" });
+    expect(await at.states(await at.reply("Refused at once"))).toEqual(["failed"]);
+    expect((await at.notes()).match(/Needs action/g)).toHaveLength(2);
+  });
+
+  it("has closed for a reply that waited while Twilio was away", async () => {
+    await begun();
+    await at.bench.pass(23.5 * hourMs);
+    await at.twilio.goAway();
+    const messageId = await at.reply("Are you still there?");
+    expect(await at.states(messageId)).toEqual(["queued"]);
+    await at.bench.pass(hourMs);
+    await at.twilio.comeBack();
+    await at.bench.advance(hourMs / 2);
     expect(await at.states(messageId)).toEqual(["failed"]);
-    expect(await at.notes()).toContain("takes a template only");
+    expect(await at.tags()).toEqual(["needs_action"]);
+    expect(at.shown(customer)).toEqual(["You asked: Hello"]);
+  });
+});
+
+describe("a customer whom WhatsApp takes nothing for", () => {
+  const number = "+15551000001";
+
+  it("gets the agent's reply by SMS, where the same number has written, and both conversations tell", async () => {
+    await begun();
+    const sms = await at.addAccount("sms");
+    await sms.write(number, "By SMS");
+    await at.bench.settle();
+    await at.bench.pass(25 * hourMs);
+    expect((await at.window())?.closed).toContain("A reply goes to the same customer by SMS.");
+    const messageId = await at.reply("Your parcel is there");
+    expect(at.shown(number)).toEqual(["You asked: By SMS", "Anna:\nYour parcel is there"]);
+    expect(at.shown(customer)).toEqual(["You asked: Hello"]);
+    expect(await at.states(messageId)).toEqual(["sent"]);
+    await at.twilio.report(newest()?.sid ?? "", "delivered");
+    expect(await at.states(messageId)).toEqual(["delivered"]);
+    const there = await sms.conversation();
+    expect(await at.notes()).toContain(
+      `This reply goes to the same customer by SMS instead. Their answer comes into their conversation there, ${there.id}.`,
+    );
+    expect(await at.bench.talk(there.id)).toEqual([
+      "user: By SMS",
+      "assistant: You asked: By SMS",
+      "agent: Your parcel is there",
+    ]);
+    // A person has written there: the bot does not answer what comes back.
+    expect(there).toMatchObject({ status: "claimed", assigned_to: "anna@test.example" });
+    expect((await at.bench.notes(there.id)).join()).toContain("was written in the conversation");
+    expect(await at.tags()).toEqual([]);
+    await sms.write(number, "Thanks");
+    await at.bench.settle();
+    expect((await at.bench.talk(there.id)).at(-1)).toBe("user: Thanks");
+  });
+
+  it("gets nothing by a channel where nobody has proved to be the same, or that cannot be used", async () => {
+    await begun();
+    const sms = await at.addAccount("sms");
+    await sms.write("+15551000002", "Somebody else");
+    await at.bench.pass(25 * hourMs);
+    expect(await at.states(await at.reply("For one only"))).toEqual(["failed"]);
+    await sms.write(number, "By SMS");
+    await sms.write(number, "STOP");
+    await at.bench.settle();
+    expect(await at.states(await at.reply("Opted out there"))).toEqual(["failed"]);
+    expect(at.shown("+15551000002")).toEqual(["You asked: Somebody else"]);
+    expect(at.shown(number)).not.toContain("Anna:\nOpted out there");
+    expect(await at.tags()).toEqual(["needs_action"]);
+  });
+
+  it("hears what the bot has to say nowhere else", async () => {
+    await begun();
+    const sms = await at.addAccount("sms");
+    await sms.write(number, "By SMS");
+    await at.bench.settle();
+    await at.bench.pass(25 * hourMs);
+    const { id } = await at.conversation();
+    await at.bench.engine.update(at.bench.workspaceId, id, { status: "escalated" }, anna);
+    await at.bench.settle();
+    expect(at.shown(number)).toEqual(["You asked: By SMS"]);
+    expect(await at.tags()).toEqual(["escalated", "needs_action"]);
   });
 });

@@ -11,6 +11,7 @@ import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
 import type { Channels, Clock, Log, Store } from "../ports.ts";
+import { viewWindow } from "../reply-window.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
@@ -111,9 +112,16 @@ async function placeOf(
   return { row, workspace, desk, accountId: account.id, channel: settings.channel, thread };
 }
 
-async function snapshotOf({ store, clock, publicUrl }: MirrorDependencies, { row, workspace }: Place) {
+async function snapshotOf({ store, clock, publicUrl, channels, log }: MirrorDependencies, { row, workspace }: Place) {
   const fresh = await store.read.selectFrom("conversations").selectAll().where("id", "=", row.id).executeTakeFirst();
-  const context = { db: store.read, publicUrl, settings: workspace.settings, now: clock.now() };
+  const now = clock.now();
+  const context = {
+    db: store.read,
+    publicUrl,
+    settings: workspace.settings,
+    now,
+    window: (of: ConversationRow) => viewWindow({ read: store.read, channels, log, now }, of),
+  };
   const [card] = await deskConversations(context, fresh === undefined ? [] : [fresh]);
   return card;
 }

@@ -4,7 +4,8 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { Clock, ConversationSearch, Store, Wake } from "../ports.ts";
+import type { Channels, Clock, ConversationSearch, Log, Store, Wake } from "../ports.ts";
+import { viewWindow } from "../reply-window.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { deskConversations } from "./snapshot.ts";
 
@@ -15,6 +16,8 @@ export interface OfficeDependencies {
   readonly workspaces: Workspaces;
   readonly search: ConversationSearch;
   readonly publicUrl: string;
+  readonly channels: Channels;
+  readonly log: Log;
 }
 
 export interface DeskEventPayload {
@@ -46,11 +49,30 @@ const eventWork = (payload: DeskEventPayload, dueAt: number): NewWork => ({
   dueAt,
 });
 
-export function createOffice({ store, clock, wake, workspaces, search, publicUrl }: OfficeDependencies): Office {
+export function createOffice({
+  store,
+  clock,
+  wake,
+  workspaces,
+  search,
+  publicUrl,
+  channels,
+  log,
+}: OfficeDependencies): Office {
   async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
     const workspace = await workspaces.get(workspaceId);
     if (workspace === undefined) return [];
-    return deskConversations({ db: store.read, publicUrl, settings: workspace.settings, now: clock.now() }, rows);
+    const now = clock.now();
+    return deskConversations(
+      {
+        db: store.read,
+        publicUrl,
+        settings: workspace.settings,
+        now,
+        window: (row) => viewWindow({ read: store.read, channels, log, now }, row),
+      },
+      rows,
+    );
   }
 
   const ofWorkspace = (workspaceId: string) =>

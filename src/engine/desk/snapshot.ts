@@ -9,18 +9,20 @@ import type { MessagesTable } from "#store/schema.ts";
 import type { AttachmentRow } from "../attachments.ts";
 import { attachmentsOf } from "../attachments.ts";
 import type { Reader } from "../ports.ts";
+import type { WindowView } from "../reply-window.ts";
 
 export interface SnapshotContext {
   readonly db: Reader;
   readonly publicUrl: string;
   readonly settings: WorkspaceSettings;
   readonly now: number;
+  window(row: ConversationRow): Promise<WindowView | null>;
 }
 
 const questionChars = 200;
 
 export async function deskConversations(
-  { db, publicUrl, settings, now }: SnapshotContext,
+  { db, publicUrl, settings, now, window }: SnapshotContext,
   rows: readonly ConversationRow[],
 ): Promise<readonly DeskConversation[]> {
   if (rows.length === 0) return [];
@@ -48,6 +50,8 @@ export async function deskConversations(
   for (const row of rows) {
     if (row.assigned_to !== null) names.set(row.id, await nameInConversation(db, row, row.assigned_to));
   }
+  const windows = new Map<string, WindowView | null>();
+  for (const row of rows) windows.set(row.id, await window(row));
   return rows.map((row) => ({
     id: row.id,
     url: `${publicUrl}/inbox#/all/${row.id}`,
@@ -67,6 +71,7 @@ export async function deskConversations(
     startedAt: row.started_at,
     snoozedUntil: row.status === "snoozed" ? row.snoozed_until : null,
     question: shortened(questions.find((question) => question.conversation_id === row.id)?.content ?? ""),
+    window: windows.get(row.id) ?? null,
     thread: threads.find((thread) => thread.conversation_id === row.id)?.external_id ?? null,
   }));
 }

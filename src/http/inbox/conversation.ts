@@ -5,6 +5,7 @@ import type { Source } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
+import type { Engine } from "#engine/engine.ts";
 import type { Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
@@ -32,10 +33,11 @@ export async function conversationView(
   workspaceId: string,
   id: string,
   settings: WorkspaceSettings,
+  windowOf: Engine["window"],
   now: number,
 ): Promise<ConversationView> {
   const row = await requireRow(db, workspaceId, id);
-  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people] = await Promise.all([
+  const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, window] = await Promise.all([
     messagesBefore(db, id, undefined),
     db
       .selectFrom("notes")
@@ -63,6 +65,7 @@ export async function conversationView(
       .execute(),
     lastPage(db, id),
     peopleOf(db, workspaceId),
+    windowOf(row),
   ]);
   return {
     id,
@@ -87,6 +90,7 @@ export async function conversationView(
     resolvedAt: row.resolved_at,
     lastSeq: row.last_seq,
     unreachable: row.unreachable,
+    window,
     messages,
     hasEarlier,
     notes: notes.toReversed().map((note): NoteView => {

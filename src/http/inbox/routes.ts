@@ -133,7 +133,14 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         return workspace;
       };
       const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
-        conversationView(store.read, agent.workspace_id, id, (await workspaceOf(agent)).settings, clock.now());
+        conversationView(
+          store.read,
+          agent.workspace_id,
+          id,
+          (await workspaceOf(agent)).settings,
+          (row) => engine.window(row),
+          clock.now(),
+        );
       const perform = async (request: FastifyRequest, id: string, action: Action): Promise<ConversationView> => {
         const agent = agentOf(request);
         const acted = await engine.act(agent.workspace_id, id, action, agent);

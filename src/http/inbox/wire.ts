@@ -127,6 +127,12 @@ export interface ConversationView {
   readonly lastMessageAt: number;
   readonly resolvedAt: number | null;
   readonly lastSeq: number;
+  /** Until when the customer can be written to freely, and what becomes of a reply after it; null: at any time. */
+  readonly window: {
+    readonly isOpen: boolean;
+    readonly closesAt: number | null;
+    readonly closed: string | null;
+  } | null;
   /** Why nothing that is sent reaches the customer; null: it does. */
   readonly unreachable: string | null;
   readonly messages: readonly MessageView[];

@@ -30,7 +30,8 @@ export async function v1(
   { ending, inFlight }: { readonly ending: AbortSignal; readonly inFlight: InFlight },
 ): Promise<void> {
   const { store, clock, planLimits } = dependencies;
-  const limits = createLimits(store, () => clock.now(), planLimits);
+  const { log, processId } = dependencies;
+  const limits = createLimits({ store, clock, log, processId, planLimits });
   const settle = new WeakMap<FastifyRequest, () => void>();
   const known: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
 

@@ -290,6 +290,11 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
   return {
     search,
     work,
+    async prepare(workspaceId, signal) {
+      // Collections are written by the outbox's work; till a workspace has one, the other index answers for it.
+      const state = await stateOf(workspaceId);
+      if (state !== undefined && liveOf(state.collections) === null) await base.prepare(workspaceId, signal);
+    },
     async drop(workspaceId) {
       await base.drop?.(workspaceId);
       if ((await collectionsOf(store.read, workspaceId)) === undefined) return;

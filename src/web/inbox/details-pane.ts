@@ -1,3 +1,4 @@
+import { channelNames } from "#domain/message.ts";
 import { priorities } from "#domain/sla.ts";
 import type { ConversationView } from "../../http/inbox/wire.ts";
 import { link } from "./content.ts";
@@ -5,7 +6,7 @@ import type { Desk } from "./desk.ts";
 import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { ago, dateAndTime, slaBadge, timeLeft } from "./time.ts";
-import { channelNames, snoozeText, statusNames } from "./words.ts";
+import { snoozeText, statusNames } from "./words.ts";
 
 export interface DetailsPane {
   readonly element: HTMLElement;

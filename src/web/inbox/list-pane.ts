@@ -1,3 +1,4 @@
+import { channelNames } from "#domain/message.ts";
 import type { ListItem, View } from "../../http/inbox/wire.ts";
 import { views } from "../../http/inbox/wire.ts";
 import type { Desk } from "./desk.ts";
@@ -5,7 +6,7 @@ import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import type { Drafts } from "./drafts.ts";
 import { ago, slaBadge } from "./time.ts";
-import { channelNames, emptyViews, snoozeText, statusNames, viewIcons, viewNames } from "./words.ts";
+import { emptyViews, snoozeText, statusNames, viewIcons, viewNames } from "./words.ts";
 
 export interface ListPane {
   readonly element: HTMLElement;

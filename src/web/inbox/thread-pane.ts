@@ -1,3 +1,4 @@
+import { channelNames } from "#domain/message.ts";
 import type { ConversationView, MessageView, NoteView, AuditView } from "../../http/inbox/wire.ts";
 import { blocks, sources } from "./content.ts";
 import type { Desk, DeskState } from "./desk.ts";
@@ -5,8 +6,8 @@ import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { fileList } from "./files.ts";
 import { createMenu } from "./menu.ts";
-import { dateAndTime, dayName, sameDay, serverNow, slaBadge, timeOfDay, tomorrowAtNine } from "./time.ts";
-import { auditText, beginning, channelNames, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
+import { countdown, dateAndTime, dayName, sameDay, serverNow, slaBadge, timeOfDay, tomorrowAtNine } from "./time.ts";
+import { auditText, beginning, deliveryNames, emptyViews, snoozeText, statusNames } from "./words.ts";
 
 export interface ThreadPane {
   readonly element: HTMLElement;
@@ -38,6 +39,7 @@ export function createThreadPane(
   const newer = button("New messages", () => toEnd(), { kind: "newer", shape: "down" });
   const middle = el("div", { class: "middle" }, log, newer);
   const reach = el("p", { class: "unreachable", role: "status" });
+  const window = el("p", { class: "reply-window", role: "status" });
   const blank = el("div", { class: "blank" });
   const element = el(
     "section",
@@ -45,6 +47,7 @@ export function createThreadPane(
     head,
     middle,
     reach,
+    window,
     composer,
     blank,
   );
@@ -162,6 +165,7 @@ export function createThreadPane(
     composer.hidden = !present || conversation.status === "archived";
     reach.hidden = (conversation?.unreachable ?? null) === null;
     if (reach.textContent !== (conversation?.unreachable ?? "")) reach.textContent = conversation?.unreachable ?? "";
+    drawWindow(conversation);
     blank.hidden = present;
     element.classList.toggle("busy", state.busy);
     if (conversation === undefined) {
@@ -192,6 +196,21 @@ export function createThreadPane(
     }
     log.dataset["earliest"] = String(earliest ?? "");
     newestSeq = lastSeq;
+  }
+
+  function drawWindow(conversation: ConversationView | undefined): void {
+    const given = conversation?.window ?? null;
+    window.hidden = given === null || (conversation?.unreachable ?? null) !== null;
+    if (given === null) return;
+    const drawn = JSON.stringify([conversation?.id, given]);
+    if (window.dataset["drawn"] === drawn) return;
+    window.dataset["drawn"] = drawn;
+    window.classList.toggle("closed", !given.isOpen);
+    window.replaceChildren(
+      ...(given.isOpen && given.closesAt !== null
+        ? ["Free replies: ", countdown(given.closesAt)]
+        : [icon("alert"), el("span", {}, given.closed ?? "")]),
+    );
   }
 
   function drawEntries(state: DeskState, conversation: ConversationView): Node[] {

@@ -95,7 +95,28 @@ function draw(node: HTMLElement, { sla, prefix }: { readonly sla: SlaView; reado
   if (node.textContent !== prefix + text) node.textContent = prefix + text;
 }
 
+const counting = new Set<{ readonly node: WeakRef<HTMLElement>; readonly until: number }>();
+
+/** What is left until then, for as long as it is shown. */
+export function countdown(until: number): HTMLElement {
+  const node = el("span", { class: "countdown", title: dateAndTime(until) });
+  drawCountdown(node, until);
+  counting.add({ node: new WeakRef(node), until });
+  return node;
+}
+
+function drawCountdown(node: HTMLElement, until: number): void {
+  const left = until - serverNow();
+  const text = left > 0 ? `${span(left)} left` : "the time is over; a reply may go another way";
+  if (node.textContent !== text) node.textContent = text;
+}
+
 export function tickBadges(): void {
+  for (const entry of counting) {
+    const node = entry.node.deref();
+    if (node === undefined) counting.delete(entry);
+    else if (node.isConnected) drawCountdown(node, entry.until);
+  }
   for (const entry of running) {
     const node = entry.node.deref();
     if (node === undefined) running.delete(entry);

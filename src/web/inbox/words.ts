@@ -1,5 +1,4 @@
 import type { Status } from "#domain/lifecycle.ts";
-import type { Channel } from "#domain/message.ts";
 import type { AuditView, Delivery, View } from "../../http/inbox/wire.ts";
 import type { IconName } from "./dom.ts";
 import { when } from "./time.ts";
@@ -41,20 +40,6 @@ export const statusNames: Readonly<Record<Status, string>> = {
   snoozed: "Snoozed",
   resolved: "Resolved",
   archived: "Archived",
-};
-
-export const channelNames: Readonly<Record<Channel, string>> = {
-  widget: "Website chat",
-  whatsapp: "WhatsApp",
-  telegram: "Telegram",
-  slack: "Slack",
-  discord: "Discord",
-  email: "E-mail",
-  voice: "Phone call",
-  sms: "SMS",
-  intercom: "Intercom",
-  hosted: "Chat page",
-  api: "API",
 };
 
 export const deliveryNames: Readonly<Record<Delivery, string>> = {

@@ -17,6 +17,7 @@ export interface FakeMessage {
   readonly mentions: readonly { readonly id: string; readonly username: string }[];
   readonly attachments: readonly FakeAttachment[];
   readonly nonce?: string;
+  components?: readonly { readonly components: readonly { readonly custom_id: string; readonly label: string }[] }[];
 }
 
 export interface FakeAttachment {
@@ -59,6 +60,8 @@ export interface FakeDiscord {
     readonly mentionsBot?: boolean;
     readonly files?: readonly { readonly name: string; readonly type: string; readonly bytes: Buffer }[];
   }): FakeMessage;
+  /** Somebody presses the button of a message of the bot's. */
+  press(message: FakeMessage, from: string): void;
   edit(message: FakeMessage, text: string): void;
   erase(message: FakeMessage): void;
   /** Sends a packet to whoever is connected. */
@@ -94,6 +97,8 @@ export async function startFakeDiscord(
   const people = new Map<string, { readonly userId: string; readonly channelId: string }>();
   const histories = new Map<string, FakeMessage[]>();
   const files = new Map<string, Buffer>();
+  /** By interaction and token: the message whose button was pressed. */
+  const presses = new Map<string, string>();
   const called = new Map<string, Record<string, unknown>[]>();
   const faults: Fault[] = [];
   const sockets = new Set<Socket>();
@@ -154,6 +159,12 @@ export async function startFakeDiscord(
     if (path === "/applications/@me") {
       return { status: 200, body: { id: botId, flags: options.intents === "unprivileged" ? 0 : 1 << 19 } };
     }
+    if (first === "interactions") {
+      const pressed = [...histories.values()].flat().find((each) => each.id === presses.get(`${id}/${what}`));
+      if (pressed === undefined || body["type"] !== 7) return refuse(404, 10_062, "Unknown interaction");
+      pressed.components = (body["data"] as { components: [] }).components;
+      return { status: 204 };
+    }
     const channel = channels.get(id);
     if (first !== "channels" || channel === undefined) return refuse(404, 10_003, "Unknown Channel");
     if (what === "") return { status: 200, body: { id, name: "channel", ...channel } };
@@ -204,6 +215,7 @@ export async function startFakeDiscord(
       edited_timestamp: null,
       mentions: [],
       attachments: uploads,
+      ...(Array.isArray(body["components"]) ? { components: body["components"] as [] } : {}),
       ...(typeof nonce === "string" ? { nonce } : {}),
     };
     if (before === undefined) known.push(message);
@@ -371,6 +383,24 @@ export async function startFakeDiscord(
       if (known === undefined) history(channelId).push(message);
       dispatch("MESSAGE_CREATE", packetOf(message));
       return message;
+    },
+    press({ id: messageId, channel_id: channelId, components }, from) {
+      const [id, pressToken] = [newId(), randomBytes(20).toString("base64url")];
+      const guild = channels.get(channelId)?.guild_id;
+      const presser = { id: person(from).userId, username: from };
+      presses.set(`${id}/${pressToken}`, messageId);
+      dispatch("INTERACTION_CREATE", {
+        id,
+        token: pressToken,
+        application_id: botId,
+        version: 1,
+        type: 3,
+        channel_id: channelId,
+        channel: { id: channelId, type: channels.get(channelId)?.type ?? 0 },
+        ...(guild === undefined ? { user: presser } : { guild_id: guild, member: { user: presser, roles: [] } }),
+        message: { id: messageId },
+        data: { component_type: 2, custom_id: components?.[0]?.components[0]?.custom_id ?? "" },
+      });
     },
     edit(message, text) {
       message.content = text;

@@ -32,6 +32,8 @@ export async function whileConnecting<T>(
 
 /** The program with an account on a mailbox of its own, and people who write to it. */
 export interface MailBench {
+  /** Where the program listens. */
+  readonly url: string;
   readonly world: MailWorld;
   readonly bench: EngineBench;
   /** A customer's mail comes, and is taken. */
@@ -55,8 +57,9 @@ export async function openMailBench(config: object = {}, options: BenchOptions =
     ...options,
     account: { channel: "email", load: loadAdapter, config: { ...world.config, ...config } },
   });
-  await bench.app.listen();
+  const url = await bench.app.listen();
   const mailBench: MailBench = {
+    url,
     world,
     bench,
     async write(mail) {

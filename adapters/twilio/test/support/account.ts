@@ -1,3 +1,4 @@
+import { newId } from "#domain/ids.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../../test/support/databases.ts";
 import type { EngineBench } from "../../../../test/support/engine-bench.ts";
@@ -21,6 +22,11 @@ export interface TwilioBench {
   stored(): Promise<readonly string[]>;
   conversation(): ReturnType<EngineBench["row"]>;
   notes(): Promise<string>;
+  tags(): Promise<readonly string[]>;
+  /** How the conversation's time for replies stands, as agents are told. */
+  window(): ReturnType<EngineBench["engine"]["window"]>;
+  /** Another account at the same fake. */
+  addAccount(channel: "sms" | "whatsapp"): Promise<Pick<TwilioBench, "write" | "conversation">>;
   states(messageId: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -44,7 +50,9 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
   twilio.connect({ publicUrl: "http://parley.test", webhookUrl, now: () => bench.clock.now() });
   const to = channel === "whatsapp" ? `whatsapp:${own}` : own;
   const { read } = bench.store;
-  const conversation = () => read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
+  const conversationOf = (accountId: string) =>
+    read.selectFrom("conversations").selectAll().where("account_id", "=", accountId).executeTakeFirstOrThrow();
+  const conversation = () => conversationOf(bench.accountId);
 
   return {
     bench,
@@ -74,10 +82,53 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
       ),
     conversation,
     notes: async () => (await bench.notes((await conversation()).id)).join("\n"),
+    tags: async () =>
+      (
+        await read
+          .selectFrom("conversation_tags")
+          .select("tag")
+          .where("conversation_id", "=", (await conversation()).id)
+          .orderBy("tag")
+          .execute()
+      ).map(({ tag }) => tag),
+    window: async () => bench.engine.window(await conversation()),
+    async addAccount(other) {
+      const { core } = bench.app;
+      const row = await read
+        .selectFrom("accounts")
+        .selectAll()
+        .where("id", "=", bench.accountId)
+        .executeTakeFirstOrThrow();
+      const id = newId("acc", bench.clock.now());
+      await core.store.write((tx) =>
+        tx
+          .insertInto("accounts")
+          .values({ ...row, id, channel: other, name: `other ${other}` })
+          .execute(),
+      );
+      const address = `${webhookUrl.replace(/\/channels\/.*/, "")}/channels/${other}/${id}`;
+      return {
+        async write(from, body, more = {}) {
+          const form = {
+            ...twilio.messageForm({ from, to: other === "whatsapp" ? `whatsapp:${own}` : own, body }),
+            ...more,
+          };
+          const response = await twilio.postTo(address, form);
+          await response.text();
+          return response.status;
+        },
+        conversation: () => conversationOf(id),
+      };
+    },
     states: async (messageId) =>
-      (await read.selectFrom("deliveries").select("state").where("message_id", "=", messageId).execute()).map(
-        ({ state }) => state,
-      ),
+      (
+        await read
+          .selectFrom("deliveries")
+          .select("state")
+          .where("message_id", "=", messageId)
+          .orderBy("part")
+          .execute()
+      ).map(({ state }) => state),
     async close() {
       await twilio.close();
       await bench.close();

@@ -45,6 +45,8 @@ export interface FakeTwilio {
   /** Delivers a form to the account's webhook; `with` signs it by another token. */
   post(form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
   /** The form of a message, as Twilio fills it. */
+  /** Delivers a form to another account of the program. */
+  postTo(webhookUrl: string, form: Readonly<Record<string, string>>): Promise<Response>;
   messageForm(message: {
     readonly from: string;
     readonly to: string;
@@ -306,6 +308,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     connect: (to) => void (program = { ...to, now: () => to.now() }),
     fail: (...next) => void faults.push(...next),
     post: (form, options = {}) => postTo(`${webhook()}${options.query ?? ""}`, form, options),
+    postTo: (webhookUrl, form) => postTo(program.publicUrl + new URL(webhookUrl).pathname, form),
     messageForm: ({ from, to, body, sid = newSid("SM") }) => ({
       AccountSid: accountSid,
       ApiVersion: "2010-04-01",

@@ -160,6 +160,8 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     recall: unused,
     threadOf: unused,
     correspondence: unused,
+    rememberSecret: unused,
+    recallSecret: unused,
     agent: unused,
     botMessagesTo: unused,
     async accept(event) {

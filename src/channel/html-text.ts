@@ -39,7 +39,7 @@ export interface HtmlText {
   readonly written: string;
 }
 
-/** A mail's HTML as text, in one pass, however deep or broken it is. */
+/** HTML of mails and of chats as text, in one pass, however deep or broken it is. */
 export function htmlText(html: string): HtmlText {
   const whole = createLines();
   const written = createLines();
@@ -105,6 +105,21 @@ export function htmlText(html: string): HtmlText {
   );
   parser.end(html);
   return { text: whole.text(), written: written.text() };
+}
+
+/** The addresses of the pictures in it, each once, in order. */
+export function htmlPictures(html: string): readonly string[] {
+  const found = new Set<string>();
+  const parser = new Parser(
+    {
+      onopentag(name, { src }) {
+        if (name === "img" && src !== undefined) found.add(src);
+      },
+    },
+    { decodeEntities: true, lowerCaseTags: true },
+  );
+  parser.end(html);
+  return [...found];
 }
 
 interface Lines {

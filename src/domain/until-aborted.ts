@@ -1,5 +1,8 @@
-/** What `work` gives, or the signal's reason as soon as it aborts; the work itself goes on. */
-export async function withinSignal<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/**
+ * What `work` gives, or the signal's reason as soon as it aborts, whether `work` listens to it or not: the work itself may
+ * go on.
+ */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

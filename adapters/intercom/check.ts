@@ -1,0 +1,69 @@
+import type { ChannelHost } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import type { Api } from "./client.ts";
+import { deliveredKey } from "./door.ts";
+import { missedKey } from "./poll.ts";
+import type { Settings } from "./settings.ts";
+
+const dayMs = 86_400_000;
+
+/** Asks Intercom whose token it is and who answers, and tells how deliveries are known to come. */
+export async function checkWorkspace(
+  api: Api,
+  { appId, adminId, region }: Settings,
+  host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock">,
+  signal: AbortSignal,
+): Promise<string> {
+  const me = await api.call((client) => client.admins.identify({ abortSignal: signal }));
+  const app = me?.app;
+  const name = app?.name ?? appId;
+  if (app?.id_code !== undefined && app.id_code !== appId) {
+    throw new Error(
+      `the access token is of the workspace ${name} (${app.id_code}), and \`app_id\` is ${appId}: take both from the same workspace`,
+    );
+  }
+  if (app?.region !== undefined && app.region.toLowerCase() !== region) {
+    throw new Error(`the workspace ${name} is hosted in ${app.region}: set \`region: ${app.region.toLowerCase()}\``);
+  }
+  const admin = await findAdmin(api, adminId, name, signal);
+  const said = `${name}, as ${admin}; ${await deliveries(host)}`;
+  return app?.identity_verification === true
+    ? said
+    : `${said}; the workspace does not verify identities, so all customers are taken as unverified`;
+}
+
+async function findAdmin(api: Api, adminId: string, workspace: string, signal: AbortSignal): Promise<string> {
+  let found: { readonly name?: string; readonly has_inbox_seat?: boolean } | null | undefined;
+  try {
+    found = await api.call((client) => client.admins.find({ admin_id: Number(adminId) }, { abortSignal: signal }));
+  } catch (error) {
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+  }
+  if (found === undefined || found === null) {
+    throw new Error(
+      `there is no teammate ${adminId} in ${workspace}: set \`admin_id\` to the number at the end of the teammate's address in Settings, Teammates`,
+    );
+  }
+  if (found.has_inbox_seat === false) {
+    throw new Error(
+      `the teammate ${found.name ?? adminId} has no seat in the inbox of ${workspace}, and cannot reply: give them one in Settings, Teammates`,
+    );
+  }
+  return found.name ?? adminId;
+}
+
+/** Intercom tells nobody where it delivers to: what has come says it. */
+async function deliveries({ webhookUrl, recall, clock }: Pick<ChannelHost, "webhookUrl" | "recall" | "clock">) {
+  if (!webhookUrl.startsWith("https://")) {
+    return "Intercom is asked every 15 seconds, for it delivers to https addresses only: set PUBLIC_URL to have messages at once";
+  }
+  const delivered = Number((await recall(deliveredKey)) ?? 0);
+  const missed = Number((await recall(missedKey)) ?? 0);
+  if (delivered === 0) {
+    return `nothing was delivered yet: enter ${webhookUrl} in the Developer Hub, page Webhooks, with the topics of adapters/intercom/README.md. Until then Intercom is asked every minute`;
+  }
+  if (missed > delivered && clock.now() - missed < dayMs) {
+    return `messages came that were not delivered, the last of them at ${new Date(missed).toISOString()}: see the page Webhooks in the Developer Hub, whether ${webhookUrl} is live there with all topics of adapters/intercom/README.md`;
+  }
+  return `delivered last at ${new Date(delivered).toISOString()}`;
+}

@@ -1,0 +1,87 @@
+import { IntercomError, IntercomTimeoutError } from "intercom-client";
+import type { Clock } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+
+/** Errors before anything was sent. */
+const beforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** After a refusal that an operator has to mend. */
+const mendMs = 60_000;
+/** Intercom counts in windows of ten seconds. */
+const windowMs = 10_000;
+const holdMaxMs = 600_000;
+
+/** How long Intercom wants to be left in peace; undefined where that is not what it said. */
+export function limitOf(error: unknown, clock: Pick<Clock, "now">): number | undefined {
+  if (!(error instanceof IntercomError) || error.statusCode !== 429) return undefined;
+  const headers = error.rawResponse?.headers;
+  const resetAt = Number(headers?.get("x-ratelimit-reset") ?? Number.NaN) * 1_000;
+  const after = Number(headers?.get("retry-after") ?? Number.NaN) * 1_000;
+  const wait = resetAt > clock.now() ? resetAt - clock.now() : after > 0 ? after : windowMs;
+  return Math.min(wait, holdMaxMs);
+}
+
+export const statusOf = (error: unknown): number | undefined =>
+  error instanceof IntercomError ? error.statusCode : undefined;
+
+/** What Intercom said of a call, as the host understands it. Without a cause: the SDK's errors hold requests. */
+export function deliveryError(error: unknown, clock: Pick<Clock, "now">): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  const limit = limitOf(error, clock);
+  if (limit !== undefined) {
+    return new DeliveryError("not_sent", "Intercom takes no more requests for now", { retryAfterMs: limit });
+  }
+  if (error instanceof IntercomTimeoutError) return new DeliveryError("unknown", "Intercom did not answer in time");
+  const status = statusOf(error);
+  if (status !== undefined && error instanceof IntercomError) return refusal(status, said(error.body));
+  const code = networkCode(error);
+  return beforeSending.has(code)
+    ? new DeliveryError("not_sent", `Intercom cannot be reached (${code})`)
+    : new DeliveryError("unknown", `the connection to Intercom broke (${code})`);
+}
+
+function refusal(status: number, reason: string): DeliveryError {
+  if (status >= 500 || status === 408) return new DeliveryError("unknown", `Intercom failed with status ${status}`);
+  switch (status) {
+    case 401:
+      return new DeliveryError(
+        "not_sent",
+        "Intercom refuses the access token: copy it anew from the Developer Hub, page Authentication, into `access_token`, and check `region`",
+        { retryAfterMs: mendMs },
+      );
+    case 402:
+    case 403:
+      return new DeliveryError(
+        "not_sent",
+        `Intercom does not allow this to the app${reason}: in the Developer Hub, page Authentication, allow it to read and write conversations and to read teammates`,
+        { retryAfterMs: mendMs },
+      );
+    case 404:
+      return new DeliveryError("rejected", `there is no such conversation in Intercom any more${reason}`);
+    case 413:
+      return new DeliveryError("rejected", "the message or its files are too large for Intercom");
+    default:
+      return new DeliveryError("rejected", `Intercom refuses it with status ${status}${reason}`);
+  }
+}
+
+/** Intercom's own words, for people. */
+function said(body: unknown): string {
+  const errors = (body as { readonly errors?: unknown } | null | undefined)?.errors;
+  const first = (Array.isArray(errors) ? errors[0] : undefined) as Readonly<Record<string, unknown>> | undefined;
+  const message = first?.["message"] ?? first?.["code"];
+  return typeof message === "string" && message !== "" ? ` (${message.slice(0, 300)})` : "";
+}
+
+/** A word for what broke, such as ECONNRESET, and nothing else of the error. */
+export function networkCode(error: unknown): string {
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    const { code } = at as Error & { readonly code?: unknown };
+    if (typeof code === "string" && /^[A-Z_]{3,40}$/.test(code)) return code;
+    // The SDK keeps nothing of what broke but its message, which is the code: see the client.
+    if (/^[A-Z_]{3,40}$/.test(at.message)) return at.message;
+    at = at.cause;
+  }
+  return "no answer";
+}

@@ -1,0 +1,44 @@
+import type { AdapterModule } from "#channel/contract.ts";
+import { checkWorkspace } from "./check.ts";
+import { createApi } from "./client.ts";
+import { createDoor } from "./door.ts";
+import { fetchFile } from "./files.ts";
+import { createIntake } from "./intake.ts";
+import { runPoll } from "./poll.ts";
+import { fileBytesMax, renderParts, textMax } from "./render.ts";
+import { findPart, removePart, sendPart } from "./send.ts";
+import type { IntercomConfig } from "./settings.ts";
+import { config, settingsOf } from "./settings.ts";
+import { addNote, setState } from "./standing.ts";
+
+const intercom: AdapterModule<IntercomConfig> = {
+  channels: ["intercom"],
+  config,
+  secrets: ["access_token", "client_secret"],
+  identity: ({ app_id: appId }) => ({ key: appId, name: `the Intercom workspace ${appId}`, setting: "app_id" }),
+  create({ config: given }, host) {
+    const settings = settingsOf(given);
+    const api = createApi(settings, host);
+    const intake = createIntake(host, settings);
+    const sending = { api, settings, host };
+    return {
+      capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
+      inbound: {
+        kind: "webhook",
+        receive: createDoor({ settings, host, intake }),
+        run: (signal) => runPoll({ api, settings, host, intake }, signal),
+      },
+      render: renderParts,
+      send: (part, context) => sendPart(sending, part, context),
+      reconcile: (_key, context, attempt) => findPart(sending, context, attempt),
+      remove: (externalId, context) => removePart(sending, externalId, context),
+      setState: (state, context) => setState(sending, state, context),
+      addNote: (note, context) => addNote(sending, note, context),
+      fetchFile: (ref, signal) => fetchFile(api, settings.baseUrl, ref, signal),
+      check: (signal) => checkWorkspace(api, settings, host, signal),
+      close: async () => undefined,
+    };
+  },
+};
+
+export default intercom;

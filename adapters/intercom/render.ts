@@ -1,0 +1,87 @@
+import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
+import type { Run, Style } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+
+/** Characters of one reply. Intercom names no limit; more than this nobody reads in its messenger. */
+export const textMax = 7_000;
+/** Files go inside the request, a third larger than they are. */
+export const fileBytesMax = 20 * 1_048_576;
+/** What Intercom takes with one reply. */
+const filesMax = 10;
+
+export interface IntercomPart {
+  readonly html: string;
+  readonly files: readonly OutboundFile[];
+}
+
+export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+  const name: readonly Run[] =
+    role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
+  const pieces = splitRuns([...name, ...styledText(markdown, sources)], textMax);
+  const groups = grouped(files);
+  const texts = pieces.map((piece, index): Part => {
+    // The first files go with the end of the text.
+    const along = index === pieces.length - 1 ? (groups[0] ?? []) : [];
+    return partOf(textOf(piece), htmlOf(piece), along);
+  });
+  const rest = (pieces.length === 0 ? groups : groups.slice(1)).map((group) => {
+    const names = group.map((file) => file.name).join("\n");
+    return partOf(names, htmlOf([{ text: names, styles: [] }]), group);
+  });
+  return [...texts, ...rest];
+}
+
+function partOf(text: string, html: string, files: readonly OutboundFile[]): Part {
+  const names = files.map(({ name }) => name).filter((name) => !text.includes(name));
+  return { text: [text, ...names].join("\n"), payload: { html, files } satisfies IntercomPart };
+}
+
+/** As many as one request takes. */
+function grouped(files: readonly OutboundFile[]): readonly (readonly OutboundFile[])[] {
+  const groups: OutboundFile[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < filesMax && bytes + file.bytes <= fileBytesMax) {
+      last.push(file);
+      bytes += file.bytes;
+    } else {
+      groups.push([file]);
+      bytes = file.bytes;
+    }
+  }
+  return groups;
+}
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+const tags: Readonly<Record<Exclude<Style["kind"], "link" | "quote">, string>> = {
+  bold: "strong",
+  italic: "em",
+  strike: "s",
+  code: "code",
+  pre: "pre",
+};
+
+/** The part of HTML that Intercom shows: lines and marks. */
+export function htmlOf(runs: readonly Run[]): string {
+  return `<p>${runs.map(runHtml).join("")}</p>`;
+}
+
+function runHtml({ text, styles }: Run): string {
+  const isPre = styles.some(({ kind }) => kind === "pre");
+  let html = isPre ? escape(text) : lines(escape(text));
+  for (const style of styles) {
+    if (style.kind === "quote") html = `<em>${html}</em>`;
+    else if (style.kind === "link") html = `<a href="${escape(style.href)}">${html}</a>`;
+    else html = `<${tags[style.kind]}>${html}</${tags[style.kind]}>`;
+  }
+  return html;
+}
+
+/** Spaces at the beginning of a line, such as below an entry of a list, would not be shown. */
+const lines = (html: string): string =>
+  html.replaceAll("\n", "<br>").replaceAll(/(^|<br>)( +)/g, (_, before: string, spaces: string) => {
+    return before === "" ? spaces : before + "&nbsp;".repeat(spaces.length);
+  });

@@ -1,0 +1,66 @@
+import Type from "typebox";
+import type { Static } from "typebox";
+
+export const config = Type.Object(
+  {
+    access_token: Type.String({
+      pattern: "^\\S{16,400}$",
+      description: "The app's access token, from Intercom's Developer Hub, page Authentication.",
+    }),
+    client_secret: Type.String({
+      pattern: "^\\S{16,200}$",
+      description: "The app's client secret, from its page Basic information. Intercom signs its deliveries with it.",
+    }),
+    app_id: Type.String({
+      pattern: "^[A-Za-z0-9_-]{3,64}$",
+      description: "The workspace's id: what stands behind /apps/ in the address of your Intercom.",
+    }),
+    admin_id: Type.String({
+      pattern: "^[0-9]{1,20}$",
+      description: "The id of the teammate in whose name Parley answers: one of its own, whom no person uses.",
+    }),
+    region: Type.Optional(
+      Type.Union([Type.Literal("us"), Type.Literal("eu"), Type.Literal("au")], {
+        description: "Where Intercom hosts the workspace. Default: us.",
+      }),
+    ),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: "^https?://[^\\s]*[^/\\s]$",
+        description: "Another server of the API than Intercom's own; without a slash at the end.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export type IntercomConfig = Static<typeof config>;
+
+export type Region = NonNullable<IntercomConfig["region"]>;
+
+export interface Settings {
+  readonly accessToken: string;
+  readonly clientSecret: string;
+  readonly appId: string;
+  readonly adminId: string;
+  readonly region: Region;
+  readonly baseUrl: string;
+}
+
+const servers: Readonly<Record<Region, string>> = {
+  us: "https://api.intercom.io",
+  eu: "https://api.eu.intercom.io",
+  au: "https://api.au.intercom.io",
+};
+
+export function settingsOf(given: IntercomConfig): Settings {
+  const { region = "us" } = given;
+  return {
+    accessToken: given.access_token,
+    clientSecret: given.client_secret,
+    appId: given.app_id,
+    adminId: given.admin_id,
+    region,
+    baseUrl: given.base_url ?? servers[region],
+  };
+}

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ChannelHost } from "#channel/contract.ts";
+import { configMistake } from "#src/channels.ts";
+import { createHandMovedClock } from "../../../test/support/hand-moved-clock.ts";
+import { checkWorkspace } from "../check.ts";
+import { createApi } from "../client.ts";
+import adapter from "../index.ts";
+import { renderParts } from "../render.ts";
+import { removePart } from "../send.ts";
+import type { IntercomConfig } from "../settings.ts";
+import { settingsOf } from "../settings.ts";
+import { neededTopics } from "../topics.ts";
+import type { FakeIntercom } from "./support/fake-intercom.ts";
+import { startFakeIntercom } from "./support/fake-intercom.ts";
+
+const signal = AbortSignal.timeout(60_000);
+const clock = createHandMovedClock(Date.UTC(2031, 4, 14));
+let intercom: FakeIntercom;
+beforeEach(async () => {
+  intercom = await startFakeIntercom();
+});
+afterEach(() => intercom.close());
+
+const configOf = (more: Partial<IntercomConfig> = {}): IntercomConfig => ({
+  access_token: intercom.token,
+  client_secret: intercom.clientSecret,
+  app_id: intercom.appId,
+  admin_id: intercom.bot.id,
+  base_url: intercom.url,
+  ...more,
+});
+
+describe("the settings", () => {
+  it("are refused where they cannot be right, and lead to the server of the region", () => {
+    expect(configMistake(adapter, configOf())).toBeUndefined();
+    expect(configMistake(adapter, configOf({ admin_id: "anna" }))?.setting).toBe("admin_id");
+    expect(configMistake(adapter, { ...configOf(), region: "jp" })?.setting).toBe("region");
+    const { base_url: _, ...hosted } = configOf();
+    expect(settingsOf(hosted).baseUrl).toBe("https://api.intercom.io");
+    expect(settingsOf({ ...hosted, region: "eu" }).baseUrl).toBe("https://api.eu.intercom.io");
+    expect(settingsOf({ ...hosted, region: "au" }).baseUrl).toBe("https://api.au.intercom.io");
+  });
+
+  it("name the workspace, so that no two accounts take its conversations from each other", () => {
+    expect(adapter.identity?.(configOf())).toEqual({
+      key: intercom.appId,
+      name: `the Intercom workspace ${intercom.appId}`,
+      setting: "app_id",
+    });
+  });
+});
+
+describe("the check", () => {
+  const webhookUrl = "https://help.example/channels/intercom/acc_1";
+  const kept = new Map<string, string>();
+  const check = (more: Partial<IntercomConfig> = {}, url = webhookUrl): Promise<string> => {
+    const settings = settingsOf(configOf(more));
+    const host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock"> = {
+      webhookUrl: url,
+      clock,
+      recall: async (key) => kept.get(key) ?? null,
+    };
+    return checkWorkspace(createApi(settings, host), settings, host, signal);
+  };
+  afterEach(() => kept.clear());
+
+  it("tells the workspace and the teammate, and how deliveries come", async () => {
+    expect(await check()).toContain(`Shop, as Parley; nothing was delivered yet: enter ${webhookUrl}`);
+    kept.set("delivered", String(clock.now() - 60_000));
+    expect(await check()).toContain("delivered last at 2031-05-13T23:59:00.000Z");
+    kept.set("missed", String(clock.now() - 30_000));
+    expect(await check()).toContain("messages came that were not delivered");
+    expect(await check({}, "http://localhost:8080/x")).toContain("set PUBLIC_URL");
+    expect(await check()).toContain("all customers are taken as unverified");
+    intercom.workspace.identityVerification = true;
+    expect(await check()).not.toContain("unverified");
+  });
+
+  it("tells what to mend where it does not work", async () => {
+    await expect(check({ access_token: "a".repeat(40) })).rejects.toThrow("Intercom refuses the access token");
+    await expect(check({ app_id: "other1" })).rejects.toThrow(`is of the workspace Shop (${intercom.appId})`);
+    await expect(check({ region: "eu" })).rejects.toThrow("is hosted in US: set `region: us`");
+    await expect(check({ admin_id: "12" })).rejects.toThrow("there is no teammate 12 in Shop");
+    intercom.workspace.seat = false;
+    await expect(check()).rejects.toThrow("has no seat in the inbox");
+    await intercom.goAway();
+    await expect(check()).rejects.toThrow("Intercom cannot be reached (ECONNREFUSED)");
+    await intercom.comeBack();
+  });
+});
+
+describe("a reply", () => {
+  const render = (markdown: string, more: object = {}) =>
+    renderParts({ role: "assistant", authorName: "Bot", markdown, sources: [], ...more }).map(
+      ({ payload }) => (payload as { readonly html: string }).html,
+    );
+
+  it("is HTML in which nothing runs that somebody has written", () => {
+    expect(render("**Hi** <script>alert(1)</script> [a](https://shop.example/?a=1&b=2) `x<y`")).toEqual([
+      '<p><strong>Hi</strong> &lt;script&gt;alert(1)&lt;/script&gt; <a href="https://shop.example/?a=1&amp;b=2">a</a> <code>x&lt;y</code></p>',
+    ]);
+    expect(render("[a](javascript:alert(1))").join()).not.toContain("href");
+  });
+
+  it("takes files along, ten at a time, with the end of the text", () => {
+    const files = Array.from({ length: 12 }, (_, i) => ({ id: `f${i}`, name: `${i}.pdf`, mediaType: "a/b", bytes: 9 }));
+    const parts = renderParts({ role: "agent", authorName: "Anna", markdown: "Here", sources: [], files });
+    expect(parts.map(({ payload }) => (payload as { readonly files: readonly object[] }).files.length)).toEqual([
+      10, 2,
+    ]);
+  });
+
+  it("is taken back where an agent wants that", async () => {
+    intercom.connect({ webhookUrl: "", now: () => clock.now() });
+    const { conversation } = intercom.write({ contact: "ada", text: "Hello" });
+    intercom.teammate(intercom.bot, conversation, { type: "comment", body: "A mistake" });
+    const part = intercom.conversations.get(conversation)?.parts.at(-1);
+    const settings = settingsOf(configOf());
+    const sending = { settings, api: createApi(settings, { clock }), host: { clock } as unknown as ChannelHost };
+    const context = { thread: conversation, key: "k", messageId: "m", signal };
+    await removePart(sending, part?.id ?? "", context);
+    expect(part).toMatchObject({ redacted: true, body: null });
+  });
+});
+
+describe("the README", () => {
+  it("lists every topic that Intercom has to deliver", async () => {
+    const { readFile } = await import("node:fs/promises");
+    const text = await readFile(new URL("../README.md", import.meta.url), "utf8");
+    for (const topic of neededTopics) expect(text).toContain(`\`${topic}\``);
+  });
+});

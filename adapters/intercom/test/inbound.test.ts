@@ -1,0 +1,171 @@
+import { createHash, randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eachDatabase } from "../../../test/support/databases.ts";
+import { neededTopics, topics } from "../topics.ts";
+import type { IntercomBench } from "./support/account.ts";
+import { openIntercom } from "./support/account.ts";
+
+eachDatabase("what customers write in Intercom", (open) => {
+  let account: IntercomBench;
+  beforeAll(async () => {
+    account = await openIntercom(open);
+  });
+  afterAll(() => account.close());
+
+  const contactOf = async (conversation: string) => {
+    const { contact_id: id } = await account.row(conversation);
+    return account.bench.store.read.selectFrom("contacts").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  };
+
+  it("is read whole and in order, also when the reply is told before what it replies to", async () => {
+    const { intercom } = account;
+    const first = intercom.write({ contact: "ada", text: "Hello" });
+    const second = intercom.write({ contact: "ada", text: "Are you there?", conversation: first.conversation });
+    await account.deliver(second.notification, first.notification, second.notification);
+    const said = (await account.talk(first.conversation)).filter((line) => line.startsWith("user"));
+    expect(said).toEqual(["user: Hello", "user: Are you there?"]);
+  });
+
+  it("is known before what a teammate replies to it, also when that is told first", async () => {
+    const { intercom, bench } = account;
+    const { conversation, notification } = intercom.write({ contact: "bea", text: "Help me" });
+    const replied = intercom.teammate(intercom.carla, conversation, { type: "comment", body: "I will" });
+    const asked = bench.asked.length;
+    await account.deliver(replied, notification);
+    expect(await account.talk(conversation)).toEqual(["user: Help me", "agent: I will"]);
+    expect(bench.asked).toHaveLength(asked);
+  });
+
+  it("is plain text, with the addresses of links and without what is not shown", async () => {
+    const html = `<p class="no-margin">See <a href="https://shop.example/1" rel="x">the shop</a> &amp; tell<br>me</p><ul><li>one</li></ul><script>alert(1)</script><img src="http://127.0.0.1:1/tracker.png">`;
+    const { conversation, notification } = account.intercom.write({ contact: "cleo", text: "", html });
+    await account.deliver(notification);
+    expect((await account.talk(conversation))[0]).toBe(
+      "user: See the shop (https://shop.example/1) & tell\nme\n\n- one",
+    );
+    expect(await account.bench.store.read.selectFrom("attachments").select("id").execute()).toEqual([]);
+  });
+
+  it("is left to people where a teammate has written to the customer first", async () => {
+    const { intercom, bench } = account;
+    const { conversation, notification: first } = intercom.write({
+      contact: "dora",
+      text: "News!",
+      by: intercom.carla,
+    });
+    const asked = bench.asked.length;
+    const { notification } = intercom.write({ contact: "dora", text: "Thank you", conversation });
+    await account.deliver(first, notification);
+    expect(await account.row(conversation)).toMatchObject({ status: "escalated" });
+    expect(bench.asked).toHaveLength(asked);
+    expect((await account.notes(conversation))[0]?.content).toContain("A teammate has written to this customer");
+  });
+
+  it("is nobody's proven word while the workspace does not verify identities", async () => {
+    const { intercom } = account;
+    const { conversation, notification } = intercom.write({ contact: "eve", text: "I am user 7", externalId: "7" });
+    await account.deliver(notification);
+    expect(await contactOf(conversation)).toMatchObject({ user_id: null, email: "eve@customers.example" });
+    expect((await account.row(conversation)).customer_verified).toBe(0);
+  });
+
+  it("is a verified user's once Intercom says that it verifies identities, and not by e-mail", async () => {
+    const { intercom, bench } = account;
+    intercom.workspace.identityVerification = true;
+    // It is asked every hour.
+    await bench.advance(3_700_000);
+    await account.poll();
+    await bench.advance(61_000);
+    const signed = intercom.write({ contact: "fay", text: "Hello", externalId: "user-8" });
+    await account.deliver(signed.notification);
+    expect(await contactOf(signed.conversation)).toMatchObject({ user_id: "user-8" });
+    expect((await account.row(signed.conversation)).customer_verified).toBe(1);
+    const { conversation } = intercom.write({ contact: "gil", text: "Hello" });
+    const byEmail = intercom.write({ contact: "gil", text: "It is me", conversation, externalId: "9", byEmail: true });
+    await account.deliver(byEmail.notification);
+    expect(await contactOf(conversation)).toMatchObject({ user_id: null });
+    intercom.workspace.identityVerification = false;
+  });
+
+  it("is a guest's where somebody else was added to the conversation", async () => {
+    const { intercom, bench } = account;
+    const id = await account.write("hal", "Hello");
+    const { notification } = intercom.write({ contact: "ivo", text: "I am a colleague", conversation: id });
+    const asked = bench.asked.length;
+    await account.deliver(notification);
+    expect(bench.asked).toHaveLength(asked);
+    expect(await account.row(id)).toMatchObject({ status: "escalated", customer_name: "hal" });
+    expect((await account.notes(id))[0]?.content).toContain("Somebody else than the customer");
+  });
+
+  it("is taken back here when it is redacted there", async () => {
+    const { intercom } = account;
+    const id = await account.write("jo", "Hello");
+    const { notification } = intercom.write({ contact: "jo", text: "My card is 4111", conversation: id });
+    await account.deliver(notification);
+    const part = intercom.conversations.get(id)?.parts.find(({ author }) => author.id === "jo");
+    intercom.redact(id, part?.id ?? "");
+    await account.deliver(...intercom.notifications.splice(0));
+    const said = await account.bench.messages((await account.row(id)).id);
+    expect(said.find(({ external_id: externalId }) => externalId === `${id}:${part?.id}`)).toMatchObject({
+      content: "",
+    });
+  });
+
+  it("comes with its files, also when their addresses have ended, and without those that lie elsewhere", async () => {
+    const { intercom, bench } = account;
+    const bytes = randomBytes(50_000);
+    const file = { name: "bill 1.dat", mediaType: "application/octet-stream", bytes };
+    const { conversation, notification } = intercom.write({ contact: "kim", text: "See this", files: [file] });
+    intercom.expireFiles();
+    await account.deliver(notification);
+    const { id } = await account.row(conversation);
+    const rows = await bench.store.read
+      .selectFrom("attachments")
+      .select(["name", "state", "sha256"])
+      .where("conversation_id", "=", id)
+      .execute();
+    expect(rows).toEqual([
+      { name: "bill 1.dat", state: "stored", sha256: createHash("sha256").update(bytes).digest("hex") },
+    ]);
+    const elsewhere = structuredClone(notification) as { id: string; data: { item: { id: string; source: object } } };
+    elsewhere.id = "notif_elsewhere";
+    elsewhere.data.item.id = "123456";
+    elsewhere.data.item.source = {
+      ...elsewhere.data.item.source,
+      attachments: [{ type: "upload", name: "x", url: "http://169.254.169.254/latest/meta-data", content_type: "a/b" }],
+    };
+    await account.deliver(elsewhere);
+    const [refused] = await bench.store.read
+      .selectFrom("attachments")
+      .select(["state", "reason"])
+      .where("conversation_id", "=", (await account.row("123456")).id)
+      .execute();
+    expect(refused?.state).toBe("failed");
+    expect(refused?.reason).toContain("does not lead to Intercom");
+  });
+
+  it("goes on when Intercom tells of anything else, and leaves that alone", async () => {
+    const { intercom, bench } = account;
+    const id = await account.write("lea", "Hello");
+    const before = await account.row(id);
+    const ignored = Object.keys(topics).filter((topic) => topics[topic] === "ignored");
+    expect(ignored.length + neededTopics.length).toBe(Object.keys(topics).length);
+    const events = () => bench.store.read.selectFrom("inbound_events").select("id").execute();
+    const count = (await events()).length;
+    for (const topic of [...ignored, "contact.created", "ticket.created", "company.deleted", "constructor"]) {
+      await account.deliver(intercom.notification(topic, { type: "ping", message: "something something" }));
+    }
+    for (const topic of neededTopics) {
+      await account.deliver(intercom.notification(topic, { type: "conversation", of: "another form" }));
+    }
+    expect(await events()).toHaveLength(count);
+    expect(await account.row(id)).toEqual(before);
+  });
+
+  it("is not taken from another workspace that has the same app", async () => {
+    const { notification, conversation } = account.intercom.write({ contact: "max", text: "Hello" });
+    await account.deliver({ ...notification, app_id: "another1" });
+    await expect(account.row(conversation)).rejects.toThrow("no result");
+  });
+});

@@ -1,0 +1,183 @@
+import type { InboundEvent } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import { wakeTarget } from "#domain/lifecycle.ts";
+import type { Actor, Channel } from "#domain/message.ts";
+import { systemActor } from "#domain/message.ts";
+import { lockConversation } from "#store/conversations.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { finishWork } from "#store/outbox.ts";
+import type { Draft, Effects } from "./changes.ts";
+import { createChanges, standingOfRow } from "./changes.ts";
+import type { DeliverDependencies } from "./deliver.ts";
+import { RetryLater } from "./deliver.ts";
+import { noteProblem } from "./failures.ts";
+import type { ConversationSearch, Tx } from "./ports.ts";
+import { claim, insertNote } from "./update.ts";
+import { settingsIn } from "./workspaces.ts";
+
+// What is particular to platforms whose own people work on the conversations too: they open, close and snooze them there,
+// and write notes. Both sides are kept in step, and neither is told what it has said itself.
+
+type StateEvent = Extract<InboundEvent, { kind: "state" }>;
+
+/** The largest order of the changes that this platform has told so far. */
+export async function newestOrder(tx: Tx, accountId: string, conversationId: string): Promise<string> {
+  const rows = await tx
+    .selectFrom("inbound_events")
+    .select("payload")
+    .where("account_id", "=", accountId)
+    .where("conversation_id", "=", conversationId)
+    .where("kind", "=", "state")
+    .execute();
+  let newest = "";
+  for (const { payload } of rows) {
+    const { order } = JSON.parse(payload) as Partial<StateEvent>;
+    if (order !== undefined && order > newest) newest = order;
+  }
+  return newest;
+}
+
+/** Does here what was done there. What the lifecycle does not know of is passed over: nobody there could mend it. */
+export function applyStanding(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
+  const { row } = draft;
+  const actor: Actor = by === null ? systemActor(channel) : { type: "agent", id: by.email, name: by.name };
+  switch (change.kind) {
+    case "closed":
+      draft.standsThere(change);
+      if (row.status !== "resolved" && row.status !== "archived") draft.setStatus("resolved", actor);
+      return;
+    case "open":
+      draft.standsThere(change);
+      if (row.status === "resolved" || row.status === "archived") draft.setStatus("open", actor);
+      else if (row.status === "snoozed") draft.setStatus(wakeTarget(row.snoozed_from), actor);
+      return;
+    case "snoozed":
+      if (change.until !== null && change.until <= now) return;
+      draft.standsThere(change);
+      draft.setStatus("snoozed", actor, { snoozedUntil: change.until });
+      return;
+    case "taken":
+      if (by === null) return;
+      if (row.status === "open" || row.status === "escalated") claim(draft, by.email, actor);
+      else if (row.status === "claimed") reassign(draft, by.email, actor);
+      return;
+    case "released":
+      if (row.status === "claimed") draft.setStatus("open", actor);
+      return;
+    case "ours":
+      return;
+  }
+}
+
+function reassign(draft: Draft, email: string, actor: Actor): void {
+  const { row } = draft;
+  if (row.assigned_to === email) return;
+  draft.mirror({ kind: "event", id: draft.audit("assigned", actor, { from: row.assigned_to, to: email }) });
+  row.assigned_to = email;
+  draft.tell("conversation.assigned", actor);
+}
+
+/** A note that was written there is not sent back. */
+export async function noteFromThere(
+  tx: Tx,
+  draft: Draft,
+  { email }: { readonly email: string },
+  content: string,
+  now: number,
+): Promise<void> {
+  const actor: Actor = { type: "agent", id: email, name: null };
+  await insertNote(tx, draft, { content, authorEmail: email, hereOnly: true }, actor, now);
+}
+
+type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "search" | "announce">;
+
+/** Brings the platform's own state of the conversation in line with how it stands now, whatever caused the work. */
+export async function standThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, channels } = dependencies;
+  const { conversationId } = JSON.parse(row.payload) as { readonly conversationId: string };
+  const conversation = await store.read
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
+  const { account_id: id, context_key: thread } = conversation;
+  await there(dependencies, row, "The conversation could not be changed on its platform as well", async () => {
+    await channels.ready({ id });
+    await channels.setState({ id }, standingOfRow(conversation), { thread, signal });
+  });
+}
+
+export async function noteThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, channels } = dependencies;
+  const { noteId } = JSON.parse(row.payload) as { readonly noteId: string };
+  const note = await store.read
+    .selectFrom("notes")
+    .innerJoin("conversations", "conversations.id", "notes.conversation_id")
+    .select(["notes.id", "notes.content", "notes.author", "notes.created_at"])
+    .select(["conversations.account_id", "conversations.context_key"])
+    .where("notes.id", "=", noteId)
+    .executeTakeFirst();
+  if (note === undefined) return store.write((tx) => finishWork(tx, [row]));
+  const { content: text, author, created_at: createdAt, account_id: id, context_key: thread } = note;
+  await there(dependencies, row, "A note could not be shown on the conversation's platform", async () => {
+    await channels.ready({ id });
+    await channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal });
+  });
+}
+
+/** Makes the platform calls. What is refused for good is noted here, and must not hold up the messages behind it. */
+async function there(
+  dependencies: Dependencies,
+  row: OutboxRow,
+  trouble: string,
+  call: () => Promise<void>,
+): Promise<void> {
+  const { store, search, clock, announce } = dependencies;
+  try {
+    await call();
+  } catch (error) {
+    if (!(error instanceof DeliveryError)) throw error;
+    if (error.outcome !== "rejected") throw new RetryLater(error.message, error.retryAfterMs, error);
+    const note = `${trouble}: ${error.message}`;
+    announce(
+      await store.write(async (tx) => {
+        await finishWork(tx, [row]);
+        return noteTrouble(tx, search, row, note, clock.now());
+      }),
+    );
+    return;
+  }
+  await store.write((tx) => finishWork(tx, [row]));
+}
+
+/** What is stored when it was tried as often as it may be. */
+export async function abandonThere(
+  tx: Tx,
+  search: ConversationSearch,
+  row: OutboxRow,
+  reason: string,
+  now: number,
+): Promise<Effects | null> {
+  return noteTrouble(tx, search, row, `The conversation's platform was not told of a change here: ${reason}`, now);
+}
+
+async function noteTrouble(
+  tx: Tx,
+  search: ConversationSearch,
+  work: OutboxRow,
+  note: string,
+  now: number,
+): Promise<Effects | null> {
+  const { conversationId } = JSON.parse(work.payload) as { readonly conversationId: string };
+  const found = await tx
+    .selectFrom("conversations")
+    .select("workspace_id")
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  const row = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
+  if (row === undefined) return null;
+  const changes = createChanges(now, search);
+  await noteProblem(tx, changes.track(row, await settingsIn(tx, row.workspace_id), false), note, now);
+  return changes.flush(tx);
+}

@@ -1,0 +1,160 @@
+import { Worker } from "node:worker_threads";
+import { Problem } from "#domain/problem.ts";
+import type { Log } from "#engine/ports.ts";
+
+export type ThreadReply<Result> =
+  | { readonly kind: "done"; readonly result: Result }
+  | { readonly kind: "failed"; readonly message: string; readonly errcode: number | null };
+
+/** Does calls in a thread of its own, one after the other, so that the process goes on meanwhile. */
+export interface CallThread<Call, Result> {
+  readonly started: boolean;
+  /**
+   * Rejects as the call does; with the signal's reason as soon as it aborts; and with `Problem` search_unavailable when
+   * the thread takes too long or fails twice. What the call was to change may have been changed all the same.
+   */
+  run(call: Call, signal?: AbortSignal): Promise<Result>;
+  /** Ends the thread and what waits for it; the next call starts another. */
+  stop(): Promise<void>;
+}
+
+export interface CallThreadOptions<Call> {
+  readonly entry: URL;
+  readonly data: unknown;
+  /** What the log and errors call it. */
+  readonly name: string;
+  readonly log: Log;
+  /** Those that a customer waits for go before the others. */
+  readonly isUrgent: (call: Call) => boolean;
+  readonly limitMs: (call: Call) => number;
+  /** After so long without work it is ended, and gives back its memory; without this it is kept. */
+  readonly idleMs?: number;
+}
+
+interface Waiting<Call, Result> {
+  readonly call: Call;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (reason: unknown) => void;
+  attempts: number;
+  /** Nobody waits for it any more. */
+  dropped: boolean;
+}
+
+const attemptsMax = 2;
+
+export function createCallThread<Call, Result>(options: CallThreadOptions<Call>): CallThread<Call, Result> {
+  const { entry, data, name, log, isUrgent, limitMs, idleMs } = options;
+  let worker: Worker | undefined;
+  let current: Waiting<Call, Result> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  const urgent: Waiting<Call, Result>[] = [];
+  const others: Waiting<Call, Result>[] = [];
+  const queueOf = (call: Call): Waiting<Call, Result>[] => (isUrgent(call) ? urgent : others);
+
+  function start(): Worker {
+    const made = new Worker(entry, { workerData: data, env: {} });
+    made.on("message", (reply: ThreadReply<Result>) => {
+      if (made !== worker || current === undefined) return;
+      const { resolve, reject } = current;
+      settle();
+      if (reply.kind === "done") resolve(reply.result);
+      else reject(Object.assign(new Error(reply.message), { errcode: reply.errcode }));
+      next();
+    });
+    made.once("error", (error) => lost(made, error));
+    made.once("exit", (code) => lost(made, new Error(`the thread of ${name} ended with ${code}`)));
+    return made;
+  }
+
+  function settle(): void {
+    clearTimeout(timer);
+    current = undefined;
+  }
+
+  /** The thread is gone: what it was doing is done again by another, once. */
+  function lost(gone: Worker, error: unknown): void {
+    if (gone !== worker) return;
+    worker = undefined;
+    const interrupted = current;
+    settle();
+    log.warn({ err: error }, `the thread of ${name} failed`);
+    if (interrupted !== undefined) {
+      if (interrupted.attempts < attemptsMax) queueOf(interrupted.call).unshift(interrupted);
+      else interrupted.reject(unavailable(`${capital(name)} cannot be read now.`, error));
+    }
+    next();
+  }
+
+  function next(): void {
+    if (current !== undefined) return;
+    const waiting = urgent.shift() ?? others.shift();
+    if (waiting === undefined) {
+      // Idle, it keeps no program alive.
+      worker?.unref();
+      clearTimeout(idle);
+      if (idleMs !== undefined && worker !== undefined) idle = setTimeout(() => void end(), idleMs).unref();
+      return;
+    }
+    if (waiting.dropped) {
+      next();
+      return;
+    }
+    clearTimeout(idle);
+    current = waiting;
+    waiting.attempts += 1;
+    const limit = limitMs(waiting.call);
+    timer = setTimeout(() => {
+      const late = current;
+      settle();
+      void end();
+      late?.reject(unavailable(`${capital(name)} took longer than ${limit / 1_000} s.`));
+      next();
+    }, limit);
+    worker ??= start();
+    worker.ref();
+    worker.postMessage(waiting.call);
+  }
+
+  async function end(): Promise<void> {
+    const ending = worker;
+    worker = undefined;
+    await ending?.terminate();
+  }
+
+  return {
+    get started() {
+      return worker !== undefined;
+    },
+    async run(call, signal) {
+      signal?.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      const waiting: Waiting<Call, Result> = { call, resolve, reject, attempts: 0, dropped: false };
+      const onAbort = (): void => {
+        waiting.dropped = true;
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      queueOf(call).push(waiting);
+      next();
+      try {
+        return await promise;
+      } finally {
+        signal?.removeEventListener("abort", onAbort);
+      }
+    },
+    async stop() {
+      const interrupted = [...(current === undefined ? [] : [current]), ...urgent.splice(0), ...others.splice(0)];
+      settle();
+      clearTimeout(idle);
+      await end();
+      for (const { reject } of interrupted) reject(unavailable(`${capital(name)} was closed.`));
+    },
+  };
+}
+
+const capital = (name: string): string => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+
+function unavailable(message: string, cause?: unknown): Problem {
+  return new Problem("search_unavailable", message, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,116 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { Store } from "#engine/ports.ts";
+import type { DocumentChange, IndexedDocument } from "./index-file.ts";
+
+// What the store has of a workspace's documents, read in pieces: however many they are, others have their turn between.
+
+const documentsAtOnce = 1_000;
+const fetchedDocumentsMax = 50;
+/** Passages that are written at once: what waits for the file meanwhile waits no longer than these take. */
+const writtenChunksMax = 300;
+
+export type WantedDocument = IndexedDocument & { readonly chunks: number };
+
+export interface IndexPlan {
+  readonly gone: readonly string[];
+  readonly audiences: readonly Pick<IndexedDocument, "id" | "audience">[];
+  /** Documents whose texts are to be replaced. */
+  readonly changed: readonly WantedDocument[];
+}
+
+/** Pages of what the index has, the next after the id that ended the one before. */
+export type IndexedPages = (after: string, limit: number) => Promise<readonly IndexedDocument[]>;
+
+/** The version of the knowledge base; undefined: there is no such workspace. */
+export async function storedVersion({ read }: Pick<Store, "read">, workspaceId: string): Promise<number | undefined> {
+  const workspace = await read
+    .selectFrom("workspaces")
+    .select("knowledge_version")
+    .where("id", "=", workspaceId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return workspace?.knowledge_version;
+}
+
+/**
+ * What the index lacks. The store may change between the pages: then its version does too, and there is another plan
+ * after this one. A document that was there before this one was made is seen, or is gone by now.
+ */
+export async function planOf(
+  { read }: Pick<Store, "read">,
+  workspaceId: string,
+  indexed: IndexedPages,
+): Promise<IndexPlan> {
+  const wanted = await pages(async (after) =>
+    read
+      .selectFrom("documents")
+      .select(["id", "indexed_version as version", "audience", "chunks"])
+      .where("workspace_id", "=", workspaceId)
+      .where("indexed_version", ">", 0)
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(documentsAtOnce)
+      .execute(),
+  );
+  const have = await pages((after) => indexed(after, documentsAtOnce));
+  return {
+    gone: [...have.keys()].filter((id) => !wanted.has(id)),
+    audiences: [...wanted.values()].filter(({ id, audience }) => have.has(id) && have.get(id)?.audience !== audience),
+    changed: [...wanted.values()].filter(({ id, version }) => have.get(id)?.version !== version),
+  };
+}
+
+async function pages<Row extends { readonly id: string }>(
+  read: (after: string) => Promise<readonly Row[]>,
+): Promise<ReadonlyMap<string, Row>> {
+  const all = new Map<string, Row>();
+  for (let after = ""; ;) {
+    const page = await read(after);
+    for (const row of page) all.set(row.id, row);
+    const last = page.at(-1);
+    if (last === undefined || page.length < documentsAtOnce) return all;
+    after = last.id;
+    // A database in this process answers at once, and would let nobody else have a turn.
+    await turn();
+  }
+}
+
+/**
+ * Read in one statement, so that the chunks are those of the version: they may be newer than when the plan was made. A
+ * document that is gone is left out, and stays in the index till the plan that knows of it.
+ */
+export async function withChunks({ read }: Pick<Store, "read">, ids: readonly string[]): Promise<DocumentChange[]> {
+  const rows = await read
+    .selectFrom("documents")
+    .leftJoin("chunks", (join) =>
+      join.onRef("chunks.document_id", "=", "documents.id").onRef("chunks.version", "=", "documents.indexed_version"),
+    )
+    .select(["documents.id as documentId", "documents.indexed_version as version", "documents.audience"])
+    .select(["chunks.id", "chunks.position", "chunks.title", "chunks.text", "chunks.url"])
+    .where("documents.id", "in", ids)
+    .where("documents.indexed_version", ">", 0)
+    .execute();
+  const changes = new Map<string, DocumentChange & { readonly chunks: DocumentChange["chunks"][number][] }>();
+  for (const { documentId, version, audience, id, position, title, text, url } of rows) {
+    const change = changes.get(documentId) ?? { id: documentId, version, audience, chunks: [] };
+    changes.set(documentId, change);
+    if (id !== null && position !== null && title !== null && text !== null)
+      change.chunks.push({ id, position, title, text, url });
+  }
+  return [...changes.values()];
+}
+
+export function batches(documents: readonly WantedDocument[]): string[][] {
+  const all: string[][] = [];
+  let chunks = 0;
+  for (const each of documents) {
+    const last = all.at(-1);
+    chunks += each.chunks;
+    if (last !== undefined && last.length < fetchedDocumentsMax && chunks <= writtenChunksMax) last.push(each.id);
+    else {
+      all.push([each.id]);
+      chunks = each.chunks;
+    }
+  }
+  return all;
+}

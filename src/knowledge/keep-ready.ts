@@ -1,0 +1,130 @@
+import { sql } from "kysely";
+import type { Clock, Log, Reader } from "#engine/ports.ts";
+
+/** What is made of the workspaces' documents, and has to follow their changes. */
+export interface Kept {
+  readonly name: string;
+  /** Becomes another one with every change of any workspace. */
+  state(): Promise<string>;
+  /** Of each workspace that there is something to hold of, what becomes another one with every change of it. */
+  states(): Promise<ReadonlyMap<string, number>>;
+  /** Takes in all that was committed before the call. */
+  prepare(workspaceId: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface Keeper {
+  /** There may be something new: looks at once, and not only after a while. */
+  look(): void;
+  close(): Promise<void>;
+}
+
+const everyMs = 2_000;
+
+/**
+ * Brings what is made of documents up to date as soon as they change, from the start on, so that no question has to wait
+ * for it. Every process does this for itself: it looks at the database, whichever process changed something there.
+ */
+export function openKeeper({
+  kept,
+  clock,
+  log,
+}: {
+  readonly kept: readonly Kept[];
+  readonly clock: Clock;
+  readonly log: Log;
+}): Keeper {
+  const stop = new AbortController();
+  const watched = kept.map((each) => ({ each, seen: undefined as string | undefined, ready: new Map<string, number>() }));
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopTimer = (): void => undefined;
+
+  async function follow(one: (typeof watched)[number]): Promise<void> {
+    const state = await one.each.state();
+    if (state === one.seen) return;
+    const states = await one.each.states();
+    for (const id of one.ready.keys()) if (!states.has(id)) one.ready.delete(id);
+    let complete = true;
+    for (const [workspaceId, wanted] of states) {
+      if (one.ready.get(workspaceId) === wanted) continue;
+      try {
+        await one.each.prepare(workspaceId, stop.signal);
+        one.ready.set(workspaceId, wanted);
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        complete = false;
+        log.warn({ err: error, workspaceId }, `${one.each.name} cannot be brought up to date; it is tried again`);
+      }
+    }
+    if (complete) one.seen = state;
+  }
+
+  async function round(): Promise<void> {
+    for (const one of watched) {
+      try {
+        if (!stop.signal.aborted) await follow(one);
+      } catch (error) {
+        if (!stop.signal.aborted) log.debug({ err: error }, `what ${one.each.name} lacks cannot be read now`);
+      }
+    }
+  }
+
+  function look(): void {
+    if (stop.signal.aborted) return;
+    again = true;
+    running ??= (async () => {
+      while (again && !stop.signal.aborted) {
+        again = false;
+        await round();
+      }
+    })().finally(() => {
+      running = undefined;
+      stopTimer();
+      if (!stop.signal.aborted) stopTimer = clock.timer(everyMs, look);
+    });
+  }
+
+  look();
+  return {
+    look,
+    async close() {
+      stop.abort(new Error("the program ends"));
+      stopTimer();
+      await running;
+    },
+  };
+}
+
+/** The index of the words in passages. */
+export function keptIndex(read: Reader, prepare: Kept["prepare"]): Kept {
+  const workspaces = read.selectFrom("workspaces").where("deleted_at", "is", null).where("knowledge_version", ">", 0);
+  return {
+    name: "the search index",
+    async state() {
+      const sums = workspaces.select([sql`count(*)`.as("count"), sql`sum(knowledge_version)`.as("sum")]);
+      return JSON.stringify(await sums.executeTakeFirst());
+    },
+    async states() {
+      const rows = await workspaces.select(["id", "knowledge_version as version"]).execute();
+      return new Map(rows.map(({ id, version }) => [id, version]));
+    },
+    prepare,
+  };
+}
+
+/** What passages mean. */
+export function keptVectors(read: Reader, prepare: Kept["prepare"]): Kept {
+  const models = read.selectFrom("vector_models").where("stamp", ">", 0);
+  return {
+    name: "the comparison of vectors",
+    async state() {
+      const sums = models.select([sql`count(*)`.as("count"), sql`sum(stamp)`.as("sum")]);
+      return JSON.stringify(await sums.executeTakeFirst());
+    },
+    async states() {
+      const rows = await models.select(["workspace_id as id", "stamp"]).execute();
+      return new Map(rows.map(({ id, stamp }) => [id, stamp]));
+    },
+    prepare,
+  };
+}

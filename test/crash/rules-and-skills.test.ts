@@ -1,0 +1,225 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { systemClock } from "#src/clock.ts";
+import { createKey } from "#src/operator/keys.ts";
+import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
+import { eachDatabase } from "../support/databases.ts";
+import { install } from "../support/installation.ts";
+import type { Launched } from "../support/launch.ts";
+import { freePort, launch } from "../support/launch.ts";
+import type { ShopServer } from "../support/shop-server.ts";
+import { sendJson, startShopServer } from "../support/shop-server.ts";
+import type { Teller } from "./teller.ts";
+import { openTeller } from "./teller.ts";
+
+const patienceMs = 60_000;
+
+const file = (shop: string): string => `
+workspaces:
+  - name: Shop
+    escalation: {low_answers: 20}
+    rules:
+      - name: Music
+        when: {message: customer}
+        if: {words: [xylophone]}
+        then:
+          - tag: music
+          - note: Somebody asks for music.
+          - reply: We have xylophones.
+    skills:
+      - name: order_status
+        description: Tells the status of an order.
+        request: {url: "${shop}/orders/{order}"}
+        arguments: {order: {description: Its number., shape: "BK-####"}}
+        phrases: ["status of order {order}"]
+        answer: "Order {order} is {status}."
+      - name: cancel_order
+        description: Cancels an order.
+        request: {method: POST, url: "${shop}/cancellations", body: {order: "{order}"}}
+        arguments: {order: {description: Its number., shape: "BK-####"}}
+        phrases: ["cancel order {order}"]
+        answer: Order {order} is cancelled.
+    messages: {lookup_unsure: Perhaps it is cancelled.}
+outbound: {allow_private: [127.0.0.1]}
+`;
+
+interface Single {
+  readonly tags: readonly string[];
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly internal_notes: readonly { readonly content: string }[];
+  readonly audit_log: readonly { readonly action: string; readonly detail: string | null }[];
+}
+
+interface World {
+  readonly shop: ShopServer;
+  /** Starts the program; at this point it ends by itself. */
+  start(killAt?: string): Promise<void>;
+  /** Until it is dead. */
+  died(): Promise<void>;
+  kill(): Promise<void>;
+  tell(text: string): Teller;
+  /** Until nothing is left to do. */
+  settled(): Promise<void>;
+  /** The one conversation that begins with this. */
+  conversation(text: string): Promise<Single>;
+}
+
+eachDatabase("a program that is killed", (open) => {
+  async function inWorld(work: (world: World) => Promise<void>): Promise<void> {
+    const database = await open();
+    const installation = await install(database.url);
+    const shop = await startShopServer();
+    const path = join(installation.dataDir, "parley.yaml");
+    await writeFile(path, file(shop.url));
+    const port = await freePort();
+    const tellers: Teller[] = [];
+    let running: Launched | undefined;
+    let store: OpenStore | undefined;
+    let workspaceId = "";
+    let key = "";
+    const world: World = {
+      shop,
+      async start(killAt) {
+        const env = { PARLEY_CONFIG: path, ...(killAt === undefined ? {} : { PARLEY_TEST_KILL_AT: `${killAt}:1` }) };
+        running = launch({ installation, port, env });
+        // With what was left to do it may be at that point before it is ready.
+        if ((await running.ready) === undefined && killAt === undefined)
+          throw new Error(running.complaints.join("\n"));
+        store ??= await openStore(installation.databaseUrl);
+        if (key !== "") return;
+        const workspaces = store.read.selectFrom("workspaces").select("id").where("name", "=", "Shop");
+        ({ id: workspaceId } = await workspaces.executeTakeFirstOrThrow());
+        ({ key } = await createKey(store, systemClock, { workspaceId, name: "test" }));
+      },
+      async died() {
+        const exit = await Promise.race([running?.exited, sleep(patienceMs)]);
+        expect(exit).toMatchObject({ signal: "SIGKILL" });
+      },
+      async kill() {
+        running?.signal("SIGKILL");
+        await running?.exited;
+      },
+      tell(text) {
+        const url = `ws://127.0.0.1:${port}/widget/ws?workspace=${workspaceId}&channel=widget`;
+        const teller = openTeller(url, randomBytes(12).toString("hex"), text);
+        tellers.push(teller);
+        return teller;
+      },
+      async settled() {
+        const left = async (): Promise<number> => {
+          const kinds = ["think", "send", "speak"];
+          const rows = await store?.read.selectFrom("outbox").select("id").where("kind", "in", kinds).execute();
+          return rows?.length ?? 0;
+        };
+        await expect.poll(left, { timeout: patienceMs, interval: 50 }).toBe(0);
+      },
+      async conversation(text) {
+        const headers = { authorization: `Bearer ${key}` };
+        const get = async (at: string) =>
+          (await (await fetch(`http://127.0.0.1:${port}/v1/${at}`, { headers })).json()) as unknown;
+        const { conversations } = (await get(`conversations?workspace_id=${workspaceId}&limit=100`)) as {
+          readonly conversations: readonly { readonly id: string }[];
+        };
+        const all = await Promise.all(conversations.map(({ id }) => get(`conversations/${id}`) as Promise<Single>));
+        const found = all.filter(({ messages }) => messages[0]?.content === text);
+        expect(found).toHaveLength(1);
+        return found[0] as Single;
+      },
+    };
+    try {
+      await work(world);
+    } finally {
+      for (const teller of tellers) teller.close();
+      await world.kill();
+      await store?.close();
+      await shop.close();
+      await installation.remove();
+      await database.remove();
+    }
+  }
+
+  const texts = ({ messages }: Single) => messages.map(({ role, content }) => `${role}: ${content}`);
+
+  it("has done what a rule does, and told why, once, wherever it was", { timeout: 180_000 }, () =>
+    inWorld(async (world) => {
+      await world.start();
+      await world.kill();
+      const points = [
+        "accept.committed",
+        "accept.acknowledged",
+        "speak.before",
+        "speak.stored",
+        "send.before",
+        "send.after",
+        "send.marked",
+      ];
+      const tellers: Teller[] = [];
+      for (const point of points) {
+        await world.start(point);
+        tellers.push(world.tell(`A xylophone, please: ${point}`));
+        await world.died();
+      }
+      await world.start();
+      await Promise.all(tellers.map(({ told }) => told));
+      await world.settled();
+      for (const [n, point] of points.entries()) {
+        const text = `A xylophone, please: ${point}`;
+        const found = await world.conversation(text);
+        expect(texts(found)).toEqual([`user: ${text}`, "assistant: We have xylophones."]);
+        expect(found.tags).toEqual(["music"]);
+        expect(found.internal_notes.map(({ content }) => content)).toEqual(["Somebody asks for music."]);
+        expect(found.audit_log.filter(({ action }) => action === "rule_fired")).toHaveLength(1);
+        expect(found.audit_log.filter(({ action }) => action === "tagged")).toHaveLength(1);
+        const seen = () => tellers[n]?.shown().filter((role) => role !== "user");
+        await expect.poll(seen, { timeout: patienceMs }).toEqual(["assistant"]);
+      }
+    }),
+  );
+
+  it("asks again what it was looking up, and answers once", { timeout: 180_000 }, () =>
+    inWorld(async (world) => {
+      await world.start();
+      const ask = "What is the status of order BK-1234?";
+      world.shop.answer = () => void world.kill();
+      const teller = world.tell(ask);
+      await world.died();
+      world.shop.answer = (_request, response) => sendJson(response, { status: "shipped" });
+      // The answer is stored, and then it is killed again.
+      await world.start("answer.stored");
+      await world.died();
+      await world.start();
+      await teller.told;
+      await world.settled();
+      const found = await world.conversation(ask);
+      expect(texts(found)).toEqual([`user: ${ask}`, "assistant: Order BK-1234 is shipped."]);
+      expect(found.audit_log.filter(({ action }) => action === "skill_called")).toHaveLength(1);
+      expect(world.shop.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+        "GET /orders/BK-1234",
+        "GET /orders/BK-1234",
+      ]);
+    }),
+  );
+
+  it("does not repeat a call that may have changed something, and says so, once", { timeout: 180_000 }, () =>
+    inWorld(async (world) => {
+      await world.start();
+      const ask = "Please cancel order BK-1234";
+      world.shop.answer = () => void world.kill();
+      const teller = world.tell(ask);
+      await world.died();
+      await world.start();
+      await teller.told;
+      await world.settled();
+      const found = await world.conversation(ask);
+      expect(texts(found)).toEqual([`user: ${ask}`, "assistant: Perhaps it is cancelled."]);
+      expect(found.audit_log.filter(({ action }) => action === "skill_called")).toEqual([
+        expect.objectContaining({ detail: expect.stringMatching(/failed: an earlier try was cut off/) }),
+      ]);
+      expect(world.shop.requests).toHaveLength(1);
+    }),
+  );
+});
