@@ -42,6 +42,7 @@ const folderOf: Readonly<Partial<Record<Channel, string>>> = {
   intercom: "intercom",
   sms: "twilio",
   whatsapp: "twilio",
+  voice: "voice",
 };
 
 /** Adapters that no account uses are never loaded. */
@@ -65,11 +66,16 @@ export function configMistake(
   };
   const allowed = Object.keys(module.config.properties).join(", ");
   const [unknown] = params.additionalProperties ?? [];
-  if (unknown !== undefined) return { setting: unknown, message: `${unknown} is not a setting; allowed: ${allowed}` };
+  const within = mistake.instancePath.slice(1).replaceAll("/", ".");
+  if (unknown !== undefined) {
+    return within === ""
+      ? { setting: unknown, message: `${unknown} is not a setting; allowed: ${allowed}` }
+      : { setting: within.split(".")[0], message: `${within} has no ${unknown}` };
+  }
   const [missing] = params.requiredProperties ?? [];
   if (missing !== undefined) return { setting: undefined, message: `${missing} is required` };
   const setting = mistake.instancePath.split("/")[1];
-  const name = mistake.instancePath.slice(1).replaceAll("/", ".") || "it";
+  const name = within || "it";
   const must =
     params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
   return { setting, message: `${name} ${must}` };

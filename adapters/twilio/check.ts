@@ -46,4 +46,4 @@ export async function checkAccount(
 }
 
 /** What stands behind # tells Twilio how often to try, and is no part of the address. */
-const leadsTo = (url: string | null, webhookUrl: string): boolean => (url ?? "").split("#", 1)[0] === webhookUrl;
+export const leadsTo = (url: string | null, webhookUrl: string): boolean => (url ?? "").split("#", 1)[0] === webhookUrl;

@@ -24,7 +24,11 @@ class Calls extends twilio.RequestClient {
 }
 
 /** Never tries anything again by itself: whoever calls knows whether that is harmless. */
-export function createClient({ accountSid, authToken, baseUrl }: Settings): Twilio {
+export function createClient({
+  accountSid,
+  authToken,
+  baseUrl,
+}: Pick<Settings, "accountSid" | "authToken" | "baseUrl">): Twilio {
   const client = twilio(accountSid, authToken, {
     httpClient: new Calls({ timeout: timeoutMs }),
     // Nothing of the environment may send this account elsewhere.

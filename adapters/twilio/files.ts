@@ -11,7 +11,7 @@ const redirectsMax = 4;
  * The bytes of what a customer sent. The account's token is shown to Twilio alone, and to nobody that it leads to.
  */
 export async function fetchMedia(
-  { accountSid, authToken, baseUrl }: Settings,
+  { accountSid, authToken, baseUrl }: Pick<Settings, "accountSid" | "authToken" | "baseUrl">,
   ref: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {

@@ -3,14 +3,19 @@ import type { WebRequest } from "#channel/contract.ts";
 
 export type Form = Readonly<Record<string, string | readonly string[]>>;
 
+/** Many times what Twilio sends: whoever sends more is not Twilio, and is read no further. */
+export const formBytesMax = 262_144;
+
+/** One pass over it: this is read before it is known whether it is signed. */
 export function parseForm(body: Buffer): Form {
-  const params = new URLSearchParams(body.toString("utf8"));
-  const form = Object.fromEntries(params) as Record<string, string | string[]>;
-  for (const name of Object.keys(form)) {
-    const all = params.getAll(name);
-    if (all.length > 1) Object.defineProperty(form, name, { value: all, enumerable: true });
+  const form = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(body.toString("utf8"))) {
+    const before = form.get(name);
+    if (before === undefined) form.set(name, value);
+    else if (typeof before === "string") form.set(name, [before, value]);
+    else before.push(value);
   }
-  return form;
+  return Object.fromEntries(form);
 }
 
 /** What came once under this name; empty where nothing did. */

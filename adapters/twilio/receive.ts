@@ -1,6 +1,6 @@
 import type { ChannelHost, InboundEvent, WebRequest, WebResponse } from "#channel/contract.ts";
 import type { Form } from "./form.ts";
-import { field, isSigned, parseForm } from "./form.ts";
+import { field, formBytesMax, isSigned, parseForm } from "./form.ts";
 import type { Incoming } from "./inbound.ts";
 import { deliveryEvent, keywordEvent, messageEvent, readMessage, readReport, saysOptedOut } from "./inbound.ts";
 import { keywordOf } from "./keywords.ts";
@@ -28,6 +28,7 @@ export function reportAddress(webhookUrl: string, key: string): string {
 export async function receive(dependencies: ReceiveDependencies, request: WebRequest): Promise<WebResponse> {
   const { settings, host } = dependencies;
   if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
+  if (request.body.length > formBytesMax) return { status: 413 };
   const key = Object.hasOwn(request.query, partParameter) ? request.query[partParameter] : undefined;
   const form = parseForm(request.body);
   // The address is what Twilio was told, never what this request says of itself.

@@ -8,8 +8,8 @@ import type { TwilioChannel } from "./settings.ts";
 export const textMax = 1_600;
 
 /** Ten segments, which carriers put together again; more of them they may cut. */
-const gsmMax = 1_530;
-const ucs2Max = 670;
+export const gsmMax = 1_530;
+export const ucs2Max = 670;
 
 export interface TwilioPart {
   readonly body: string;
@@ -33,6 +33,12 @@ function smsParts(runs: readonly Run[]): readonly Part[] {
   return splitRuns([whole], gsmMax, septets)
     .flatMap((piece) => (isGsm(textOf(piece)) ? [piece] : splitRuns(piece, ucs2Max)))
     .map((piece) => partOf(textOf(piece), textOf(piece)));
+}
+
+/** What these stretches are as a text message. */
+export function textMessage(runs: readonly Run[]): { readonly text: string; readonly isGsm: boolean } {
+  const text = softened(withAddresses(runs));
+  return { text, isGsm: isGsm(text) };
 }
 
 /** Text that shows where its links lead to. */

@@ -56,7 +56,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
   return { externalId: sid, state: "sent" };
 }
 
-function senderOf({ sender, channel }: Settings) {
+export function senderOf({ sender, channel }: Pick<Settings, "sender" | "channel">) {
   return sender.kind === "service" ? { messagingServiceSid: sender.sid } : { from: addressOf(channel, sender.number) };
 }
 
@@ -71,8 +71,12 @@ const listedMax = 200;
  * is none of those we know, is the one.
  */
 export async function findPart(
-  { client, settings, host }: SendDependencies,
-  { thread, signal }: SendContext,
+  {
+    client,
+    settings,
+    host,
+  }: Pick<SendDependencies, "client" | "settings"> & { readonly host: Pick<ChannelHost, "clock"> },
+  { thread, signal }: Pick<SendContext, "thread" | "signal">,
   { part, startedAt, otherExternalIds }: Attempt,
 ): Promise<Receipt | null> {
   const text = bare((part.payload as TwilioPart).body);

@@ -392,6 +392,8 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** The bytes of a file of this message. Absent where the host sends none. */
   file?(id: string): Promise<AsyncIterable<Uint8Array>>;
+  /** An address by which anybody who has it, such as the platform, gets this file of the message for an hour. */
+  fileLink?(id: string): string;
 }
 
 /** A send whose outcome is not known. */
@@ -482,6 +484,11 @@ export interface ChannelHost {
   unseal(token: string): string | null;
   /** Keeps a value for the account, for good: durable when it resolves. `key` has at most 190 characters. */
   remember(key: string, value: string): Promise<void>;
+  /**
+   * Keeps `after` for a while, if `before` is what is kept under the key now (null: nothing); whether it was. Durable when it
+   * resolves. Two values that differ have to differ in more than the spaces at their end.
+   */
+  exchange(key: string, before: string | null, after: string, lifetimeMs: number): Promise<boolean>;
   /** What was kept under the key; null: nothing. */
   recall(key: string): Promise<string | null>;
   /** The same for what must not be stored in the clear, under names of its own. */

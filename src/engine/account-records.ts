@@ -1,9 +1,13 @@
 import type { ChannelHost, Correspondence } from "#channel/contract.ts";
 import { emailKey } from "#store/conversations.ts";
 import { dialectOf } from "#store/dialect.ts";
+import { isDuplicate } from "#store/duplicate.ts";
 import type { Clock, Reader, Store } from "./ports.ts";
 
-type Records = Pick<ChannelHost, "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo">;
+type Records = Pick<
+  ChannelHost,
+  "exchange" | "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo"
+>;
 
 /** What an adapter may keep and look up of its account. */
 export function createAccountRecords(
@@ -13,7 +17,7 @@ export function createAccountRecords(
 ): Records {
   return {
     async remember(key, value) {
-      const row = { account_id: account.id, name: key, value, updated_at: clock.now() };
+      const row = { account_id: account.id, name: key, value, updated_at: clock.now(), expires_at: null };
       await store.write(async (tx) => {
         const insert = tx.insertInto("account_state").values(row);
         const { value: next, updated_at } = row;
@@ -25,6 +29,32 @@ export function createAccountRecords(
               )
         ).execute();
       });
+    },
+    async exchange(key, before, after, lifetimeMs) {
+      const now = clock.now();
+      const row = { value: after, updated_at: now, expires_at: now + lifetimeMs };
+      try {
+        return await store.write(async (tx) => {
+          if (before === null) {
+            await tx
+              .insertInto("account_state")
+              .values({ account_id: account.id, name: key, ...row })
+              .execute();
+            return true;
+          }
+          const { numUpdatedRows } = await tx
+            .updateTable("account_state")
+            .set(row)
+            .where("account_id", "=", account.id)
+            .where("name", "=", key)
+            .where("value", "=", before)
+            .executeTakeFirstOrThrow();
+          return numUpdatedRows > 0n;
+        });
+      } catch (error) {
+        if (before === null && isDuplicate(error)) return false;
+        throw error;
+      }
     },
     async recall(key) {
       const row = await store.read

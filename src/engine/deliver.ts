@@ -25,6 +25,9 @@ export class RetryLater extends Error {
   }
 }
 
+/** So long a platform may take to fetch what it was given the address of. */
+const platformLinkMs = 3_600_000;
+
 export interface DeliverDependencies {
   readonly store: Store;
   readonly clock: Clock;
@@ -88,6 +91,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     messageId: delivery.message_id,
     signal,
     file: (id) => bytesOf(dependencies, delivery.message_id, id),
+    fileLink: (id) => dependencies.files.link(id, platformLinkMs),
   };
   const harmless = channels.idempotentSend(account);
 

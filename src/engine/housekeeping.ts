@@ -95,6 +95,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
       "monthly counters": () => old("counters", "window_start", kept.monthlyCounterMs),
       "dead letters": () => old("outbox", "dead_at", kept.deadLetterMs),
       files: () => sweepFiles(dependencies, signal),
+      "passing state of accounts": () => old("account_state", "expires_at", 0),
       processes: () => old("processes", "heartbeat_at", kept.processMs),
       "requests of processes that are gone": async () => {
         await store.write((tx) =>

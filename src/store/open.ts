@@ -25,6 +25,7 @@ import { automation } from "./migrations/0012-automation.ts";
 import { mail } from "./migrations/0015-mail.ts";
 import { requestsInFlight } from "./migrations/0016-requests-in-flight.ts";
 import { replyWindows } from "./migrations/0017-reply-windows.ts";
+import { passingState } from "./migrations/0018-passing-state.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -44,6 +45,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0015-mail": mail,
   "0016-requests-in-flight": requestsInFlight,
   "0017-reply-windows": replyWindows,
+  "0018-passing-state": passingState,
 };
 
 export interface OpenStore extends Store {

@@ -404,6 +404,8 @@ export interface AccountStateTable {
   name: string;
   value: string;
   updated_at: number;
+  /** When nobody needs it any more; null: it is kept for good. */
+  expires_at: number | null;
 }
 
 /**

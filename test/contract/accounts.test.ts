@@ -159,7 +159,7 @@ eachDatabase("accounts of the configuration file", (open) => {
     );
     expect(await wrong(`{name: tg, channel: telegram, token: "x ${token}"}`)).toContain("token must match pattern");
     expect(await wrong(`{name: widget, channel: telegram, token: "${token}"}`)).toContain("choose another name");
-    expect(await wrong(`{name: phone, channel: voice}`)).toContain("this version connects to no voice");
+    expect(await wrong(`{name: phone, channel: voice}`)).toContain("account_sid is required");
     expect(await accounts()).toEqual([]);
   });
 });

@@ -256,7 +256,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
         .execute();
       await tx
         .insertInto("account_state")
-        .values({ account_id: bench.accountId, name: "position", value: "1", updated_at: now })
+        .values({ account_id: bench.accountId, name: "position", value: "1", updated_at: now, expires_at: null })
         .execute();
       const { id } = await tx
         .selectFrom("conversations")

@@ -90,7 +90,8 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
     deleted: null,
   },
   account_state: {
-    workspace: "up to where a mailbox has been read, which means nothing elsewhere",
+    workspace:
+      "up to where a mailbox has been read, and how far a running call has come, which means nothing elsewhere",
     customer: notOfCustomers,
     deleted: null,
   },

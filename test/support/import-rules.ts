@@ -38,6 +38,8 @@ const adapterPackages: Readonly<Record<string, readonly string[]>> = {
   slack: ["@slack/web-api", "@slack/socket-mode", "ws", "typebox"],
   telegram: ["grammy", "typebox"],
   twilio: ["twilio", "typebox"],
+  // Calls come by the same platform as text messages, and its client, forms and errors are the same.
+  voice: ["twilio", "typebox", "adapters/twilio/"],
   widget: ["ws", "typebox"],
 };
 

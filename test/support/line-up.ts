@@ -2,9 +2,11 @@ import { parse } from "yaml";
 import type { Channel } from "#domain/message.ts";
 import discord from "../../adapters/discord/test/conformance.ts";
 import email from "../../adapters/email/test/conformance.ts";
+import intercom from "../../adapters/intercom/test/conformance.ts";
 import slack from "../../adapters/slack/test/conformance.ts";
 import telegram from "../../adapters/telegram/test/conformance.ts";
 import sms, { variants as twilio } from "../../adapters/twilio/test/conformance.ts";
+import voice from "../../adapters/voice/test/conformance.ts";
 import widget, { variants as sites } from "../../adapters/widget/test/conformance.ts";
 import { apiTarget } from "./api-customer.ts";
 import type { ConformanceTarget, FakePlatform } from "./conformance.ts";
@@ -33,7 +35,9 @@ export const lineUp: readonly LineUp[] = [
   { channel: "discord", name: "Discord", target: discord },
   { channel: "sms", name: "SMS", target: sms },
   { channel: "whatsapp", name: "WhatsApp", target: variant(twilio, "WhatsApp") },
+  { channel: "voice", name: "Telephone", target: voice },
   { channel: "email", name: "E-mail", target: email },
+  { channel: "intercom", name: "Intercom", target: intercom },
   { channel: "api", name: "API", target: apiTarget },
 ];
 

@@ -60,6 +60,8 @@ describe("config/parley.example.yaml", () => {
         { name: "slack", enabled: false },
         { name: "sms" },
         { name: "whatsapp" },
+        { name: "voice", config: { dial_to: "+15557654321", transcribe: true } },
+        { name: "voice", config: { dial_to: "+15557654321", transcribe: true } },
         { name: "email", enabled: false },
       ],
       webhooks: [{ url: "https://shop.example/hooks/parley" }],

@@ -65,6 +65,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     upload: notUsed,
     dropUpload: notUsed,
     remember: notUsed,
+    exchange: notUsed,
     recall: notUsed,
     rememberSecret: notUsed,
     recallSecret: notUsed,

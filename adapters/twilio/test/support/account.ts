@@ -12,6 +12,8 @@ export const own = "+15550001111";
 export interface TwilioBench {
   readonly bench: EngineBench;
   readonly twilio: FakeTwilio;
+  /** Where the account takes deliveries, as it is reached from here. */
+  readonly localUrl: string;
   /** Delivers a customer's message, with more fields than its form has; the status of the answer. */
   write(from: string, body: string, more?: Readonly<Record<string, string>>): Promise<number>;
   /** An agent's reply in the only conversation; the id of the message. */
@@ -57,6 +59,7 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
   return {
     bench,
     twilio,
+    localUrl: webhookUrl,
     async write(from, body, more = {}) {
       const response = await twilio.post({ ...twilio.messageForm({ from, to, body }), ...more });
       await response.text();

@@ -36,7 +36,13 @@ export interface FakeTwilio {
   /** What the account has, for doctor. */
   readonly setup: {
     status: string;
-    numbers: { readonly number: string; readonly smsUrl: string; readonly smsMethod: string }[];
+    numbers: {
+      readonly number: string;
+      readonly smsUrl: string;
+      readonly smsMethod: string;
+      /** What else Twilio tells of it, such as where calls go. */
+      readonly more?: object;
+    }[];
     services: { readonly sid: string; readonly inboundRequestUrl: string | null }[];
   };
   /** The program: where the addresses that it gives lead to, and its clock. */
@@ -44,9 +50,14 @@ export interface FakeTwilio {
   fail(...faults: readonly Fault[]): void;
   /** Delivers a form to the account's webhook; `with` signs it by another token. */
   post(form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
+  /** The same to whatever address Twilio was told to call, public or as it is reached from here. */
+  postTo(publicUrl: string, form: Readonly<Record<string, string>>, options?: PostOptions): Promise<Response>;
+  /** Answers what this server does not know by itself; undefined: nor does that. */
+  also: ((request: Request) => Promise<Answer | "none" | undefined>) | undefined;
+  /** What the next call that sends something is answered with, taken out of the line. */
+  nextFault(): Fault | undefined;
+  refuse(status: number, code: number, message: string): Answer;
   /** The form of a message, as Twilio fills it. */
-  /** Delivers a form to another account of the program. */
-  postTo(webhookUrl: string, form: Readonly<Record<string, string>>): Promise<Response>;
   messageForm(message: {
     readonly from: string;
     readonly to: string;
@@ -56,11 +67,24 @@ export interface FakeTwilio {
   /** Tells what became of a message. */
   report(sid: string, status: string, code?: number): Promise<Response>;
   /** Keeps a file that a customer has sent; its address. */
-  keep(bytes: Buffer, mediaType: string): string;
+  keep(bytes: Buffer, mediaType: string, path?: string): string;
   newSid(prefix: string): string;
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly form: URLSearchParams;
+  readonly socket: Socket;
 }
 
 export interface PostOptions {
@@ -98,12 +122,14 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     form: Readonly<Record<string, string>>,
     { token = authToken, signedUrl, signature }: PostOptions = {},
   ): Promise<Response> {
-    const there = publicUrl.replace(program.publicUrl, new URL(program.webhookUrl).origin);
+    // What stands behind # is for Twilio itself, and no part of what it calls.
+    const address = publicUrl.replace(/#.*$/, "").replace(new URL(program.webhookUrl).origin, program.publicUrl);
+    const there = address.replace(program.publicUrl, new URL(program.webhookUrl).origin);
     return fetch(there, {
       method: "POST",
       headers: {
         "content-type": "application/x-www-form-urlencoded",
-        "x-twilio-signature": signature ?? sign(signedUrl ?? publicUrl, form, token),
+        "x-twilio-signature": signature ?? sign(signedUrl ?? address, form, token),
       },
       body: new URLSearchParams(form),
     });
@@ -126,11 +152,6 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     });
   }
 
-  type Answer = {
-    readonly status: number;
-    readonly body: unknown;
-    readonly headers?: Readonly<Record<string, string>>;
-  };
   const refuse = (status: number, code: number, message: string): Answer => ({
     status,
     body: { status, code, message, more_info: `https://www.twilio.com/docs/errors/${code}` },
@@ -228,16 +249,20 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
         return { status: 200, body: { sid: accountSid, friendly_name: "Test account", status: setup.status } };
       case `GET ${account}/IncomingPhoneNumbers.json`: {
         const found = setup.numbers.filter(({ number }) => number === search.get("PhoneNumber"));
-        const numbers = found.map(({ number, smsUrl, smsMethod }) => ({
+        const numbers = found.map(({ number, smsUrl, smsMethod, more }) => ({
           sid: newSid("PN"),
           phone_number: number,
           sms_url: smsUrl,
           sms_method: smsMethod,
+          ...more,
         }));
         return { status: 200, body: { incoming_phone_numbers: numbers, next_page_uri: null, page: 0 } };
       }
       default: {
         const service = setup.services.find(({ sid }) => url.pathname === `/v1/Services/${sid}`);
+        const method = request.method ?? "";
+        const other = await fake.also?.({ method, path: url.pathname, form, socket: request.socket });
+        if (other !== undefined) return other === "none" ? undefined : other;
         if (service === undefined) return refuse(404, 20_404, `The requested resource ${url.pathname} was not found`);
         return {
           status: 200,
@@ -298,8 +323,12 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       for (const socket of sockets) socket.destroy();
     });
 
-  return {
+  const fake: FakeTwilio = {
     url,
+    also: undefined,
+    nextFault: () => faults.shift(),
+    refuse,
+    postTo,
     accountSid,
     authToken,
     taken,
@@ -308,7 +337,6 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     connect: (to) => void (program = { ...to, now: () => to.now() }),
     fail: (...next) => void faults.push(...next),
     post: (form, options = {}) => postTo(`${webhook()}${options.query ?? ""}`, form, options),
-    postTo: (webhookUrl, form) => postTo(program.publicUrl + new URL(webhookUrl).pathname, form),
     messageForm: ({ from, to, body, sid = newSid("SM") }) => ({
       AccountSid: accountSid,
       ApiVersion: "2010-04-01",
@@ -328,8 +356,8 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       if (message === undefined) throw new Error(`there is no message ${sid}`);
       return report(message, status, code);
     },
-    keep(bytes, mediaType) {
-      const path = `/2010-04-01/Accounts/${accountSid}/Messages/${newSid("MM")}/Media/${newSid("ME")}`;
+    keep(bytes, mediaType, given) {
+      const path = given ?? `/2010-04-01/Accounts/${accountSid}/Messages/${newSid("MM")}/Media/${newSid("ME")}`;
       files.set(path, { bytes, mediaType });
       return url + path;
     },
@@ -343,6 +371,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       if (server.listening) await goAway();
     },
   };
+  return fake;
 }
 
 const optedOutCode = 21_610;

@@ -157,6 +157,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     },
     // The widget keeps nothing and looks nothing up.
     remember: unused,
+    exchange: unused,
     recall: unused,
     threadOf: unused,
     correspondence: unused,

@@ -1,0 +1,27 @@
+import type { Clock } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
+import { fetchMedia } from "../twilio/files.ts";
+import type { VoiceSettings } from "./settings.ts";
+
+/** So long a recording may take to be there, after Twilio has told of it. */
+const appearsMs = 3_600_000;
+const retryMs = 20_000;
+
+/** The bytes of what a caller has recorded, by its address and when it was told of. */
+export async function fetchRecording(
+  settings: Pick<VoiceSettings, "accountSid" | "authToken" | "baseUrl">,
+  clock: Pick<Clock, "now">,
+  ref: string,
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  const mark = ref.lastIndexOf("#");
+  const toldAt = Number(ref.slice(mark + 1));
+  try {
+    return await fetchMedia(settings, ref.slice(0, mark), signal);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.message.includes("404") && clock.now() - toldAt < appearsMs) {
+      throw new DeliveryError("not_sent", "the recording is not there yet", { retryAfterMs: retryMs });
+    }
+    throw error;
+  }
+}
