@@ -16,7 +16,7 @@ import { install } from "../support/installation.ts";
 import type { Launched } from "../support/launch.ts";
 import { freePort, launch } from "../support/launch.ts";
 import type { Line } from "../support/line-up.ts";
-import { builtin, fileWith, openLimits, startLines } from "../support/line-up.ts";
+import { builtin, fileWith, messageLineUp, openLimits, startLines } from "../support/line-up.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
 const patienceMs = 90_000;
@@ -141,7 +141,11 @@ const sees = async ({ platform }: Line, number: number): Promise<boolean> =>
 eachDatabase("A program that is killed while messages come and go on all channels", (open) => {
   it("loses none, and doubles none but what the documentation says", { timeout: 180_000 }, async () => {
     const database: TestDatabase = await open();
-    const [desk, lines, installation] = await Promise.all([openDeskWorld(), startLines(), install(database.url)]);
+    const [desk, lines, installation] = await Promise.all([
+      openDeskWorld(),
+      startLines(messageLineUp),
+      install(database.url),
+    ]);
     const program = await openProgram(desk, lines, installation);
     const each = <T>(run: (line: Line) => Promise<T>): Promise<readonly T[]> => Promise.all(lines.map(run));
     try {

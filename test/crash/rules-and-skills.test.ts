@@ -87,8 +87,7 @@ eachDatabase("a program that is killed", (open) => {
         const env = { PARLEY_CONFIG: path, ...(killAt === undefined ? {} : { PARLEY_TEST_KILL_AT: `${killAt}:1` }) };
         running = launch({ installation, port, env });
         // With what was left to do it may be at that point before it is ready.
-        if ((await running.ready) === undefined && killAt === undefined)
-          throw new Error(running.complaints.join("\n"));
+        if ((await running.ready) === undefined && killAt === undefined) throw new Error(running.complaints.join("\n"));
         store ??= await openStore(installation.databaseUrl);
         if (key !== "") return;
         const workspaces = store.read.selectFrom("workspaces").select("id").where("name", "=", "Shop");

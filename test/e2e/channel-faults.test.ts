@@ -6,6 +6,7 @@ import type { Misbehaviour } from "../support/conformance.ts";
 import { eachDatabase } from "../support/databases.ts";
 import { expectDocumented } from "../support/documented-faults.ts";
 import type { Line } from "../support/line-up.ts";
+import { messageLineUp } from "../support/line-up.ts";
 import type { Tally } from "../support/tally.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
@@ -42,7 +43,7 @@ const ordered: ReadonlySet<Channel> = new Set<Channel>([...fetched, "discord"]);
 eachDatabase("Faults on all channels", (open) => {
   let all: AllChannels;
   beforeAll(async () => {
-    all = await openAllChannels(open);
+    all = await openAllChannels(open, messageLineUp);
   }, 120_000);
   afterAll(() => all.close());
 

@@ -5,8 +5,8 @@ import { startApp } from "./app.ts";
 import type { TestDatabase } from "./databases.ts";
 import type { DeskWorld } from "./desk-world.ts";
 import { openDeskWorld } from "./desk-world.ts";
-import type { Line } from "./line-up.ts";
-import { fileWith, handbook, openLimits, startLines } from "./line-up.ts";
+import type { Line, LineUp } from "./line-up.ts";
+import { fileWith, handbook, lineUp, openLimits, startLines } from "./line-up.ts";
 
 /** One program with an account on every channel and a desk in Slack, on a clock that is moved by hand. */
 export interface AllChannels {
@@ -36,8 +36,11 @@ const leaseLeftMs = 7_000;
 const leasePatience = 400;
 const workKinds = ["think", "send", "amend", "desk", "desk-event", "desk-notice"];
 
-export async function openAllChannels(open: () => Promise<TestDatabase>): Promise<AllChannels> {
-  const [desk, lines] = await Promise.all([openDeskWorld(), startLines()]);
+export async function openAllChannels(
+  open: () => Promise<TestDatabase>,
+  channels: readonly LineUp[] = lineUp,
+): Promise<AllChannels> {
+  const [desk, lines] = await Promise.all([openDeskWorld(), startLines(channels)]);
   const app = await startApp(open, { file: readConfigFile("test.yaml", fileWith(desk, lines, "Shop"), {}) });
   const { store, clock } = app;
   const accounts = await store.read

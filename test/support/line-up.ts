@@ -6,7 +6,7 @@ import intercom from "../../adapters/intercom/test/conformance.ts";
 import slack from "../../adapters/slack/test/conformance.ts";
 import telegram from "../../adapters/telegram/test/conformance.ts";
 import sms, { variants as twilio } from "../../adapters/twilio/test/conformance.ts";
-import voice from "../../adapters/voice/test/conformance.ts";
+import { redialing } from "../../adapters/voice/test/conformance.ts";
 import widget, { variants as sites } from "../../adapters/widget/test/conformance.ts";
 import { apiTarget } from "./api-customer.ts";
 import type { ConformanceTarget, FakePlatform } from "./conformance.ts";
@@ -18,6 +18,11 @@ export interface LineUp {
   /** As people call it. */
   readonly name: string;
   readonly target: ConformanceTarget;
+  /**
+   * Nobody hears titles of documents: who looks at the conversation sees them. A call that is over is not gone on with:
+   * whoever calls again begins another conversation, of the same customer.
+   */
+  readonly spoken?: true;
 }
 
 function variant(of: Readonly<Record<string, ConformanceTarget>>, name: string): ConformanceTarget {
@@ -35,11 +40,14 @@ export const lineUp: readonly LineUp[] = [
   { channel: "discord", name: "Discord", target: discord },
   { channel: "sms", name: "SMS", target: sms },
   { channel: "whatsapp", name: "WhatsApp", target: variant(twilio, "WhatsApp") },
-  { channel: "voice", name: "Telephone", target: voice },
+  { channel: "voice", name: "Telephone", target: redialing, spoken: true },
   { channel: "email", name: "E-mail", target: email },
   { channel: "intercom", name: "Intercom", target: intercom },
   { channel: "api", name: "API", target: apiTarget },
 ];
+
+/** Those whose messages can be counted on their way. A call is one stream of speech; its faults are its own tests'. */
+export const messageLineUp = lineUp.filter(({ channel }) => channel !== "voice");
 
 /** What every workspace has from its beginning, and no account in the file. */
 export const builtin: ReadonlySet<Channel> = new Set<Channel>(["widget", "hosted", "api"]);
@@ -52,7 +60,7 @@ export interface Line extends LineUp {
 }
 
 /** Starts the platforms of all channels; those that need a program which is not installed here are left out. */
-export async function startLines(channels: readonly LineUp[] = lineUp): Promise<readonly Line[]> {
+export async function startLines(channels: readonly LineUp[]): Promise<readonly Line[]> {
   const there = channels.filter(({ target }) => target.missing === undefined);
   return Promise.all(
     there.map(async (each) => ({ ...each, account: `customers-${each.channel}`, platform: await each.target.start() })),
