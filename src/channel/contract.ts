@@ -3,8 +3,10 @@ import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Source } from "#domain/message.ts";
+import type { Accepted, InboundEvent } from "./inbound.ts";
 import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
+export type { Accepted, InboundEvent, InboundFile, Sender, VerifiedUser } from "./inbound.ts";
 export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 /**
@@ -214,142 +216,6 @@ export interface SiteSocket {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, remoteAddress: string): void;
 }
 
-/** A customer as the platform names them. */
-export interface Sender {
-  /** The platform's own id: opaque, case-sensitive, at most 190 characters. */
-  readonly key: string;
-  readonly name?: string;
-  /** Present when the company's own signature proves who this is. */
-  readonly verified?: VerifiedUser;
-  /**
-   * Addresses that the platform itself vouches for: the number of a WhatsApp sender, an address whose mail passed its
-   * domain's checks. They join what is known of one customer on several channels, so never what somebody typed.
-   */
-  readonly proven?: { readonly email?: string; readonly phone?: string };
-  /** What they say of themselves: shown, and joins nothing. */
-  readonly claimed?: { readonly email?: string; readonly phone?: string };
-}
-
-export interface VerifiedUser {
-  readonly userId: string;
-  readonly name?: string;
-  readonly email?: string;
-}
-
-interface InboundBase {
-  /** The platform's id of this event, unique within the account: the key of deduplication. At most 190 characters. */
-  readonly externalId: string;
-  /** The platform's own thread, at most 190 characters: one conversation for each. */
-  readonly thread: string;
-  readonly sender: Sender;
-  /** When the platform says it happened, epoch milliseconds. */
-  readonly sentAt: number;
-}
-
-export type InboundEvent =
-  | (InboundBase & {
-      readonly kind: "message";
-      /** Plain text as the customer wrote it. */
-      readonly text: string;
-      /** The platform's id of the message when that is another than the event's. */
-      readonly messageExternalId?: string;
-      readonly metadata?: Readonly<Record<string, unknown>>;
-      /** What came with it, at most 20; the host fetches them once the message is stored. The text may then be empty. */
-      readonly files?: readonly InboundFile[];
-      /**
-       * Events with the same key in a thread are one message, such as the pictures of an album: the files are joined, and
-       * the bot waits a little for the rest. At most 190 characters. `joinsOnly`: taken only where the message is there
-       * already.
-       */
-      readonly group?: { readonly key: string; readonly joinsOnly?: boolean };
-      /** What later messages may refer to it by, such as a Message-ID; for {@link ChannelHost.threadOf}. At most 190 characters each. */
-      readonly marks?: readonly string[];
-      /**
-       * What leads to the thread can be passed on, as a reply address can: whoever is not its customer writes as a guest.
-       * A guest's message is people's to answer, and the conversation stays whose it is.
-       */
-      readonly checkSender?: true;
-      /** They have chosen to talk to a person, by a button and not by words. */
-      readonly wantsPerson?: true;
-      /** Why the bot must not answer this by itself: the message goes to people. For agents. */
-      readonly peopleOnly?: string;
-    })
-  /** An agent has written to the customer with the platform's own means. */
-  | {
-      readonly kind: "agent";
-      readonly externalId: string;
-      readonly thread: string;
-      readonly sentAt: number;
-      readonly author: { readonly email: string; readonly name: string | null };
-      /** Markdown. */
-      readonly text: string;
-      readonly messageExternalId?: string;
-      readonly metadata?: Readonly<Record<string, unknown>>;
-      readonly marks?: readonly string[];
-      /** What still has to be sent to the customer; absent: they have got it. */
-      readonly parts?: readonly Part[];
-    }
-  /** Something that the agents of a thread should know, as a note. Nothing happens where there is no such thread. */
-  | {
-      readonly kind: "notice";
-      readonly externalId: string;
-      readonly thread: string;
-      readonly sentAt: number;
-      readonly text: string;
-      /** Who has written it there; absent: nobody. */
-      readonly author?: { readonly email: string };
-    }
-  /**
-   * The platform's people have changed how the conversation stands, or who has it. Nothing happens where there is no such
-   * thread; and what comes from the platform is not sent back to it.
-   */
-  | {
-      readonly kind: "state";
-      readonly externalId: string;
-      readonly thread: string;
-      readonly sentAt: number;
-      /** `taken`: by `by`. `released`: the bot may answer again. `ours`: our own change came back; only its order counts. */
-      readonly change: ThreadStanding | { readonly kind: "taken" | "released" } | { readonly kind: "ours" };
-      /** Null: nobody in person. */
-      readonly by: { readonly email: string; readonly name: string | null } | null;
-      /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */
-      readonly order: string;
-    }
-  | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
-  | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
-  /** What the customer says of themselves: unverified. */
-  | (InboundBase & {
-      readonly kind: "contact";
-      readonly contact: { readonly name?: string; readonly email?: string; readonly phone?: string };
-    })
-  /** The platform has given the thread another name; what is sent from now on goes there. */
-  | (InboundBase & { readonly kind: "moved"; readonly toThread: string })
-  /** The customer can be reached no more in this thread, or again. `reason` is for agents. */
-  | (InboundBase & { readonly kind: "reach"; readonly reachable: boolean; readonly reason: string })
-  /** The platform reports on a part that we sent. */
-  | {
-      readonly kind: "delivery";
-      readonly externalId: string;
-      readonly partExternalId: string;
-      /** The key that it was sent under, where the platform repeats it: known even before the send has returned. */
-      readonly partKey?: string;
-      readonly state: "delivered" | "read" | "failed";
-      readonly error?: string;
-      /** It has failed because the thread's {@link ReplyWindow} is closed. */
-      readonly windowClosed?: true;
-      readonly sentAt: number;
-    };
-
-/** A file that a customer sent, as the platform speaks of it: all of it is the sender's word, and nothing of it trusted. */
-export interface InboundFile {
-  /** Opaque, for {@link ChannelAdapter.fetchFile} alone; at most 4,096 characters. Stored, never shown. */
-  readonly ref: string;
-  readonly name: string;
-  readonly mediaType: string;
-  /** null: the platform does not say. */
-  readonly bytes: number | null;
-}
-
 /** A file that an agent sends along. */
 export interface OutboundFile {
   /** For {@link SendContext.file}. */
@@ -357,15 +223,6 @@ export interface OutboundFile {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
-}
-
-/** What became of an event; `duplicate` when it had been accepted before. */
-export interface Accepted {
-  readonly duplicate: boolean;
-  readonly conversationId: string | null;
-  readonly messageId: string | null;
-  /** The message's number in its conversation. */
-  readonly seq: number | null;
 }
 
 /** A message to the customer. `markdown` is CommonMark with tables and strikethrough. */

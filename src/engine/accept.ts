@@ -1,18 +1,18 @@
-import type { Accepted, InboundEvent } from "#channel/contract.ts";
-import type { Attributes } from "#domain/audience.ts";
+import type { InboundEvent } from "#channel/contract.ts";
 import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
-import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts, lockLinked } from "#store/conversations.ts";
-import type { OutboxRow } from "#store/outbox.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
+import type { Arrival, Arrived } from "./arrivals.ts";
+import { inboundRow, keyOf, knownEvents } from "./arrivals.ts";
 import type { MessageFiles } from "./attachments.ts";
 import { filesOfArrival, groupKey, groupsOf, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
-import { createChanges, thinkLane } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import { thinkLane } from "./lanes.ts";
 import type { Contacts, Person } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
 import type { Known } from "./contacts.ts";
@@ -22,35 +22,8 @@ import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-cha
 import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
-import type { QuestionOptions } from "./think.ts";
 import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
-import type { Workspace } from "./workspaces.ts";
-
-export interface AccountRef {
-  readonly id: string;
-  readonly channel: Channel;
-}
-
-export interface Arrival {
-  readonly account: AccountRef;
-  readonly workspace: Workspace;
-  readonly event: InboundEvent;
-  /** This process answers at once, itself: the work is stored as taken. */
-  readonly lease?: { readonly id: string; readonly until: number };
-  /** How the question is to be answered, by whichever process does it in the end. */
-  readonly options?: QuestionOptions;
-  /**
-   * What the company itself says of its verified user. Not part of the event: what a customer's browser or a platform
-   * sends can never set it.
-   */
-  readonly attributes?: Attributes;
-}
-
-export interface Arrived extends Accepted {
-  /** The work of answering, when it was taken at once. */
-  readonly work: OutboxRow | null;
-}
 
 interface Stored {
   readonly results: readonly Arrived[];
@@ -364,11 +337,6 @@ export async function acceptAll(
   }
 }
 
-function withoutRefs(event: InboundEvent): InboundEvent {
-  if (event.kind !== "message" || event.files === undefined) return event;
-  return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
-}
-
 function personOf(
   { workspace, account, attributes }: Arrival,
   { sender }: { readonly sender: Person["sender"] },
@@ -391,7 +359,6 @@ function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "messag
 const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
 const contextOfArrival = ({ account, event }: Arrival): string =>
   contextOf(account.id, event.kind === "delivery" ? "" : event.thread);
-const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
 
 function distinctContexts(arrivals: readonly Arrival[]) {
   const contexts = new Map<string, { accountId: string; contextKey: string }>();
@@ -402,48 +369,6 @@ function distinctContexts(arrivals: readonly Arrival[]) {
     }
   }
   return [...contexts.values()];
-}
-
-/** What became of those that were accepted before. */
-async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {
-  const known = new Map<string, Arrived>();
-  for (const [accountId, group] of Map.groupBy(arrivals, ({ account }) => account.id)) {
-    const rows = await tx
-      .selectFrom("inbound_events as event")
-      .leftJoin("messages", "messages.id", "event.message_id")
-      .select(["event.external_id", "event.conversation_id", "event.message_id", "messages.seq"])
-      .where("event.account_id", "=", accountId)
-      .where(
-        "event.external_id",
-        "in",
-        group.map(({ event }) => event.externalId),
-      )
-      .execute();
-    for (const row of rows) {
-      known.set(`${accountId}\n${row.external_id}`, {
-        duplicate: true,
-        conversationId: row.conversation_id,
-        messageId: row.message_id,
-        seq: row.seq,
-        work: null,
-      });
-    }
-  }
-  return known;
-}
-
-function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
-  return {
-    account_id: account.id,
-    external_id: event.externalId,
-    kind: event.kind,
-    // What opens a file stands sealed beside it, and nowhere else.
-    payload: JSON.stringify(withoutRefs(event)),
-    target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
-    conversation_id: outcome.conversationId,
-    message_id: outcome.messageId,
-    received_at: now,
-  };
 }
 
 /** Names the customer's conversation before each new one. */

@@ -1,5 +1,5 @@
 import { isDuplicate } from "#store/duplicate.ts";
-import type { Arrival, Arrived } from "./accept.ts";
+import type { Arrival, Arrived } from "./arrivals.ts";
 import { acceptAll } from "./accept.ts";
 import type { Effects } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";

@@ -1,9 +1,10 @@
 import type { Insertable } from "kysely";
+import type { ThreadStanding } from "#channel/contract.ts";
 import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import { standingChannels, standingOf, transitionEvent } from "#domain/lifecycle.ts";
+import { transitionEvent } from "#domain/lifecycle.ts";
 import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
@@ -20,23 +21,16 @@ import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
+import { indexLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
-import { redirectWork } from "./redirect-work.ts";
+import { standingOfRow, worksThere } from "./platform-standing.ts";
+import { sendingOf } from "./sending.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
-export const thinkLane = (conversationId: string): string => `think:${conversationId}`;
-export const sendLane = (conversationId: string): string => `send:${conversationId}`;
-export const speakLane = (conversationId: string): string => `speak:${conversationId}`;
-/** Of parts that go by another account than the conversation's own: they wait, and nothing waits for them. */
-export const followLane = (conversationId: string): string => `follow:${conversationId}`;
-export const timerLane = (conversationId: string): string => `timer:${conversationId}`;
-/** Of a contact whose conversations have to be brought to whom it was merged into. */
-export const relinkLane = (contactId: string): string => `relink:${contactId}`;
-export const indexLane = "index";
 /** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
 const indexEveryMs = 250;
 
@@ -85,26 +79,13 @@ export interface Draft {
   /** The conversation gets a thread at the desk, whatever the settings say. */
   bringToDesk(): void;
   /** How the conversation stands on its platform by now: what came from there is not sent back. */
-  standsThere(standing: PlatformStanding): void;
+  standsThere(standing: ThreadStanding): void;
   /** Shows the note to the platform's people, where it has some. */
   noteThere(id: string): void;
   /** Marks the row as changed where a field was set directly. */
   touch(): void;
   /** What is done here is a rule's doing, and triggers no rule. */
   asRule<T>(work: () => T): T;
-}
-
-/** A snooze is another one when its end is. */
-export type PlatformStanding =
-  | { readonly kind: "open" | "closed" }
-  | { readonly kind: "snoozed"; readonly until: number | null };
-
-const standingText = (standing: PlatformStanding): string =>
-  standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
-
-export function standingOfRow({ status, snoozed_until: until }: ConversationRow): PlatformStanding {
-  const kind = standingOf(status);
-  return kind === "snoozed" ? { kind, until } : { kind };
 }
 
 interface Tracked extends Draft {
@@ -121,7 +102,7 @@ interface Tracked extends Draft {
   refiltered: boolean;
   readonly items: MirrorItem[];
   wanted: boolean;
-  there: PlatformStanding;
+  there: ThreadStanding;
   readonly notesThere: string[];
   readonly happenings: Happening[];
   /** A person has done some of it. */
@@ -260,40 +241,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const { files = noFiles } = message;
     const stored = messageRow(row, message, now);
     messages.push(stored);
-    const closed = message.parts?.find((part) => part.closed !== undefined)?.closed;
-    if (closed !== undefined) {
-      works.push(redirectWork({ conversationId: row.id, messageId: stored.id, reason: closed }, now));
-    }
-    for (const [part, { payload, elsewhere, closed: refused }] of (message.parts ?? []).entries()) {
-      const id = `${stored.id}.${part}`;
-      // The thread of a conversation elsewhere is called by the conversation's id.
-      if (elsewhere !== undefined) {
-        links.push({ account_id: elsewhere.accountId, kind: "thread", name: row.id, conversation_id: row.id });
-      }
-      deliveries.push({
-        id,
-        account_id: elsewhere?.accountId ?? row.account_id,
-        thread: elsewhere === undefined ? null : row.id,
-        unless_seen: elsewhere === undefined || elsewhere.afterMs === 0 ? null : `${stored.id}.0`,
-        conversation_id: row.id,
-        message_id: stored.id,
-        part,
-        payload,
-        state: refused === undefined ? "queued" : "failed",
-        external_id: null,
-        attempts: 0,
-        error: refused ?? null,
-        started_at: null,
-        settled_at: refused === undefined ? null : now,
-      });
-      if (refused !== undefined) continue;
-      works.push({
-        lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
-        kind: "send",
-        payload: { deliveryId: id },
-        dueAt: now + (elsewhere?.afterMs ?? 0),
-      });
-    }
+    const sending = sendingOf(row, stored, message.parts ?? [], now);
+    deliveries.push(...sending.deliveries);
+    links.push(...sending.links);
+    works.push(...sending.works);
     const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
     const added = files.fresh.map(ofMessage);
     const known = files.uploaded.map(ofMessage);
@@ -425,7 +376,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
-      works.push(...worksThere(draft, now));
+      works.push(...worksThere(draft.row, draft, now));
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
@@ -509,22 +460,6 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     },
     flush,
   };
-}
-
-/** After what is said before it, and before what is said later: in the lane of the messages. */
-function worksThere({ row, there, notesThere }: Tracked, now: number): readonly NewWork[] {
-  if (!standingChannels.has(row.channel)) return [];
-  const lane = sendLane(row.id);
-  const works: NewWork[] = notesThere.map((noteId) => ({
-    lane,
-    kind: "note-there",
-    payload: { conversationId: row.id, noteId },
-    dueAt: now,
-  }));
-  if (standingText(standingOfRow(row)) !== standingText(there)) {
-    works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
-  }
-  return works;
 }
 
 const personal: ReadonlySet<Actor["type"]> = new Set(["customer", "agent", "api_key"]);

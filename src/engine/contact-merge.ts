@@ -5,7 +5,7 @@ import { dialectOf } from "#store/dialect.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { ContactsTable } from "#store/schema.ts";
-import { relinkLane } from "./changes.ts";
+import { relinkLane } from "./lanes.ts";
 import type { Tx } from "./ports.ts";
 
 const fields = ["name", "email", "phone"] as const;

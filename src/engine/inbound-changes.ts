@@ -2,7 +2,7 @@ import type { InboundEvent } from "#channel/contract.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import { dropAttachments } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
-import { indexLane } from "./changes.ts";
+import { indexLane } from "./lanes.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Tx } from "./ports.ts";

@@ -2,7 +2,7 @@ import type { InboundEvent, Sender } from "#channel/contract.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { emailKey, linkConversations } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
-import type { Arrival, Arrived } from "./accept.ts";
+import type { Arrival, Arrived } from "./arrivals.ts";
 import type { Draft } from "./changes.ts";
 import type { Known } from "./contacts.ts";
 import type { Tx } from "./ports.ts";

@@ -4,7 +4,8 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { ContactsTable } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
-import { createChanges, relinkLane } from "./changes.ts";
+import { createChanges } from "./changes.ts";
+import { relinkLane } from "./lanes.ts";
 import { showContact } from "./contacts.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 

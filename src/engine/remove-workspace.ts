@@ -8,7 +8,7 @@ import { dropAttachments } from "./attachments.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
 import { deleteEndpoint, deleteEventsOfWorkspace } from "#store/webhooks.ts";
-import { relinkLane } from "./changes.ts";
+import { relinkLane } from "./lanes.ts";
 import { removeContacts } from "./retention.ts";
 import { retimeWork } from "./retime.ts";
 import { removeConversation } from "./update.ts";

@@ -239,7 +239,9 @@ function callsOf(answer: Answer | undefined): readonly SkillCall[] {
   if (answer === undefined) return [];
   const { calls = [], skillsFired, sources, answered } = answer;
   const searched = skillsFired.filter((name) => !calls.some(({ skill }) => skill === name));
-  const outcome = answered ? `answered, with ${sources.length} ${sources.length === 1 ? "source" : "sources"}` : "found no answer";
+  const outcome = answered
+    ? `answered, with ${sources.length} ${sources.length === 1 ? "source" : "sources"}`
+    : "found no answer";
   return [...calls, ...searched.map((skill) => ({ skill, arguments: [], outcome }))];
 }
 

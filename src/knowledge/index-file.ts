@@ -155,8 +155,11 @@ export function openIndexFile(path: string): IndexFile {
     const row = rowOf(workspaceId);
     if (row === undefined) return false;
     const known = database.prepare(`select version, audience from documents_${row.n} where id = ?`).get(id) as
-      { version: number; audience: string } | undefined;
-    return known !== undefined && (known.version > version || (known.version === version && known.audience === audience));
+      | { version: number; audience: string }
+      | undefined;
+    return (
+      known !== undefined && (known.version > version || (known.version === version && known.audience === audience))
+    );
   }
 
   function removeDocument(n: number, id: string): void {
@@ -336,11 +339,7 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
   };
 }
 
-function searchTables(
-  tables: Tables,
-  request: IndexSearch,
-  vocabularyOf: () => Vocabulary,
-): SearchResult {
+function searchTables(tables: Tables, request: IndexSearch, vocabularyOf: () => Vocabulary): SearchResult {
   const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };
   const frequency = new Map<string, number>();
   const isKnown = (term: string): boolean => {

@@ -34,7 +34,11 @@ export function openKeeper({
   readonly log: Log;
 }): Keeper {
   const stop = new AbortController();
-  const watched = kept.map((each) => ({ each, seen: undefined as string | undefined, ready: new Map<string, number>() }));
+  const watched = kept.map((each) => ({
+    each,
+    seen: undefined as string | undefined,
+    ready: new Map<string, number>(),
+  }));
   let running: Promise<void> | undefined;
   let again = false;
   let stopTimer = (): void => undefined;

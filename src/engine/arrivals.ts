@@ -1,0 +1,83 @@
+import type { Accepted, InboundEvent } from "#channel/contract.ts";
+import type { Attributes } from "#domain/audience.ts";
+import type { Channel } from "#domain/message.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import type { InboundEventsTable } from "#store/schema.ts";
+import type { Tx } from "./ports.ts";
+import type { QuestionOptions } from "./think.ts";
+import type { Workspace } from "./workspaces.ts";
+
+export interface AccountRef {
+  readonly id: string;
+  readonly channel: Channel;
+}
+
+export interface Arrival {
+  readonly account: AccountRef;
+  readonly workspace: Workspace;
+  readonly event: InboundEvent;
+  /** This process answers at once, itself: the work is stored as taken. */
+  readonly lease?: { readonly id: string; readonly until: number };
+  /** How the question is to be answered, by whichever process does it in the end. */
+  readonly options?: QuestionOptions;
+  /**
+   * What the company itself says of its verified user. Not part of the event: what a customer's browser or a platform
+   * sends can never set it.
+   */
+  readonly attributes?: Attributes;
+}
+
+export interface Arrived extends Accepted {
+  /** The work of answering, when it was taken at once. */
+  readonly work: OutboxRow | null;
+}
+
+/** By which an event is known again. */
+export const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
+
+/** What became of those that were accepted before. */
+export async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {
+  const known = new Map<string, Arrived>();
+  for (const [accountId, group] of Map.groupBy(arrivals, ({ account }) => account.id)) {
+    const rows = await tx
+      .selectFrom("inbound_events as event")
+      .leftJoin("messages", "messages.id", "event.message_id")
+      .select(["event.external_id", "event.conversation_id", "event.message_id", "messages.seq"])
+      .where("event.account_id", "=", accountId)
+      .where(
+        "event.external_id",
+        "in",
+        group.map(({ event }) => event.externalId),
+      )
+      .execute();
+    for (const row of rows) {
+      known.set(`${accountId}\n${row.external_id}`, {
+        duplicate: true,
+        conversationId: row.conversation_id,
+        messageId: row.message_id,
+        seq: row.seq,
+        work: null,
+      });
+    }
+  }
+  return known;
+}
+
+export function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
+  return {
+    account_id: account.id,
+    external_id: event.externalId,
+    kind: event.kind,
+    // What opens a file stands sealed beside it, and nowhere else.
+    payload: JSON.stringify(withoutRefs(event)),
+    target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
+    conversation_id: outcome.conversationId,
+    message_id: outcome.messageId,
+    received_at: now,
+  };
+}
+
+function withoutRefs(event: InboundEvent): InboundEvent {
+  if (event.kind !== "message" || event.files === undefined) return event;
+  return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
+}

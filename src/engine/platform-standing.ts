@@ -1,0 +1,34 @@
+import type { ThreadStanding } from "#channel/contract.ts";
+import { standingChannels, standingOf } from "#domain/lifecycle.ts";
+import type { ConversationRow } from "#store/conversations.ts";
+import type { NewWork } from "#store/outbox.ts";
+import { sendLane } from "./lanes.ts";
+
+/** A snooze is another one when its end is. */
+const standingText = (standing: ThreadStanding): string =>
+  standing.kind === "snoozed" ? `snoozed ${standing.until ?? ""}` : standing.kind;
+
+export function standingOfRow({ status, snoozed_until: until }: ConversationRow): ThreadStanding {
+  const kind = standingOf(status);
+  return kind === "snoozed" ? { kind, until } : { kind };
+}
+
+/** After what is said before it, and before what is said later: in the lane of the messages. */
+export function worksThere(
+  row: ConversationRow,
+  { there, notesThere }: { readonly there: ThreadStanding; readonly notesThere: readonly string[] },
+  now: number,
+): readonly NewWork[] {
+  if (!standingChannels.has(row.channel)) return [];
+  const lane = sendLane(row.id);
+  const works: NewWork[] = notesThere.map((noteId) => ({
+    lane,
+    kind: "note-there",
+    payload: { conversationId: row.id, noteId },
+    dueAt: now,
+  }));
+  if (standingText(standingOfRow(row)) !== standingText(there)) {
+    works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
+  }
+  return works;
+}
