@@ -53,9 +53,9 @@ eachDatabase("Faults on all channels", (open) => {
     text: `message ${number} of ${customer}`,
   });
 
-  async function untilTaken(deliver: () => Promise<boolean>): Promise<boolean> {
+  async function untilTaken(attempt: () => Promise<boolean>): Promise<boolean> {
     for (const end = performance.now() + patienceMs; performance.now() < end;) {
-      if (await deliver()) return true;
+      if (await attempt()) return true;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return false;

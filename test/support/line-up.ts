@@ -81,7 +81,7 @@ export function fileWith(desk: Pick<DeskWorld, "yaml">, lines: readonly Line[], 
     ...workspace,
     name,
     plan: "enterprise",
-    channels: [...workspace.channels.filter(({ name }) => name === "slack"), ...accounts],
+    channels: [...workspace.channels.filter((each) => each.name === "slack"), ...accounts],
   }));
   return JSON.stringify({ workspaces: [first, ...others] });
 }
