@@ -38,10 +38,13 @@ const connectingMs = 3_000;
 export async function runGateway(dependencies: GatewayDependencies, signal: AbortSignal): Promise<void> {
   const { host, calls, token, guilds, rest, gatewayUrl, personLabel } = dependencies;
   const sessions = await createSessions(host);
+  // Whoever was stopped in the meantime is not told so any more.
+  if (signal.aborted) return;
   const turns = createTurns(host.clock);
   const ended = Promise.withResolvers<void>();
   const parents = new Map<string, string | null>();
   const intakes = new Map<number, Intake>();
+  let over = false;
   const led = (info: SessionInfo | null): SessionInfo | null =>
     info === null || gatewayUrl === undefined ? info : { ...info, resumeURL: gatewayUrl };
 
@@ -53,7 +56,9 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
         ? 0
         : GatewayIntentBits.Guilds | GatewayIntentBits.GuildMessages | GatewayIntentBits.MessageContent),
     rest,
-    retrieveSessionInfo: (shardId) => led(sessions.get(shardId)),
+    // Asked for before every connection: a client that lost the last one just now does not notice that it was ended, and
+    // would take the session away from whoever comes after it.
+    retrieveSessionInfo: (shardId) => (over ? new Promise<never>(() => undefined) : led(sessions.get(shardId))),
     updateSessionInfo: (shardId, info) => sessions.set(shardId, info),
   });
   if (gatewayUrl !== undefined) {
@@ -177,6 +182,7 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
     sessions.keep();
     // A client that is stopped in the middle of connecting begins again by itself.
     await Promise.race([connecting?.catch(() => undefined), delay(connectingMs, undefined, { ref: false })]);
+    over = true;
     // Any other code would end the session, and with it what is on its way.
     await manager.destroy({ code: CloseCodes.Resuming, reason: "the program stops" });
     await turns.settled();

@@ -54,6 +54,8 @@ export type Misbehaviour =
   | "limit"
   /** Takes one message, shows it, and breaks the connection before it answers. */
   | "hang_up_after_commit"
+  /** Breaks the connection when it is asked for one message, and does not take it. */
+  | "hang_up"
   /** Cannot be reached for one call. */
   | "unreachable";
 
@@ -71,12 +73,18 @@ export interface FakePlatform {
   connected?(): boolean;
   /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
   deliver(message: CustomerMessage): Promise<boolean>;
+  /** The customer writes though nothing reaches the program: it comes by itself later. Not where it is delivered again. */
+  write?(message: CustomerMessage): Promise<void>;
   /** Delivers what somebody else made up; true when it was taken. */
   forge(message: CustomerMessage): Promise<boolean>;
   /** Delivers what the program itself has sent to this customer, where a platform does that. */
   echo(customer: string): Promise<void>;
   /** What the program has shown this customer, oldest first, as plain text; a text shown twice is there twice. */
   shown(customer: string): Promise<readonly string[]>;
+  /** The titles of the sources of the last message, where they are shown beside its text and not in it. */
+  sources?(customer: string): Promise<readonly string[]>;
+  /** The same where several copies of a message are shown once: every one that was taken. */
+  transmitted?(customer: string): Promise<readonly string[]>;
   /** The files that the program has brought to this customer, oldest first. Not where a channel carries none. */
   received?(customer: string): Promise<readonly SentFile[]>;
   /** What a customer's file is called in the end where the platform tells no names: the n-th of its message, from 0. */
@@ -98,6 +106,8 @@ export interface Program {
   tick(): Promise<void>;
   /** Whether an event with this id is stored; for platforms that are never told so. */
   stored(externalId: string): Promise<boolean>;
+  /** A key of the API, for customers whose channel that is. */
+  readonly key?: string;
   /** Where webhooks of this account go to. */
   readonly webhookUrl: string;
   /** The program's clock, which platforms that sign with the time have to go by. */

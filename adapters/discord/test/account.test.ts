@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ChannelHost } from "#channel/contract.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
@@ -13,6 +14,10 @@ afterEach(async () => {
   await discord.close();
   await bench.close();
 });
+
+/** The client's own pause before it tries again, which no clock of ours moves. */
+const clientTriesAgainMs = 500;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const account = (config: object = {}) => ({
   channel: "discord" as const,
@@ -82,6 +87,33 @@ describe("a bot with private messages only", () => {
     await isStored("I am new here");
     expect((await stored()).toSorted()).toEqual(["I am new here", "one", "two"]);
     expect(discord.sessions()).toBe(1);
+  });
+
+  it("connects no more when it was ended while it was looking for Discord", async () => {
+    await discord.goAway();
+    await pause(clientTriesAgainMs / 4);
+    await bench.app.close();
+    await discord.comeBack();
+    await pause(clientTriesAgainMs * 2);
+    expect(discord.connected()).toBe(false);
+  });
+
+  it("does not connect when it is ended before it has begun", async () => {
+    const end = new AbortController();
+    const module = await loadAdapter("discord");
+    const made = { id: "a", workspaceId: bench.workspaceId, channel: "discord" as const, name: "discord" };
+    const recall = async (): Promise<null> => {
+      // The database has taken its time.
+      end.abort();
+      return null;
+    };
+    const host = { clock: bench.clock, recall, remember: async () => undefined } as unknown as ChannelHost;
+    const adapter = module?.create({ ...made, config: account().config }, host);
+    if (adapter?.inbound.kind !== "connection") throw new Error("Discord is a connection");
+    const before = discord.sessions();
+    await adapter.inbound.run(end.signal);
+    expect(discord.sessions()).toBe(before);
+    await adapter.close();
   });
 
   it("reads the history of its conversations when Discord has forgotten the session", async () => {

@@ -66,6 +66,9 @@ async function start(): Promise<FakePlatform> {
     },
     connected: () => discord.connected(),
     deliver,
+    async write({ customer, id, text }) {
+      discord.write({ channelId: discord.direct(customer), from: customer, text, id: idOf(id) });
+    },
     forge: async () => false,
     async echo(customer) {
       const own = discord.messages(discord.direct(customer)).filter(({ author }) => author.bot === true);
@@ -93,6 +96,9 @@ async function start(): Promise<FakePlatform> {
           return;
         case "hang_up_after_commit":
           discord.fail({ kind: "hang_up_after_commit" });
+          return;
+        case "hang_up":
+          discord.fail({ kind: "hang_up" });
           return;
         case "unreachable":
           void discord.goAway().then(() => setTimeout(() => void discord.comeBack(), awayMs));

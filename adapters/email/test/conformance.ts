@@ -57,6 +57,10 @@ async function start(): Promise<FakePlatform> {
       await world.deliver(raw, to);
       return taken(idOf(message));
     },
+    async write(message) {
+      const { raw, to } = mailOf(message, "pass");
+      await world.deliver(raw, to);
+    },
     async forge(message) {
       const { raw, to } = mailOf(message, "fail");
       await world.deliver(raw, to);
@@ -73,6 +77,8 @@ async function start(): Promise<FakePlatform> {
     shown: async (customer) =>
       // The agent's name stands below what the agent wrote.
       mailsTo(customer).map(({ parsed }) => (parsed.text ?? "").replace(/\n+$/, "").replace(/\n\n-- \nAnna$/, "")),
+    transmitted: async (customer) =>
+      world.sent.filter(({ to }) => to.includes(addressOf(customer))).map(({ parsed }) => parsed.text ?? ""),
     received: async (customer) =>
       mailsTo(customer)
         .flatMap(({ parsed }) => parsed.attachments)
@@ -87,6 +93,9 @@ async function start(): Promise<FakePlatform> {
           return;
         case "hang_up_after_commit":
           world.fail({ kind: "hang_up_after_commit" });
+          return;
+        case "hang_up":
+          world.fail({ kind: "hang_up" });
           return;
         case "unreachable":
           void world.smtpAway().then(() => setTimeout(() => void world.smtpBack(), awayMs));

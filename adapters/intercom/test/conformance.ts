@@ -97,6 +97,9 @@ async function start(): Promise<FakePlatform> {
         case "hang_up_after_commit":
           intercom.fail({ kind: "hang_up_after_commit" });
           return;
+        case "hang_up":
+          intercom.fail({ kind: "hang_up_before_commit" });
+          return;
         case "unreachable":
           void intercom.goAway().then(() => setTimeout(() => void intercom.comeBack(), awayMs));
       }

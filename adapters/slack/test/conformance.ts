@@ -116,6 +116,9 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
         case "hang_up_after_commit":
           slack.fail("chat.postMessage", { kind: "hang_up_after_commit" });
           return;
+        case "hang_up":
+          slack.fail("chat.postMessage", { kind: "hang_up" });
+          return;
         case "unreachable":
           void slack.goAway().then(() => setTimeout(() => void slack.comeBack(), awayMs));
       }

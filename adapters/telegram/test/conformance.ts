@@ -81,6 +81,9 @@ async function start(): Promise<FakePlatform> {
         case "hang_up_after_commit":
           telegram.fail("sendMessage", { kind: "hang_up_after_commit" });
           return;
+        case "hang_up":
+          telegram.fail("sendMessage", { kind: "hang_up" });
+          return;
         case "unreachable":
           void telegram.goAway().then(() => setTimeout(() => void telegram.comeBack(), awayMs));
       }

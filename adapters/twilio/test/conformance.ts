@@ -81,6 +81,9 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
         case "hang_up_after_commit":
           twilio.fail({ kind: "hang_up_after_commit" });
           return;
+        case "hang_up":
+          twilio.fail({ kind: "hang_up_before_commit" });
+          return;
         case "unreachable":
           void twilio.goAway().then(() => setTimeout(() => void twilio.comeBack(), awayMs));
       }

@@ -10,16 +10,20 @@ const target: ConformanceTarget = {
     "files-in":
       "on the telephone a caller sends no files; that recordings come whole and once stands in handover.test.ts",
   },
-  start,
+  start: () => start(),
 };
 export default target;
+
+/** For conversations that go on after a call. */
+export const redialing: ConformanceTarget = { ...target, start: () => start(true) };
 
 const own = "+15550001111";
 const awayMs = 300;
 type Request = Pick<Posted, "url" | "form">;
 const texts = textsOf("en-US", {});
 
-async function start(): Promise<FakePlatform> {
+/** With `redials`, callers call again when their call is over. */
+async function start(redials = false): Promise<FakePlatform> {
   const twilio = await startFakeTwilio();
   const numbers = new Map<string, string>();
   const running = new Map<string, Promise<FakeCall>>();
@@ -38,6 +42,18 @@ async function start(): Promise<FakePlatform> {
     const made = calls.call(numberOf(customer));
     running.set(customer, made);
     return made;
+  }
+  /** Calls of a customer that are over. */
+  const earlier = new Map<string, FakeCall[]>();
+  /** Whoever is not listened to any more hangs up, and calls again. */
+  async function listeningCall(customer: string): Promise<FakeCall> {
+    const call = await callOf(customer);
+    await calls.listenToTheEnd(call);
+    if (call.gather !== undefined || underway.size > 0) return call;
+    calls.hangUp(call);
+    earlier.set(customer, [...(earlier.get(customer) ?? []), call]);
+    running.delete(customer);
+    return callOf(customer);
   }
   const [underway, done] = [new Set<string>(), new Set<string>()];
   /** What the program says of itself, and no answer. */
@@ -62,8 +78,8 @@ async function start(): Promise<FakePlatform> {
       });
     },
     async deliver({ customer, id, text }) {
-      const call = await callOf(customer);
       const known = requests.get(id);
+      const call = known === undefined && redials ? await listeningCall(customer) : await callOf(customer);
       const request = known ?? calls.request(call, text);
       requests.set(id, request);
       const isDone = done.has(id);
@@ -99,7 +115,8 @@ async function start(): Promise<FakePlatform> {
       if (call.gather !== undefined && call.heard.at(-1) === texts.link_offer)
         await calls.say(call, "1", { keys: true });
       if (call.errors.length > 0) throw new Error(call.errors.join("\n"));
-      const spoken = call.heard.filter((text) => !isPrompt(text));
+      const all = [...(earlier.get(customer) ?? []), call].flatMap(({ heard }) => heard);
+      const spoken = all.filter((text) => !isPrompt(text));
       const texted = twilio.taken.filter(({ to }) => to === call.from).map(({ body }) => body);
       return [...spoken, ...texted].map((text) => text.replace(/^Anna[^\n]*?(?: says: |:\n)/, ""));
     },
@@ -113,6 +130,9 @@ async function start(): Promise<FakePlatform> {
           return;
         case "hang_up_after_commit":
           twilio.fail({ kind: "hang_up_after_commit" });
+          return;
+        case "hang_up":
+          twilio.fail({ kind: "hang_up_before_commit" });
           return;
         case "unreachable":
           void twilio.goAway().then(() => setTimeout(() => void twilio.comeBack(), awayMs));

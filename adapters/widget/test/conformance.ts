@@ -3,20 +3,22 @@ import type { Block, Inline } from "#channel/markdown.ts";
 import type { ConformanceTarget, CustomerMessage, FakePlatform } from "../../../test/support/conformance.ts";
 import type { ReadyFrame, ServerFrame } from "../frames.ts";
 
-/** The widget's platform is the customers' browsers; each customer is a socket here. */
-const target: ConformanceTarget = {
-  channel: "widget",
-  cannot: {
-    "own-echo": "browsers deliver what their customer wrote only; they are shown our messages and never send them back",
-    "refused-send":
-      "sending is a signal within the program; the browser fetches the message, and there is nobody to refuse it",
-    "limited-send": "sending is a signal within the program; there is no platform that could ask for time",
-    "unknown-send":
-      "sending is a signal within the program; what a browser has missed it fetches by number when it is back",
-  },
-  start,
+const cannot: ConformanceTarget["cannot"] = {
+  "own-echo": "browsers deliver what their customer wrote only; they are shown our messages and never send them back",
+  "refused-send":
+    "sending is a signal within the program; the browser fetches the message, and there is nobody to refuse it",
+  "limited-send": "sending is a signal within the program; there is no platform that could ask for time",
+  "unknown-send":
+    "sending is a signal within the program; what a browser has missed it fetches by number when it is back",
 };
+
+/** The widget's platform is the customers' browsers; each customer is a socket here. */
+const target: ConformanceTarget = { channel: "widget", cannot, start: () => start("widget") };
 export default target;
+
+export const variants: Readonly<Record<string, ConformanceTarget>> = {
+  "hosted page": { channel: "hosted", cannot, start: () => start("hosted") },
+};
 
 interface Customer {
   readonly frames: ServerFrame[];
@@ -26,10 +28,12 @@ interface Customer {
 
 const patienceMs = 5_000;
 
-async function start(): Promise<FakePlatform> {
+async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
   const customers = new Map<string, Customer>();
   const tokens = new Set<string>();
   const opening = new Map<string, Promise<boolean>>();
+  /** Customers who have left the page. */
+  const gone = new Set<string>();
   let socketUrl = "";
   const uploads = new Map<string, string[]>();
   let programUrl = "";
@@ -94,13 +98,18 @@ async function start(): Promise<FakePlatform> {
     });
   }
 
-  async function deliver({ customer: name, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+  /** A socket that was lost meanwhile is opened again, as a browser does. */
+  async function present(name: string): Promise<void> {
     const customer = customerOf(name);
-    // A socket that was lost meanwhile is opened again, as a browser does.
     const lost = customer.socket !== undefined && customer.socket.readyState > WebSocket.OPEN;
     const opened = (lost ? undefined : opening.get(name)) ?? open(customer);
     opening.set(name, opened);
     await opened;
+  }
+
+  async function deliver({ customer: name, id, text, files = [] }: CustomerMessage): Promise<boolean> {
+    const customer = customerOf(name);
+    await present(name);
     const clientId = id.padStart(16, "0");
     const answers = (frames: readonly ServerFrame[]) =>
       frames.filter((frame) => (frame.kind === "ack" || frame.kind === "nack") && frame.clientId === clientId);
@@ -110,7 +119,7 @@ async function start(): Promise<FakePlatform> {
     uploads.set(clientId, uploaded);
     for (const file of files.slice(uploaded.length)) {
       const query = new URLSearchParams({ name: file.name, type: file.mediaType });
-      const response = await fetch(`${programUrl}/widget/files?workspace=${workspace}&channel=widget&${query}`, {
+      const response = await fetch(`${programUrl}/widget/files?workspace=${workspace}&channel=${channel}&${query}`, {
         method: "POST",
         headers: {
           authorization: `Bearer ${customer.ready?.token ?? ""}`,
@@ -137,7 +146,7 @@ async function start(): Promise<FakePlatform> {
     async connect({ url, workspaceId }) {
       programUrl = url;
       workspace = workspaceId;
-      socketUrl = `${url.replace("http:", "ws:")}/widget/ws?workspace=${workspaceId}&channel=widget`;
+      socketUrl = `${url.replace("http:", "ws:")}/widget/ws?workspace=${workspaceId}&channel=${channel}`;
     },
     deliver,
     async forge(message) {
@@ -153,9 +162,15 @@ async function start(): Promise<FakePlatform> {
     },
     echo: () => Promise.reject(new Error("browsers do not echo")),
     async shown(name) {
+      // A program that is down is tried again later.
+      if (opening.has(name) && !gone.has(name)) await present(name).catch(() => undefined);
       return customerOf(name).frames.flatMap((frame) =>
         frame.kind === "message" && frame.role !== "user" ? [textOf(frame.content)] : [],
       );
+    },
+    async sources(name) {
+      const last = customerOf(name).frames.findLast((frame) => frame.kind === "message" && frame.role === "assistant");
+      return last?.kind === "message" ? last.sources.map(({ title }) => title) : [];
     },
     async received(name) {
       const files = customerOf(name).frames.flatMap((frame) =>
@@ -175,12 +190,14 @@ async function start(): Promise<FakePlatform> {
     async away(name) {
       const { socket } = customerOf(name);
       if (socket === undefined) return;
+      gone.add(name);
       const closed = new Promise((resolve) => socket.once("close", resolve));
       socket.terminate();
       await closed;
     },
     async back(name) {
-      await open(customerOf(name));
+      gone.delete(name);
+      await present(name);
     },
     async close() {
       for (const { socket } of customers.values()) socket?.terminate();

@@ -33,7 +33,8 @@ export type Fault =
   | { readonly kind: "error"; readonly status: number; readonly code: number; readonly message: string }
   | { readonly kind: "limit"; readonly retryAfterS: number }
   /** Does what it is asked for, and breaks the connection before it answers. */
-  | { readonly kind: "hang_up_after_commit" };
+  | { readonly kind: "hang_up_after_commit" }
+  | { readonly kind: "hang_up" };
 
 export interface FakeDiscord {
   readonly url: string;
@@ -246,6 +247,10 @@ export async function startFakeDiscord(
       const seconds = fault.retryAfterS;
       const headers = { "x-ratelimit-scope": "user", "retry-after": String(seconds) };
       return answer({ status: 429, body: { message: "slow down", retry_after: seconds, global: false } }, headers);
+    }
+    if (fault?.kind === "hang_up") {
+      request.socket.destroy();
+      return;
     }
     const result = run(method, path, address.searchParams, body);
     if (fault?.kind === "hang_up_after_commit") {

@@ -9,6 +9,7 @@ import { startDovecot } from "./dovecot.ts";
 export type SmtpFault =
   | { readonly kind: "refuse"; readonly code: number; readonly text: string; readonly only?: string }
   | { readonly kind: "hang_up_after_commit" }
+  | { readonly kind: "hang_up" }
   | { readonly kind: "unreachable" };
 
 export interface SentMail {
@@ -84,6 +85,11 @@ export async function startMailWorld(): Promise<MailWorld> {
         stream.on("data", (chunk: Buffer) => chunks.push(chunk));
         stream.on("end", () => {
           const raw = Buffer.concat(chunks);
+          if (faults[0]?.kind === "hang_up") {
+            faults.shift();
+            for (const socket of sockets) socket.destroy();
+            return;
+          }
           const { mailFrom, rcptTo } = session.envelope;
           simpleParser(raw)
             .then((parsed) => {

@@ -24,6 +24,7 @@ export type Fault =
     }
   /** Does what it is asked for, and breaks the connection before it answers. */
   | { readonly kind: "hang_up_after_commit" }
+  | { readonly kind: "hang_up" }
   | { readonly kind: "html"; readonly status: number };
 
 export interface FakeTelegram {
@@ -213,6 +214,10 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const fault = faults.get(method)?.shift();
     if (fault?.kind === "html") {
       response.writeHead(fault.status, { "content-type": "text/html" }).end("<html>Bad Gateway</html>");
+      return;
+    }
+    if (fault?.kind === "hang_up") {
+      request.socket.destroy();
       return;
     }
     const result = fault?.kind === "error" ? fault : await run(method, body, request.socket);

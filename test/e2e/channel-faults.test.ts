@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Actor, Channel } from "#domain/message.ts";
+import type { AllChannels } from "../support/all-channels.ts";
+import { openAllChannels } from "../support/all-channels.ts";
+import type { Misbehaviour } from "../support/conformance.ts";
+import { eachDatabase } from "../support/databases.ts";
+import { expectDocumented } from "../support/documented-faults.ts";
+import type { Line } from "../support/line-up.ts";
+import { messageLineUp } from "../support/line-up.ts";
+import type { Tally } from "../support/tally.ts";
+import { numbersBehind, tally } from "../support/tally.ts";
+
+/** Messages in each direction, on each channel, under each fault. */
+const count = 3;
+const numbers = Array.from({ length: count }, (_, i) => i + 1);
+const hourMs = 3_600_000;
+const stormCalls = 4;
+const patienceMs = 60_000;
+const backoffMaxMs = 15 * 60_000;
+const authorEmail = "mia@shop.example";
+const mia: Actor = { type: "agent", id: authorEmail, name: "Mia" };
+
+/** A conversation under one fault: the agent has it, so that nobody but people writes. */
+interface Course {
+  readonly line: Line;
+  readonly customer: string;
+  readonly conversationId: string;
+}
+
+interface Fault {
+  readonly name: string;
+  readonly sentence: string;
+  /** Channels that do not know it. */
+  readonly not: ReadonlySet<Channel>;
+  run(courses: readonly Course[]): Promise<void>;
+}
+
+/** Nothing is sent to anybody: customers fetch what is stored. */
+const fetched: ReadonlySet<Channel> = new Set<Channel>(["widget", "hosted", "api"]);
+/** One connection, or one sender who waits for the answer, brings everything in order. */
+const ordered: ReadonlySet<Channel> = new Set<Channel>([...fetched, "discord"]);
+
+eachDatabase("Faults on all channels", (open) => {
+  let all: AllChannels;
+  beforeAll(async () => {
+    all = await openAllChannels(open, messageLineUp);
+  }, 120_000);
+  afterAll(() => all.close());
+
+  const message = ({ line, customer }: Course, number: number) => ({
+    customer,
+    id: `${line.channel}-${customer}-${number}`,
+    text: `message ${number} of ${customer}`,
+  });
+
+  async function untilTaken(attempt: () => Promise<boolean>): Promise<boolean> {
+    for (const end = performance.now() + patienceMs; performance.now() < end;) {
+      if (await attempt()) return true;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return false;
+  }
+
+  /** As a platform, or a customer's browser, does: until it is acknowledged. */
+  async function deliver(course: Course, number: number): Promise<void> {
+    const taken = await all.meanwhile(untilTaken(() => course.line.platform.deliver(message(course, number))));
+    if (!taken) throw new Error(`${course.line.name}: nobody takes message ${number}`);
+  }
+
+  const reply = ({ conversationId }: Course, number: number): Promise<unknown> =>
+    all.app.engine.reply({
+      workspaceId: all.workspaceId,
+      conversationId,
+      content: `This is reply ${number}.`,
+      authorEmail,
+      actor: mia,
+    });
+
+  async function begin(line: Line, customer: string): Promise<Course> {
+    const { platform, name } = line;
+    const first = { customer, id: `${line.channel}-${customer}-first`, text: `Hello, I am ${customer}` };
+    if (!(await all.meanwhile(untilTaken(() => platform.deliver(first)))))
+      throw new Error(`${name}: nobody takes the first message`);
+    const row = await all.app.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select("conversations.id")
+      .where("conversations.channel", "=", line.channel)
+      .where("messages.content", "=", first.text)
+      .executeTakeFirstOrThrow();
+    if (!(await all.comes(async () => (await platform.shown(customer)).length > 0))) {
+      throw new Error(`${name}: the bot does not answer`);
+    }
+    const { status, text } = await all.app.call("PATCH", `/v1/conversations/${row.id}`, {
+      key: all.key,
+      body: { status: "claimed", assigned_to: authorEmail },
+    });
+    if (status !== 200) throw new Error(text);
+    return { line, customer, conversationId: row.id };
+  }
+
+  /** What the agents have of it. */
+  async function held({ conversationId }: Course) {
+    const { body } = await all.app.get(`/v1/conversations/${conversationId}`, { key: all.key });
+    return {
+      written: body.messages.filter(({ role }) => role === "user").map(({ content }) => content),
+      doubts: body.internal_notes.filter(({ content }) => content.includes("may not have arrived")),
+    };
+  }
+
+  const arrived = ({ line: { platform }, customer }: Course): Promise<readonly string[]> =>
+    platform.transmitted?.(customer) ?? platform.shown(customer);
+
+  const each = <T>(courses: readonly Course[], run: (course: Course) => Promise<T>): Promise<readonly T[]> =>
+    Promise.all(courses.map(run));
+
+  /** Every reply meets the fault. */
+  async function misbehaves(courses: readonly Course[], how: Misbehaviour): Promise<void> {
+    for (const number of numbers) {
+      await each(courses, async (course) => {
+        course.line.platform.misbehave(how);
+        await reply(course, number);
+      });
+      await all.settle();
+    }
+    for (const number of numbers) await each(courses, (course) => deliver(course, number));
+  }
+
+  const faults: readonly Fault[] = [
+    {
+      name: "an hour away",
+      sentence: "the platform, or the customer, cannot be reached for an hour",
+      not: new Set(),
+      async run(courses) {
+        await each(courses, ({ line, customer }) => line.platform.away(customer));
+        for (const number of numbers) {
+          await each(courses, async (course) => {
+            await course.line.platform.write?.(message(course, number));
+            await reply(course, number);
+          });
+        }
+        await all.pass(hourMs, 60_000);
+        await each(courses, ({ line, customer }) => line.platform.back(customer));
+        // After so many tries the next one is a while away.
+        await all.pass(backoffMaxMs, 5_000);
+        for (const number of numbers) await each(courses, (course) => deliver(course, number));
+      },
+    },
+    {
+      name: "429 storm",
+      sentence: `the platform refuses ${stormCalls} calls in a row and asks for time`,
+      not: fetched,
+      async run(courses) {
+        for (const { line } of courses) for (let i = 0; i < stormCalls; i += 1) line.platform.misbehave("limit");
+        for (const number of numbers) {
+          await each(courses, async (course) => {
+            await reply(course, number);
+            await deliver(course, number);
+          });
+        }
+      },
+    },
+    {
+      name: "taken, then hung up",
+      sentence: "the platform takes every reply and hangs up before it says so",
+      not: fetched,
+      run: (courses) => misbehaves(courses, "hang_up_after_commit"),
+    },
+    {
+      name: "hung up, not taken",
+      sentence: "the platform hangs up at every reply, and has not taken it",
+      not: fetched,
+      run: (courses) => misbehaves(courses, "hang_up"),
+    },
+    {
+      name: "duplicates",
+      sentence: "everything is delivered three times at once, and later again, our own messages included",
+      not: new Set(),
+      async run(courses) {
+        await each(courses, async (course) => {
+          for (const number of numbers) {
+            await Promise.all([1, 2, 3].map(() => deliver(course, number)));
+            await reply(course, number);
+          }
+        });
+        await all.settle();
+        await each(courses, async (course) => {
+          await Promise.all(numbers.map((number) => deliver(course, number)));
+          const { target, platform } = course.line;
+          if (target.cannot["own-echo"] === undefined) await platform.echo(course.customer);
+        });
+      },
+    },
+    {
+      name: "reordering",
+      sentence: "the second message is delivered before the first",
+      not: ordered,
+      async run(courses) {
+        await each(courses, async (course) => {
+          for (const [at, number] of [2, 1, 3].entries()) {
+            await deliver(course, number);
+            await reply(course, at + 1);
+          }
+        });
+      },
+    },
+  ];
+
+  describe("messages lost, doubled and out of order", () => {
+    const found = new Map<string, { readonly inbound: Tally; readonly outbound: Tally }>();
+    for (const [at, { name, sentence, not, run }] of faults.entries()) {
+      it(`${name}: ${sentence}`, { timeout: 180_000 }, async () => {
+        const lines = all.lines.filter(({ channel }) => !not.has(channel));
+        const courses = await Promise.all(lines.map((line) => begin(line, `customer${at + 1}`)));
+        await all.settle();
+        await run(courses);
+        await all.settle();
+        const isThere = async (course: Course) =>
+          new Set(numbersBehind("reply", await course.line.platform.shown(course.customer))).size === count;
+        // On its way over the network when the program is done with it.
+        await each(courses, (course) => all.comes(() => isThere(course), 1_000));
+        for (const course of courses) {
+          const { written, doubts } = await held(course);
+          const outbound = tally(count, numbersBehind("reply", await arrived(course)));
+          found.set(`${course.line.name}\n${name}`, {
+            inbound: tally(count, numbersBehind("message", written)),
+            outbound,
+          });
+          expect(doubts.length, `${course.line.name}: nobody is told of what is lost`).toBeGreaterThanOrEqual(
+            outbound.lost,
+          );
+        }
+      });
+    }
+
+    it("are as many as the documentation says", () => {
+      expectDocumented(
+        faults.map(({ name }) => name),
+        all.lines,
+        found,
+      );
+    });
+  });
+});

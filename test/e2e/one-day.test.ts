@@ -1,0 +1,245 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
+import type { AllChannels } from "../support/all-channels.ts";
+import { openAllChannels } from "../support/all-channels.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { Written } from "../support/desk-world.ts";
+import { mia } from "../support/desk-world.ts";
+import type { Line } from "../support/line-up.ts";
+import { lineUp } from "../support/line-up.ts";
+import { skipped } from "../support/skipped.ts";
+import { markdownTable, tableIn } from "../support/tables.ts";
+
+const page = new URL("../../docs/channels.md", import.meta.url);
+
+const customer = "ada";
+const question = "How much does shipping cost?";
+const answer = "costs 4 euros";
+const source = /handbook/i;
+const plea = "I want to talk to a human";
+const handover = "A person will reply to you here.";
+const reply = "Yours is on its way.";
+const second = "How long is the warranty of a lamp?";
+const secondAnswer = "three years";
+
+/** What has come about so far on a channel. */
+interface Course {
+  readonly line: Line;
+  conversationId: string;
+  card: FakeMessage | undefined;
+  written: Written | undefined;
+}
+
+interface Step {
+  readonly name: string;
+  /** Throws what is wrong. */
+  check(course: Course): Promise<void>;
+}
+
+eachDatabase("One day on all channels", (open) => {
+  let all: AllChannels;
+  beforeAll(async () => {
+    all = await openAllChannels(open);
+  }, 120_000);
+  afterAll(() => all.close());
+
+  const says = async ({ line }: Course, text: string): Promise<void> => {
+    const message = { customer, id: `${line.channel}-${text.length}`, text };
+    if (!(await line.platform.deliver(message))) throw new Error(`the program does not take "${text}"`);
+  };
+  /** How often the customer is shown this. */
+  const times = async ({ line }: Course, text: string): Promise<number> =>
+    (await line.platform.shown(customer)).filter((each) => each.includes(text)).length;
+  async function seesOnce(course: Course, text: string): Promise<void> {
+    if (!(await all.comes(async () => (await times(course, text)) > 0))) {
+      const seen = JSON.stringify(await course.line.platform.shown(customer));
+      throw new Error(`the customer does not see "${text}" but ${seen}`);
+    }
+    await all.settle();
+    const often = await times(course, text);
+    if (often !== 1) throw new Error(`the customer sees "${text}" ${often} times`);
+  }
+  async function conversationWith({ line }: Course, text: string): Promise<string> {
+    const row = await all.app.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select("conversations.id")
+      .where("conversations.workspace_id", "=", all.workspaceId)
+      .where("conversations.channel", "=", line.channel)
+      .where("messages.role", "=", "user")
+      .where("messages.content", "=", text)
+      .executeTakeFirst();
+    if (row === undefined) throw new Error(`"${text}" is not stored`);
+    return row.id;
+  }
+  async function storedSources({ conversationId }: Course): Promise<readonly string[]> {
+    const rows = await all.app.store.read
+      .selectFrom("messages")
+      .select("sources")
+      .where("conversation_id", "=", conversationId)
+      .where("role", "=", "assistant")
+      .execute();
+    return rows.flatMap(({ sources }) => sources ?? []);
+  }
+  async function isSameCustomer(one: string, other: string): Promise<void> {
+    const rows = await all.app.store.read
+      .selectFrom("conversations")
+      .select("contact_id")
+      .where("id", "in", [one, other])
+      .execute();
+    const contacts = rows.map(({ contact_id: id }) => id);
+    if (contacts.length !== 2 || contacts[0] !== contacts[1]) throw new Error(`the customers are ${contacts.join()}`);
+  }
+  async function becomes({ conversationId }: Course, status: string, assignedTo?: string): Promise<void> {
+    const read = async () => (await all.app.get(`/v1/conversations/${conversationId}`, { key: all.key })).body;
+    if (!(await all.comes(async () => (await read()).status === status))) {
+      throw new Error(`it is ${(await read()).status}, not ${status}`);
+    }
+    const { assigned_to: assignee } = (await read()) as unknown as { readonly assigned_to: string | null };
+    if (assignedTo !== undefined && assignee !== assignedTo) throw new Error(`it is assigned to ${assignee}`);
+  }
+  const cardOf = ({ card }: Course): FakeMessage => {
+    if (card === undefined) throw new Error("there is no card");
+    return card;
+  };
+  async function clicks(course: Course, action: string): Promise<void> {
+    const { status } = await all.desk.clicks(mia, cardOf(course), action);
+    if (status !== 200) throw new Error(`Slack was answered ${status}`);
+  }
+  async function threadSays(course: Course, text: string): Promise<void> {
+    const isThere = () => all.desk.thread(cardOf(course)).some((each) => each.includes(text));
+    if (!(await all.comes(isThere))) throw new Error(`the thread does not say "${text}"`);
+  }
+
+  const steps: readonly Step[] = [
+    {
+      name: "asked",
+      async check(course) {
+        await says(course, question);
+        course.conversationId = await conversationWith(course, question);
+      },
+    },
+    {
+      name: "answered with source",
+      async check(course) {
+        await seesOnce(course, answer);
+        const { platform, spoken } = course.line;
+        const shown = await platform.shown(customer);
+        const stored = spoken === true ? await storedSources(course) : [];
+        const sources = [...shown, ...((await platform.sources?.(customer)) ?? []), ...stored];
+        if (!sources.some((text) => source.test(text))) throw new Error(`no source: ${JSON.stringify(sources)}`);
+      },
+    },
+    {
+      name: "escalated",
+      async check(course) {
+        await says(course, plea);
+        await becomes(course, "escalated");
+        await seesOnce(course, handover);
+      },
+    },
+    {
+      name: "card in the desk",
+      async check(course) {
+        const found = () =>
+          all.desk.cards().find(({ blocks }) => JSON.stringify(blocks).includes(course.conversationId));
+        if (!(await all.comes(() => found() !== undefined))) throw new Error("there is no card");
+        course.card = found();
+        const text = JSON.stringify(course.card?.blocks);
+        if (!text.includes(question)) throw new Error(`the card does not tell what was asked: ${text}`);
+        for (const said of [answer, plea]) await threadSays(course, said);
+      },
+    },
+    {
+      name: "claimed",
+      async check(course) {
+        await clicks(course, "parley_claim");
+        await becomes(course, "claimed", "mia@shop.example");
+      },
+    },
+    {
+      name: "reply arrives",
+      async check(course) {
+        course.written = await all.desk.writes(mia, cardOf(course).ts, reply);
+        await seesOnce(course, reply);
+      },
+    },
+    {
+      name: "tick in Slack",
+      async check(course) {
+        const { slack } = all.desk;
+        const ticked = () =>
+          slack.reactions.some(({ ts, name }) => ts === course.written?.ts && name === "white_check_mark");
+        if (!(await all.comes(ticked))) throw new Error("the reply has no tick");
+      },
+    },
+    {
+      name: "resolved",
+      async check(course) {
+        await clicks(course, "parley_resolve");
+        await becomes(course, "resolved");
+      },
+    },
+    {
+      name: "writes again",
+      async check(course) {
+        await says(course, second);
+        const id = await conversationWith(course, second);
+        if (course.line.spoken === true) await isSameCustomer(id, course.conversationId);
+        else if (id !== course.conversationId) throw new Error("it has become another conversation");
+        await seesOnce(course, secondAnswer);
+      },
+    },
+    {
+      name: "reopened",
+      async check(course) {
+        if (course.line.spoken !== true) {
+          await becomes(course, "open");
+          await threadSays(course, "Reopened by");
+        }
+        for (const text of [answer, handover, reply, secondAnswer]) await seesOnce(course, text);
+      },
+    },
+  ];
+  const head = ["channel", ...steps.map(({ name }) => name)];
+
+  it("goes through on every channel, and the documentation shows the same table", { timeout: 180_000 }, async () => {
+    const courses = all.lines.map((line) => ({
+      cells: [] as string[],
+      course: { line, conversationId: "", card: undefined, written: undefined } as Course,
+    }));
+    const wrong: string[] = [];
+    for (const { cells, course } of courses) {
+      for (const { name, check } of steps) {
+        if (cells.includes("✗")) {
+          cells.push("");
+          continue;
+        }
+        try {
+          await check(course);
+          cells.push(name === "reopened" && course.line.spoken === true ? "new call" : "✓");
+        } catch (error) {
+          cells.push("✗");
+          const reason = error instanceof Error ? error.message : String(error);
+          wrong.push(`${course.line.name}, ${name}: ${reason.slice(0, 500)}`);
+        }
+      }
+    }
+    const rows = courses.map(({ cells, course }) => [course.line.name, ...cells]);
+    const made = markdownTable(head, rows);
+    process.stdout.write(`\n${made}\n\n`);
+    expect(wrong, made).toEqual([]);
+
+    const documented = tableIn(readFileSync(page, "utf8"), "channel");
+    const unlike = `docs/channels.md has another table than:\n${made}`;
+    expect(documented?.head, unlike).toEqual(head);
+    expect(
+      documented?.rows.map(([name]) => name),
+      unlike,
+    ).toEqual(lineUp.map(({ name }) => name));
+    for (const row of rows) expect(documented?.rows).toContainEqual(row);
+  });
+
+  for (const { name, target } of lineUp) if (target.missing !== undefined) skipped(name, target.missing);
+});
