@@ -42,6 +42,7 @@ async function startSamplePlatform(): Promise<FakePlatform> {
       case "limit":
         return answer(429, { error: "too many requests" }, { "retry-after": "30" });
       case "unreachable":
+      case "hang_up":
         request.socket.destroy();
         return;
       case "hang_up_after_commit":
