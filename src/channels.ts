@@ -1,33 +1,15 @@
 import { Value } from "typebox/value";
-import type {
-  Account,
-  AdapterModule,
-  ChannelAdapter,
-  ChannelHost,
-  ThreadFile,
-  ThreadMessage,
-} from "#channel/contract.ts";
+import type { Account, AdapterModule, ChannelAdapter } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
-import type { DeskHost } from "#desk/contract.ts";
-import { provesIdentity } from "#domain/identity.ts";
-import type { Channel, Source } from "#domain/message.ts";
-import { previewTypes } from "#domain/files.ts";
+import type { Channel } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
 import type { DeskSettings } from "#domain/workspace.ts";
 import type { Accounts } from "#engine/create-engine.ts";
-import { threadTopic, workspaceTopic } from "#engine/topics.ts";
-import type { Engine } from "#engine/engine.ts";
-import { recentThreads } from "#engine/recent-threads.ts";
-import { createAccountRecords } from "#engine/account-records.ts";
-import type { AttachmentRow } from "#engine/attachments.ts";
-import { attachmentsOf } from "#engine/attachments.ts";
-import type { Channels, Clock, Fanout, Files, Log, Reader, Store, Tx } from "#engine/ports.ts";
-import { createThreadStates } from "#engine/thread-states.ts";
-import type { Workspaces } from "#engine/workspaces.ts";
+import { threadTopic } from "#engine/topics.ts";
+import type { Channels, Reader, Tx } from "#engine/ports.ts";
 import { settingsIn } from "#engine/workspaces.ts";
-import type { Measures } from "./measures.ts";
-import type { Secrets } from "./secrets.ts";
-import { createWindows } from "./windows.ts";
+import type { ChannelHostDependencies } from "./channel-host.ts";
+import { createChannelHost, createDeskHost } from "./channel-host.ts";
 
 /** The adapter that serves a channel; undefined where none does. */
 export type LoadAdapter = (channel: Channel) => Promise<AdapterModule> | undefined;
@@ -84,14 +66,15 @@ export function configMistake(
 
 /** Each call of a platform counts against what it allows, and nobody sees what is over sooner. */
 const typingAfterMs = 250;
-/** A page that shows a conversation asks again sooner. */
-const shownLinkMs = 86_400_000;
-
 const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
 
 export interface Opened {
   readonly account: Account;
   readonly adapter: ChannelAdapter;
+}
+
+export interface ChannelDependencies extends ChannelHostDependencies {
+  readonly load: LoadAdapter;
 }
 
 export interface ChannelRegistry extends Channels, Accounts {
@@ -102,22 +85,6 @@ export interface ChannelRegistry extends Channels, Accounts {
   /** The adapter of an account; undefined when there is none. */
   open(accountId: string): Promise<Opened | undefined>;
   close(): Promise<void>;
-}
-
-export interface ChannelDependencies {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly fanout: Fanout;
-  readonly secrets: Secrets;
-  readonly workspaces: Workspaces;
-  /** Called when an event arrives: the engine is made after the channels that it needs. */
-  readonly engine: () => Engine;
-  readonly load: LoadAdapter;
-  readonly measures: Pick<Measures, "seen" | "send">;
-  readonly files: Pick<Files, "bytesMax" | "link">;
-  /** As platforms reach us; without a slash at the end. */
-  readonly publicUrl: string;
 }
 
 /** The accounts that every workspace has from its beginning. */
@@ -184,7 +151,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     // What it showed while it was the desk's is taken back also when another one is.
     const place = own ?? (evenDisabled ? formerDesk(row.name) : undefined);
     const desk = place === undefined ? undefined : createDeskHost(dependencies, account, place);
-    const host = { ...createHost(dependencies, account), ...(desk === undefined ? {} : { desk }) };
+    const host = { ...createChannelHost(dependencies, account), ...(desk === undefined ? {} : { desk }) };
     return { account, adapter: module.create(account, host) };
   }
 
@@ -370,149 +337,4 @@ const formerDesk = (account: string): DeskSettings => ({
 
 function accountRow(db: Reader, id: string) {
   return db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
-}
-
-function createDeskHost({ engine }: ChannelDependencies, account: Account, settings: DeskSettings): DeskHost {
-  const { id, workspaceId } = account;
-  return {
-    channel: settings.channel,
-    replyMode: settings.replyMode,
-    accept: (event) => engine().desk.accept({ id, workspaceId }, event),
-    conversationOf: (thread) => engine().desk.conversationOf(id, thread),
-    conversation: (conversationId) => engine().desk.conversation(workspaceId, conversationId),
-    list: (view, limit) => engine().desk.list(workspaceId, view, limit),
-  };
-}
-
-function createHost(dependencies: ChannelDependencies, account: Account): ChannelHost {
-  const { store, clock, log, fanout, secrets, workspaces } = dependencies;
-  const topic = (thread: string) => threadTopic(account.id, thread);
-  const windows = createWindows(clock);
-  const records = createAccountRecords(store, account, clock);
-  const purpose = `account:${account.id}`;
-  const threadFile = ({ id, name, media_type: mediaType, bytes, state }: AttachmentRow): ThreadFile => ({
-    id,
-    name,
-    mediaType,
-    bytes,
-    url: state === "stored" ? dependencies.files.link(id, shownLinkMs) : null,
-    preview: state === "stored" && previewTypes.has(mediaType),
-  });
-
-  return {
-    clock,
-    log,
-    webhookUrl: `${dependencies.publicUrl}/channels/${account.channel}/${account.id}`,
-    accept(event) {
-      dependencies.measures.seen(account.channel, "inbound");
-      return dependencies.engine().accept(account.id, event);
-    },
-    fileBytesMax: dependencies.files.bytesMax,
-    async upload(thread, { name, mediaType }, bytes, signal) {
-      const row = await store.read
-        .selectFrom("conversations")
-        .select("id")
-        .where("account_id", "=", account.id)
-        .where("context_key", "=", thread)
-        .executeTakeFirst();
-      return dependencies.engine().upload(
-        {
-          workspaceId: account.workspaceId,
-          accountId: account.id,
-          conversationId: row?.id ?? null,
-          uploadedBy: thread,
-          name,
-          mediaType,
-        },
-        bytes,
-        signal,
-      );
-    },
-    dropUpload: (thread, id) =>
-      dependencies.engine().dropUpload({ workspaceId: account.workspaceId, uploadedBy: thread, id }),
-    customerTyping(thread) {
-      fanout.publish(
-        workspaceTopic(account.workspaceId),
-        JSON.stringify({ kind: "typing", accountId: account.id, thread }),
-      );
-    },
-    async history(thread, afterSeq, limit) {
-      const rows = await store.read
-        .selectFrom("messages as message")
-        .innerJoin("conversations as conversation", "conversation.id", "message.conversation_id")
-        .select([
-          "message.id",
-          "message.seq",
-          "message.role",
-          "message.content",
-          "message.author_name",
-          "message.sources",
-          "message.confidence",
-          "message.external_id",
-          "message.files",
-          "message.created_at",
-        ])
-        .where("conversation.account_id", "=", account.id)
-        .where("conversation.context_key", "=", thread)
-        .where("message.seq", ">", afterSeq)
-        .orderBy("message.seq")
-        .limit(limit)
-        .execute();
-      const attachments = await attachmentsOf(store.read, rows);
-      return rows.map((row): ThreadMessage => ({
-        id: row.id,
-        seq: row.seq,
-        role: row.role,
-        markdown: row.content,
-        authorName: row.author_name,
-        sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
-        confidence: row.confidence,
-        externalId: row.external_id,
-        createdAt: row.created_at,
-        files: (attachments.get(row.id) ?? []).map(threadFile),
-      }));
-    },
-    thread: createThreadStates(store.read, account),
-    recentThreads: (since) => recentThreads(store.read, account, since),
-    watch: (thread, listener) =>
-      fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
-    announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),
-    async workspace() {
-      const workspace = await workspaces.get(account.workspaceId);
-      if (workspace === undefined) throw new Error("the workspace of this account was deleted");
-      const { settings } = workspace;
-      return {
-        id: workspace.id,
-        botName: settings.botName,
-        title: settings.widgetTitle,
-        greeting: settings.widgetGreeting,
-        color: settings.widgetColor,
-        allowedOrigins: settings.widgetOrigins,
-        leadCapture: settings.leadCapture,
-        files: settings.widgetFiles
-          ? {
-              bytesMax: Math.min(dependencies.files.bytesMax, (settings.widgetFileMb ?? Infinity) * 1_048_576),
-              types: settings.widgetFileTypes,
-            }
-          : null,
-      };
-    },
-    async verifyUser(userId, hash) {
-      const row = await store.read
-        .selectFrom("workspaces")
-        .select("identity_secret")
-        .where("id", "=", account.workspaceId)
-        .executeTakeFirst();
-      return row !== undefined && provesIdentity(secrets.open(row.identity_secret), userId, hash);
-    },
-    seal: (value) => secrets.sign(purpose, value),
-    unseal: (token) => secrets.verify(purpose, token),
-    allow: windows.take,
-    ...records,
-    rememberSecret: (key, value) => records.remember(`secret ${key}`, secrets.seal(value)),
-    async recallSecret(key) {
-      const sealed = await records.recall(`secret ${key}`);
-      return sealed === null ? null : secrets.open(sealed);
-    },
-  };
 }

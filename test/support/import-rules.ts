@@ -334,6 +334,20 @@ export const importRules: readonly ImportRule[] = [
   {
     files: "src/channels.ts",
     may: [
+      "src/channel-host.ts",
+      "src/domain/",
+      "src/channel/",
+      "src/engine/",
+      "src/store/",
+      "adapters/",
+      "typebox",
+      "node:",
+    ],
+    never: drivers,
+  },
+  {
+    files: "src/channel-host.ts",
+    may: [
       "src/measures.ts",
       "src/domain/",
       "src/desk/",
@@ -342,9 +356,6 @@ export const importRules: readonly ImportRule[] = [
       "src/store/",
       "src/secrets.ts",
       "src/windows.ts",
-      "adapters/",
-      "typebox",
-      "node:",
     ],
     never: drivers,
   },
