@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { newId } from "#domain/ids.ts";
 import { defaultSettings } from "#domain/workspace.ts";
-import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import type { Installation } from "../test/support/installation.ts";

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { configFileSchema } from "../src/config-file.ts";
+import { configFileSchema } from "../src/config/file.ts";
 
 /**
  * Writes `config/schema.json`, by which editors complete and check the configuration file, from the schema that the
@@ -21,7 +21,7 @@ if (import.meta.main) {
     writeFileSync(path, schemaFile());
     console.log("wrote config/schema.json");
   } else if (readFileSync(path, "utf8") !== schemaFile()) {
-    console.error("config/schema.json is not that of src/config-file.ts; run: node config/generate.ts");
+    console.error("config/schema.json is not that of src/config/file.ts; run: node config/generate.ts");
     process.exitCode = 1;
   }
 }

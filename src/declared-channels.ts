@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadAdapter } from "./channels.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/environment.ts";
 import type { ChannelCheck, Core, CoreOptions } from "./core.ts";
 import { checkChannels, openCore } from "./core.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { cannedText } from "#domain/canned.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
-import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import type { Composed } from "./compose.ts";
 import { compose } from "./compose.ts";
 import type { Composer } from "./composer.ts";

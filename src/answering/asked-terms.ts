@@ -1,4 +1,4 @@
-import type { SearchResult } from "#knowledge/index-port.ts";
+import type { SearchResult } from "#knowledge/index/index-port.ts";
 import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";

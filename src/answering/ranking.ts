@@ -1,4 +1,4 @@
-import type { Candidate, SearchResult } from "#knowledge/index-port.ts";
+import type { Candidate, SearchResult } from "#knowledge/index/index-port.ts";
 import type { Asked, AskedTerms } from "./asked-terms.ts";
 import { titleFit } from "./title-fit.ts";
 

@@ -1,5 +1,5 @@
 import type { Question } from "#engine/ports.ts";
-import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import type { WordLanguage } from "./languages.ts";
 import { guessLanguages, wordLanguages } from "./languages.ts";
 import { understand } from "./question.ts";

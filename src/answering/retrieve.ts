@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Question } from "#engine/ports.ts";
-import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex, SearchRequest, SearchResult } from "#knowledge/index/index-port.ts";
 import { isSpelt } from "#knowledge/spelling.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { weighTerms, withSynonyms } from "./asked-terms.ts";

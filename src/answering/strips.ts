@@ -1,6 +1,6 @@
 import { readUnits } from "#knowledge/chunk-text.ts";
 import type { Unit } from "#knowledge/chunk-text.ts";
-import type { Candidate } from "#knowledge/index-port.ts";
+import type { Candidate } from "#knowledge/index/index-port.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import type { Ranked } from "./ranking.ts";
 import { tellingOf } from "./telling.ts";

@@ -8,7 +8,7 @@ import { systemClock } from "../clock.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
-import type { Config, EmbeddingConfig, ModelConfig } from "../config.ts";
+import type { Config, EmbeddingConfig, ModelConfig } from "../config/environment.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
 import { searchEngineState } from "../operator/search.ts";
 

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Core } from "../core.ts";
 import { openCore } from "../core.ts";
 import { systemClock } from "../clock.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/environment.ts";
 import { logOptions } from "../log.ts";
 import { requireOwnSecret } from "../operator/own-secret.ts";
 

@@ -1,5 +1,5 @@
 import { Problem } from "#domain/problem.ts";
-import { ConfigError, loadConfig } from "../config.ts";
+import { ConfigError, loadConfig } from "../config/environment.ts";
 import { UsageError } from "./arguments.ts";
 import { commands, usage } from "./commands.ts";
 import { createOutput, red } from "./output.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { openStore } from "#store/open.ts";
 import type { App } from "../app.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/environment.ts";
 import { createApp, hasDemo } from "../app.ts";
 import { systemClock } from "../clock.ts";
 import { createLog } from "../log.ts";

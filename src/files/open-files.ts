@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultFileBytesMax } from "#domain/files.ts";
 import type { Clock, Files } from "#engine/ports.ts";
-import type { FilesConfig } from "../config.ts";
+import type { FilesConfig } from "../config/environment.ts";
 import type { Secrets } from "../secrets.ts";
 import { createFolderStorage } from "./folder.ts";
 import { createS3Storage } from "./s3.ts";

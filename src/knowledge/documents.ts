@@ -37,9 +37,9 @@ import {
 } from "./document-rows.ts";
 import type { ReadableType } from "./file-types.ts";
 import { readableEndings, readableType } from "./file-types.ts";
-import type { ReadDocument } from "./parse-apart.ts";
-import { parseApart } from "./parse-apart.ts";
-import { titleFromFileName } from "./parse.ts";
+import type { ReadDocument } from "./parse/apart.ts";
+import { parseApart } from "./parse/apart.ts";
+import { titleFromFileName } from "./parse/parse.ts";
 
 export type { CrawlProgress } from "./crawl/progress.ts";
 export type { Document } from "./document-rows.ts";

@@ -1,7 +1,7 @@
 import { APICallError } from "ai";
 import type { ModelFailureKind } from "#answering/model/language-model.ts";
 import { ModelFailure } from "#answering/model/language-model.ts";
-import type { ModelConfig } from "../config.ts";
+import type { ModelConfig } from "../config/environment.ts";
 
 /** What an error of the connection is called by Node.js; nothing else of it is passed on. */
 const systemCode = /^[A-Z][A-Z0-9_]{2,40}$/;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "#engine/ports.ts";
-import type { Embedder } from "#knowledge/embedder.ts";
-import { EmbedderAway, TextRefused } from "#knowledge/embedder.ts";
-import type { EmbeddingConfig } from "../config.ts";
+import type { Embedder } from "#knowledge/index/embedder.ts";
+import { EmbedderAway, TextRefused } from "#knowledge/index/embedder.ts";
+import type { EmbeddingConfig } from "../config/environment.ts";
 
 const triesMax = 3;
 const retryMs = 500;

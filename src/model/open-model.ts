@@ -1,5 +1,5 @@
 import type { Clock } from "#engine/ports.ts";
-import type { ModelConfig } from "../config.ts";
+import type { ModelConfig } from "../config/environment.ts";
 import type { PatientModel } from "./patient.ts";
 import { createPatientModel } from "./patient.ts";
 import { createProvider } from "./provider.ts";

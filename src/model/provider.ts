@@ -5,7 +5,7 @@ import type { LanguageModel, ToolSet } from "ai";
 import { extractReasoningMiddleware, jsonSchema, streamText, tool, wrapLanguageModel } from "ai";
 import type { ModelTool } from "#answering/model/language-model.ts";
 import { ModelFailure } from "#answering/model/language-model.ts";
-import type { ModelConfig } from "../config.ts";
+import type { ModelConfig } from "../config/environment.ts";
 import { failureOf } from "./failures.ts";
 
 /** One try to have a text written. */

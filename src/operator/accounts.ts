@@ -2,7 +2,7 @@ import { newId } from "#domain/ids.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import type { LoadAdapter } from "../channels.ts";
 import { configMistake } from "../channels.ts";
-import type { FileChannel, FileWorkspace } from "../config-file.ts";
+import type { FileChannel, FileWorkspace } from "../config/file.ts";
 import type { Secrets } from "../secrets.ts";
 
 export interface AccountDependencies {

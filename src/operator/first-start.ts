@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "#engine/ports.ts";
 import type { App } from "../app.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/environment.ts";
 import { createAgent, createLoginToken } from "./agents.ts";
 import { createKey } from "./keys.ts";
 import { createWorkspace, listWorkspaces } from "./workspaces.ts";

@@ -1,6 +1,6 @@
 import type { Store } from "#engine/ports.ts";
-import type { Config } from "../config.ts";
-import { ConfigError } from "../config.ts";
+import type { Config } from "../config/environment.ts";
+import { ConfigError } from "../config/environment.ts";
 import type { Secrets } from "../secrets.ts";
 import { createSecrets, loadSecret } from "../secrets.ts";
 

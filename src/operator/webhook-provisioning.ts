@@ -1,7 +1,7 @@
 import type { Tx } from "#engine/ports.ts";
 import { dialectOf } from "#store/dialect.ts";
 import { emptyQueue } from "#store/webhooks.ts";
-import type { FileWebhook, FileWorkspace } from "../config-file.ts";
+import type { FileWebhook, FileWorkspace } from "../config/file.ts";
 import { dayMs } from "../webhooks/retry.ts";
 import { newWebhookSecret } from "../webhooks/signature.ts";
 import type { WebhookDependencies } from "./webhooks.ts";

@@ -5,7 +5,7 @@ import { plans } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import { retimeWork } from "#engine/retime.ts";
 import { insertWork } from "#store/outbox.ts";
-import { readConfigFile } from "../config-file.ts";
+import { readConfigFile } from "../config/file.ts";
 import { requireDowngradable, requirePlanFor } from "./plan.ts";
 
 /**

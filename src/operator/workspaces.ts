@@ -9,7 +9,7 @@ import { insertWork } from "#store/outbox.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { AccountDependencies } from "./accounts.ts";
 import { checkIdentities, provisionAccounts } from "./accounts.ts";
-import type { FileWorkspace } from "../config-file.ts";
+import type { FileWorkspace } from "../config/file.ts";
 import type { Secrets } from "../secrets.ts";
 import { noteAction } from "./audit.ts";
 import { requireWorkspace } from "./keys.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { defaultSettings } from "#domain/workspace.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import type { Answered, TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";

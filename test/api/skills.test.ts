@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { defaultSettings } from "#domain/workspace.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import type { Answered, TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase, newSqlite } from "../support/databases.ts";

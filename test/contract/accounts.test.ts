@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadAdapter } from "#src/channels.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { provisionWorkspaces } from "#src/operator/workspaces.ts";
 import { createSecrets } from "#src/secrets.ts";
 import type { OpenStore } from "#store/open.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Rule } from "#domain/automation.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import { createAgent } from "#src/operator/agents.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, answerOf, hourMs, minuteMs, openBench } from "../support/engine-bench.ts";

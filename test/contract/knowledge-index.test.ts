@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { silentLog } from "../support/knowledge.ts";
 import { openTypesenseIndex } from "../support/typesense-index.ts";
 import { imitation, namedTypesense } from "../support/typesense-server.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "#engine/ports.ts";
-import type { KnowledgeIndex, SearchRequest } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex, SearchRequest } from "#knowledge/index/index-port.ts";
 import { contentWordsOf, termsOf } from "#answering/terms.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import type { TestKnowledge } from "../support/knowledge.ts";

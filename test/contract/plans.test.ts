@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Plan } from "#domain/workspace.ts";
 import { loadAdapter } from "#src/channels.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { createKey, revokeKey } from "#src/operator/keys.ts";
 import { setWorkspace } from "#src/operator/workspace-settings.ts";
 import { createWorkspace, provisionWorkspaces } from "#src/operator/workspaces.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { FileWebhook } from "#src/config-file.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import type { FileWebhook } from "#src/config/file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { listWebhooks, removeWebhook } from "#src/operator/webhooks.ts";
 import { createSecrets } from "#src/secrets.ts";
 import { eachDatabase } from "../support/databases.ts";

@@ -1,4 +1,4 @@
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { createKey } from "#src/operator/keys.ts";
 import type { TestApp } from "./app.ts";
 import { startApp } from "./app.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import type { StartOptions, TestApp } from "./app.ts";
 import { startApp } from "./app.ts";
 import type { TestDatabase } from "./databases.ts";

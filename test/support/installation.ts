@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { openCore } from "#src/core.ts";
 import { systemClock } from "#src/clock.ts";
-import { loadConfig } from "#src/config.ts";
+import { loadConfig } from "#src/config/environment.ts";
 import { createAgent } from "#src/operator/agents.ts";
 import { createKey } from "#src/operator/keys.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";

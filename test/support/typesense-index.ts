@@ -1,6 +1,6 @@
 import type { Store } from "#engine/ports.ts";
 import { runLane } from "#jobs/run-lane.ts";
-import type { KnowledgeIndex } from "#knowledge/index-port.ts";
+import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import { silentLog } from "./knowledge.ts";

@@ -3,7 +3,7 @@ import { weighTerms, withSynonyms } from "#answering/asked-terms.ts";
 import { answerFloor, bandOf, confidenceOf } from "#answering/confidence.ts";
 import { rank, scoreLimit } from "#answering/ranking.ts";
 import { termsOf } from "#answering/terms.ts";
-import type { Candidate } from "#knowledge/index-port.ts";
+import type { Candidate } from "#knowledge/index/index-port.ts";
 
 const candidate = (chunkId: string, title: string, text: string): Candidate => ({
   chunkId,

@@ -4,7 +4,7 @@ import { stopWordLacking, stopWordSwapped, withStopWordsRight } from "#answering
 import { stem } from "#answering/terms.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import type { Answer, Answerer } from "#engine/ports.ts";
-import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { createVocabulary, slipsBetween } from "#knowledge/spelling.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";

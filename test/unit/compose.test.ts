@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse, parseDocument } from "yaml";
-import { loadConfig } from "#src/config.ts";
+import { loadConfig } from "#src/config/environment.ts";
 import { composeSchema } from "../support/compose-schema.ts";
 import { projectDir } from "../support/source-tree.ts";
 

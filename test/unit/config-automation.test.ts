@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 
 const file = (under: string): string => `workspaces:\n  - name: A\n${under.replaceAll(/^(?=.)/gm, "    ")}\n`;
 const read = (under: string) => readConfigFile("c.yaml", file(under), { KEY: "k-1" }).workspaces[0];

@@ -4,8 +4,8 @@ import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { defaultSettings } from "#domain/workspace.ts";
-import { loadConfig } from "#src/config.ts";
-import { configFileSchema, readConfigFile } from "#src/config-file.ts";
+import { loadConfig } from "#src/config/environment.ts";
+import { configFileSchema, readConfigFile } from "#src/config/file.ts";
 import { schemaFile } from "../../config/generate.ts";
 import { projectDir } from "../support/source-tree.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tomorrowMorning } from "#src/engine/desk/morning.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 
 const at = (iso: string): number => Date.parse(iso);
 const shown = (ms: number): string => new Date(ms).toISOString();

@@ -10,7 +10,7 @@ import { cleanFileName, sizeText } from "#domain/files.ts";
 import { openFiles } from "#src/files/open-files.ts";
 import { createS3Storage } from "#src/files/s3.ts";
 import { createSecrets } from "#src/secrets.ts";
-import { loadConfig } from "#src/config.ts";
+import { loadConfig } from "#src/config/environment.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 import { bytesOf, png } from "../support/file-channel.ts";
 

@@ -4,7 +4,7 @@ import { wordCount } from "#answering/terms.ts";
 import type { Unit } from "#knowledge/chunk-text.ts";
 import { readUnits, writeUnits } from "#knowledge/chunk-text.ts";
 import { chunkDocument } from "#knowledge/chunk.ts";
-import { parseTextDocument } from "#knowledge/parse.ts";
+import { parseTextDocument } from "#knowledge/parse/parse.ts";
 import { splitSentences } from "#knowledge/sentences.ts";
 
 const chunksOf = (markdown: string, title = "Guide") =>

@@ -4,8 +4,8 @@ import { UnreadableDocument } from "#knowledge/blocks.ts";
 import { chunkDocument } from "#knowledge/chunk.ts";
 import type { ReadableType } from "#knowledge/file-types.ts";
 import { readableType } from "#knowledge/file-types.ts";
-import { parseApart } from "#knowledge/parse-apart.ts";
-import { parseDocument } from "#knowledge/parse.ts";
+import { parseApart } from "#knowledge/parse/apart.ts";
+import { parseDocument } from "#knowledge/parse/parse.ts";
 import { docxOf, pdfOf, wordParagraph, zipOf } from "../support/file-builders.ts";
 
 const pdf = "application/pdf";

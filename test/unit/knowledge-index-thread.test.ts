@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { IndexThread, IndexThreadOptions } from "#knowledge/index-thread.ts";
-import { createIndexThread } from "#knowledge/index-thread.ts";
+import type { IndexThread, IndexThreadOptions } from "#knowledge/index/index-thread.ts";
+import { createIndexThread } from "#knowledge/index/index-thread.ts";
 import { silentLog } from "../support/knowledge.ts";
 
 const empty = { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };

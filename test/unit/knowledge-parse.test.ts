@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { UnreadableDocument } from "#knowledge/blocks.ts";
 import type { Block } from "#knowledge/blocks.ts";
-import { parseApart } from "#knowledge/parse-apart.ts";
+import { parseApart } from "#knowledge/parse/apart.ts";
 import { readableType } from "#knowledge/file-types.ts";
 import type { TextType } from "#knowledge/file-types.ts";
-import { parseTextDocument, titleFromFileName } from "#knowledge/parse.ts";
+import { parseTextDocument, titleFromFileName } from "#knowledge/parse/parse.ts";
 
 const parse = (text: string, type: TextType) => parseTextDocument(Buffer.from(text), type);
 const texts = (blocks: readonly Block[]) =>

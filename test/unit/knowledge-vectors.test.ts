@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Store } from "#engine/ports.ts";
-import type { VectorShelf } from "#knowledge/vector-shelf.ts";
-import { createVectorShelf } from "#knowledge/vector-shelf.ts";
+import type { VectorShelf } from "#knowledge/index/vector-shelf.ts";
+import { createVectorShelf } from "#knowledge/index/vector-shelf.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import { silentLog, steppingClock } from "../support/knowledge.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import type { Answer, Answerer } from "#engine/ports.ts";
-import { openEmbeddedIndex } from "#knowledge/embedded-index.ts";
+import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";
 import { projectDir } from "../support/source-tree.ts";

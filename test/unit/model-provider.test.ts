@@ -3,7 +3,7 @@ import type { ModelSink } from "#answering/model/language-model.ts";
 import { ModelFailure } from "#answering/model/language-model.ts";
 import { checkModel, createModel } from "#model/open-model.ts";
 import type { PatientModel } from "#model/patient.ts";
-import type { ModelConfig } from "#src/config.ts";
+import type { ModelConfig } from "#src/config/environment.ts";
 import type { HandMovedClock } from "../support/hand-moved-clock.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 import { inTime } from "../support/in-time.ts";

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commands, usage } from "#src/cli/commands.ts";
-import { readConfigFile } from "#src/config-file.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { projectDir } from "../support/source-tree.ts";
 
 const read = (path: string): string => readFileSync(join(projectDir, path), "utf8");
@@ -103,7 +103,7 @@ describe("the documentation", () => {
   });
 
   it("lists the environment variables that the program reads, and no others", () => {
-    const source = read("src/config.ts");
+    const source = read("src/config/environment.ts");
     const inCode = new Set(
       [...source.matchAll(/(?:value|secretValue)\("([A-Z0-9_]+)"\)/g)].map(([, name]) => name ?? ""),
     );

@@ -3,7 +3,7 @@ import type { Store, Tx } from "#engine/ports.ts";
 import { dialectOf } from "#store/dialect.ts";
 import type { CrawlPagesTable, DocumentsTable } from "#store/schema-knowledge.ts";
 import { insertDocument, raiseKnowledgeVersion, replaceChunks, sha256 } from "../document-rows.ts";
-import type { ReadDocument } from "../parse-apart.ts";
+import type { ReadDocument } from "../parse/apart.ts";
 
 /** Addresses that are remembered of one site. */
 export const discoveredMax = 10_000;

@@ -1,7 +1,7 @@
 import type { Log, Store } from "#engine/ports.ts";
 import type { Typesense } from "#store/typesense-client.ts";
 import { countDocuments, createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
-import { stemsOf, withWords } from "../passage-words.ts";
+import { stemsOf, withWords } from "../index/passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
 import { ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
 

@@ -1,14 +1,14 @@
 import { Worker } from "node:worker_threads";
 import { createHash } from "node:crypto";
-import { UnreadableDocument } from "./blocks.ts";
-import type { Chunk } from "./chunk.ts";
-import { chunkDocument } from "./chunk.ts";
-import type { ReadableType } from "./file-types.ts";
+import { UnreadableDocument } from "../blocks.ts";
+import type { Chunk } from "../chunk.ts";
+import { chunkDocument } from "../chunk.ts";
+import type { ReadableType } from "../file-types.ts";
 import { readPageHead } from "./page-head.ts";
 import type { PageHead } from "./page-head.ts";
 import { parseDocument } from "./parse.ts";
-import { readSitemap } from "./sitemap.ts";
-import type { Sitemap } from "./sitemap.ts";
+import { readSitemap } from "../crawl/sitemap.ts";
+import type { Sitemap } from "../crawl/sitemap.ts";
 
 export interface ParseTask {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -122,7 +122,7 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: Abort
   const { promise, resolve, reject } = Promise.withResolvers<Exclude<ParseReply, { readonly kind: "begun" }>>();
   // Bytes that share their memory with others are copied, those that do not are handed over.
   const own = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
-  const worker = new Worker(new URL("./parse-worker.ts", import.meta.url), {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
     workerData: job,
     ...(own ? { transferList: [bytes.buffer] } : {}),
     resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: 8 },

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { UnreadableDocument } from "./blocks.ts";
-import { runInPlace } from "./parse-apart.ts";
-import type { Job, ParseReply } from "./parse-apart.ts";
+import { UnreadableDocument } from "../blocks.ts";
+import { runInPlace } from "./apart.ts";
+import type { Job, ParseReply } from "./apart.ts";
 
 // Entry of the thread that parse-apart.ts starts: does one job and ends.
 

@@ -4,8 +4,8 @@ import type { Word } from "#answering/terms.ts";
 import { mayEnter } from "./audience-gate.ts";
 import type { Candidate, IndexSearch, SearchResult } from "./index-port.ts";
 import { withWords } from "./passage-words.ts";
-import { createVocabulary, isSpelt, partMin } from "./spelling.ts";
-import type { Vocabulary } from "./spelling.ts";
+import { createVocabulary, isSpelt, partMin } from "../spelling.ts";
+import type { Vocabulary } from "../spelling.ts";
 
 /** Raise it when terms are made or stored in another way: older files are then rebuilt. */
 const format = 5;

@@ -4,8 +4,8 @@ import { wordsIn } from "#domain/phrases.ts";
 import type { BuiltinSkill, LookupRequest, LookupSkill, Skill, SkillArgument } from "#domain/skill.ts";
 import { builtinSkills } from "#domain/skill.ts";
 import { placeholdersIn } from "#domain/skill-template.ts";
-import type { Fail } from "./config-parts.ts";
-import { closed, oneOrMore, listOf, text } from "./config-parts.ts";
+import type { Fail } from "./parts.ts";
+import { closed, oneOrMore, listOf, text } from "./parts.ts";
 
 const argumentSchema = closed(
   {

@@ -9,8 +9,8 @@ import { statuses } from "#domain/lifecycle.ts";
 import { channels, confidences } from "#domain/message.ts";
 import { wordsIn } from "#domain/phrases.ts";
 import { priorities } from "#domain/sla.ts";
-import type { Fail } from "./config-parts.ts";
-import { closed, listOf, oneOrMore, text } from "./config-parts.ts";
+import type { Fail } from "./parts.ts";
+import { closed, listOf, oneOrMore, text } from "./parts.ts";
 
 const tag = Type.String({ minLength: 1, maxLength: 64 });
 const agent = Type.String({ pattern: "^[^\\s@]{1,64}@[^\\s@]{1,120}$" });

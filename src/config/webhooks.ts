@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { eventTypes } from "#domain/events.ts";
-import { closed } from "./config-parts.ts";
+import { closed } from "./parts.ts";
 
 export const webhookSchema = closed(
   {

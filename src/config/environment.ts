@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { readConfigFile } from "./config-file.ts";
-import type { FileConfig } from "./config-file.ts";
+import { readConfigFile } from "./file.ts";
+import type { FileConfig } from "./file.ts";
 
 export type Role = "all" | "web" | "worker";
 

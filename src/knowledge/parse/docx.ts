@@ -1,8 +1,8 @@
 import mammoth from "mammoth";
 import { fromBufferPromise } from "yauzl";
-import { UnreadableDocument } from "./blocks.ts";
-import type { ParsedDocument } from "./blocks.ts";
-import { parseHtml } from "./parse-html.ts";
+import { UnreadableDocument } from "../blocks.ts";
+import type { ParsedDocument } from "../blocks.ts";
+import { parseHtml } from "./html.ts";
 
 const inflatedBytesMax = 50 * 1_048_576;
 const ratioMax = 100;

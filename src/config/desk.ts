@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { deskMirrors, deskReplyModes } from "#domain/workspace.ts";
-import { closed, text } from "./config-parts.ts";
+import { closed, text } from "./parts.ts";
 
 export const deskSchema = closed(
   {

@@ -1,14 +1,14 @@
 import { extname } from "node:path";
-import { oneLine, titleCharactersMax, UnreadableDocument } from "./blocks.ts";
-import type { ParsedDocument } from "./blocks.ts";
+import { oneLine, titleCharactersMax, UnreadableDocument } from "../blocks.ts";
+import type { ParsedDocument } from "../blocks.ts";
 import { charsetOfHtml, checkContent, decodeText } from "./decode-text.ts";
-import type { ReadableType, TextType } from "./file-types.ts";
-import { wordType } from "./file-types.ts";
-import { parseCsv } from "./parse-csv.ts";
-import { parseHtml } from "./parse-html.ts";
-import { parseJson } from "./parse-json.ts";
-import { parseMarkdown } from "./parse-markdown.ts";
-import { parseText } from "./parse-text.ts";
+import type { ReadableType, TextType } from "../file-types.ts";
+import { wordType } from "../file-types.ts";
+import { parseCsv } from "./csv.ts";
+import { parseHtml } from "./html.ts";
+import { parseJson } from "./json.ts";
+import { parseMarkdown } from "./markdown.ts";
+import { parseText } from "./text.ts";
 
 /** "return-policy_2024.md" as a person would write it: "Return policy 2024". */
 export function titleFromFileName(fileName: string): string {
@@ -24,12 +24,12 @@ export async function parseDocument(bytes: Uint8Array, type: ReadableType, chars
     // Their readers are large, and few installations need them at every start.
     case "application/pdf": {
       checkContent(bytes, type);
-      const { parsePdf } = await import("./parse-pdf.ts");
+      const { parsePdf } = await import("./pdf.ts");
       return requireText(await parsePdf(bytes));
     }
     case wordType: {
       checkContent(bytes, type);
-      const { parseDocx } = await import("./parse-docx.ts");
+      const { parseDocx } = await import("./docx.ts");
       return requireText(await parseDocx(bytes));
     }
     default:

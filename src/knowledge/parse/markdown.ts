@@ -3,9 +3,9 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { parse as parseYaml } from "yaml";
-import { createBlockList, describePictures, linkMark, markPicture, namedCells, oneLine } from "./blocks.ts";
-import type { BlockList, ParsedDocument } from "./blocks.ts";
-import { parseHtml } from "./parse-html.ts";
+import { createBlockList, describePictures, linkMark, markPicture, namedCells, oneLine } from "../blocks.ts";
+import type { BlockList, ParsedDocument } from "../blocks.ts";
+import { parseHtml } from "./html.ts";
 
 const frontMatterLinesMax = 200;
 const listDepthMax = 4;

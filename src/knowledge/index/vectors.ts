@@ -4,7 +4,7 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { Embedder } from "./embedder.ts";
 import { TextRefused } from "./embedder.ts";
-import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "./knowledge-queue.ts";
+import { everyWorkspace, queueVectors, vectorKind, vectorLane } from "../knowledge-queue.ts";
 import type { VectorShelf } from "./vector-shelf.ts";
 import { createVectorShelf } from "./vector-shelf.ts";
 

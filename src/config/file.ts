@@ -11,14 +11,14 @@ import { plans, strictnesses } from "#domain/workspace.ts";
 import type { DeskSettings, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Rule } from "#domain/automation.ts";
 import type { Skill } from "#domain/skill.ts";
-import { deskSchema } from "./config-desk.ts";
-import { closed, text } from "./config-parts.ts";
-import type { Fail } from "./config-parts.ts";
-import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./config-rules.ts";
-import { skillSchema, skillsOf } from "./config-skills.ts";
-import { webhookSchema } from "./config-webhooks.ts";
-import type { AllowPrivate } from "./outbound/addresses.ts";
-import { parseRange } from "./outbound/addresses.ts";
+import { deskSchema } from "./desk.ts";
+import { closed, text } from "./parts.ts";
+import type { Fail } from "./parts.ts";
+import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./rules.ts";
+import { skillSchema, skillsOf } from "./skills.ts";
+import { webhookSchema } from "./webhooks.ts";
+import type { AllowPrivate } from "../outbound/addresses.ts";
+import { parseRange } from "../outbound/addresses.ts";
 
 const days = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
