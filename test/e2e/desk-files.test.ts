@@ -193,7 +193,7 @@ eachDatabase("files at the desk", (open) => {
 
   it("tells an agent that a customer whose channel carries no files got an address", async () => {
     const { store, clock, engine } = bench.app;
-    const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111" };
+    const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111", mms: false };
     await store.write((tx) =>
       tx
         .insertInto("accounts")
