@@ -175,7 +175,7 @@ eachDatabase("the command line", (open) => {
     const start = { PARLEY_DATA_DIR: join(folder, "first"), DATABASE_URL: own.url };
     try {
       const first = await startGateway(start);
-      await expect.poll(() => first.printed(), { timeout: 10_000 }).toContain("documents add");
+      await expect.poll(() => first.printed(), { timeout: 60_000 }).toContain("documents add");
       const printed = first.printed();
       const key = /ak_\w+/.exec(printed)?.[0] ?? "";
       const workspace = /wt_\w+/.exec(printed)?.[0] ?? "";
@@ -198,7 +198,7 @@ eachDatabase("the command line", (open) => {
     } finally {
       await own.remove();
     }
-  });
+  }, 120_000);
 
   it.each([
     [{ PORT: "eighty" }, 'PORT is "eighty": use a number'],
