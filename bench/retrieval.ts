@@ -9,6 +9,8 @@ import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { openStore } from "#store/open.ts";
 import { newWorkspace, noFetch, silentLog } from "../test/support/knowledge.ts";
+import { openTypesenseIndex } from "../test/support/typesense-index.ts";
+import { typesenseServer } from "../test/support/typesense-server.ts";
 import { quantile } from "../test/support/quantile.ts";
 import type { Half, QuestionSet, SetQuestion } from "./question-sets.ts";
 import { isHeldOut, readQuestionSets, withTypo } from "./question-sets.ts";
@@ -17,10 +19,11 @@ import { answeredAt5Percent, auroc, hitAt1, mrrAt10, ndcgAt10, recallAt5, share 
 
 // How well passages are found, answers chosen and unanswerable questions refused, on sets of questions with known right
 // documents:
-//   npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME] [--json FILE] [--no-repair]
+//   npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME] [--json FILE] [--no-repair] [--typesense]
 // Each *.json of DIR is {name, docs: [{id, title, text}], queries: [{id, text, rel: [docId], answers?, noAnswer?}]}; a
 // file {questions: [text]} has questions that none of the sets can answer. Each set is asked as it is and with a slip of
-// the finger in each question. For refusing, the set is asked again with two documents in five left out.
+// the finger in each question. For refusing, the set is asked again with two documents in five left out. With
+// --typesense the candidates are those of the server that TYPESENSE_URL names, and without one of an imitation of it.
 
 const clock = { now: () => Date.now(), timer: () => () => undefined };
 const never = new AbortController().signal;
@@ -43,11 +46,17 @@ function progress(text: string): void {
   console.error(text);
 }
 
-async function build(set: QuestionSet, name: string, folder: string, repair: boolean): Promise<Base> {
+interface Way {
+  readonly repair: boolean;
+  readonly typesense: boolean;
+}
+
+async function build(set: QuestionSet, name: string, folder: string, { repair, typesense }: Way): Promise<Base> {
   const store = await openStore(`sqlite:${join(folder, `${name}.sqlite`)}`);
   await store.migrate();
   const workspaceId = await newWorkspace(store);
-  const index = openEmbeddedIndex({ store, path: join(folder, `${name}.index`), log: silentLog });
+  const outside = typesense ? openTypesenseIndex(store, await typesenseServer()) : undefined;
+  const index = outside ?? openEmbeddedIndex({ store, path: join(folder, `${name}.index`), log: silentLog });
   const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
   const ids = new Map<string, string>();
   const start = performance.now();
@@ -59,6 +68,7 @@ async function build(set: QuestionSet, name: string, folder: string, repair: boo
     progress(`${name}: ${number} of ${set.docs.length} documents`);
   }
   await index.prepare(workspaceId, new AbortController().signal);
+  await outside?.settle(workspaceId);
   const { chunkCount } = await index.search({ workspaceId, terms: [], audience: [], limit: 1 });
   const asIs: KnowledgeIndex = repair
     ? index
@@ -236,41 +246,45 @@ const { values } = parseArgs({
     set: { type: "string", multiple: true },
     json: { type: "string" },
     "no-repair": { type: "boolean", default: false },
+    typesense: { type: "boolean", default: false },
   },
 });
 const halves: readonly Half[] = ["tune", "report", "all"];
 const half = halves.find((each) => each === values.split);
 if (values.data === undefined || half === undefined) {
   console.error(
-    "usage: npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME]... [--json FILE] [--no-repair]",
+    "usage: npm run bench:retrieval -- --data DIR [--split tune|report] [--set NAME]... [--json FILE] [--no-repair] [--typesense]",
   );
   process.exit(2);
 }
 const { sets, offDomain, skipped } = readQuestionSets(values.data, half);
 for (const name of skipped) console.error(`${name}: has no questions of the form that is read, and is left out`);
+const way: Way = { repair: !values["no-repair"], typesense: values.typesense };
 const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 try {
   const rows: Row[] = [];
   const all = { "as written": none(), "with slips": none() };
   for (const set of sets.filter(({ name }) => values.set === undefined || values.set.includes(name))) {
-    const whole = await build(set, set.name, folder, !values["no-repair"]);
+    const whole = await build(set, set.name, folder, way);
     const left = { ...set, docs: set.docs.filter(({ id }) => !isHeldOut(id)) };
-    const part = await build(left, `${set.name}, part`, folder, !values["no-repair"]);
+    const part = await build(left, `${set.name}, part`, folder, way);
     console.error(`${set.name}: ${whole.chunks} passages, indexed in ${whole.builtS.toFixed(1)} s`);
     const ways = [
       ["as written", (text: string) => text],
       ["with slips", withTypo],
     ] as const;
-    for (const [way, write] of ways) {
+    for (const [writing, write] of ways) {
       const answers = await askAll(set, whole, part, offDomain, write);
-      rows.push(rowOf(`${set.name}, ${way}`, answers));
+      rows.push(rowOf(`${set.name}, ${writing}`, answers));
       for (const kind of ["answerable", "near", "offDomain", "kept", "heldOut"] as const)
-        for (const asked of answers[kind]) all[way][kind].push(asked);
+        for (const asked of answers[kind]) all[writing][kind].push(asked);
     }
     await whole.close();
     await part.close();
   }
-  for (const way of ["as written", "with slips"] as const) rows.push(rowOf(`in sum, ${way}`, all[way]));
+  for (const writing of ["as written", "with slips"] as const) {
+    rows.push(rowOf(`in sum, ${writing}`, all[writing]));
+  }
   print(rows);
   const calibrated = calibration(all["as written"]);
   console.table(

@@ -1,14 +1,22 @@
 import type { Store } from "#engine/ports.ts";
 import { runLane } from "#jobs/run-lane.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
+import { knowledgeLane, queueKnowledge } from "#knowledge/knowledge-queue.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import { silentLog } from "./knowledge.ts";
 import type { TypesenseServer } from "./typesense-server.ts";
 
+export interface OpenTypesenseIndex extends KnowledgeIndex {
+  /** Does what a worker would do: brings all that was added to the server. */
+  settle(workspaceId: string): Promise<void>;
+}
+
 /** Without anything to fall back to: every answer has to come from the server, which is closed with it. */
-export function openTypesenseIndex(store: Store, server: TypesenseServer): KnowledgeIndex {
+export function openTypesenseIndex(store: Store, server: TypesenseServer): OpenTypesenseIndex {
   const clock = { now: () => Date.now(), timer: () => () => undefined };
+  const run = (lane: string): Promise<boolean> =>
+    runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) } }, lane);
   const index = createTypesenseIndex({
     store,
     typesense: createTypesense(server.options),
@@ -19,10 +27,14 @@ export function openTypesenseIndex(store: Store, server: TypesenseServer): Knowl
     },
     clock,
     log: silentLog,
-    runLane: (lane) => runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) } }, lane),
+    runLane: run,
   });
   return {
     ...index,
+    async settle(workspaceId) {
+      await store.write((tx) => queueKnowledge(tx, workspaceId, Date.now()));
+      while (await run(knowledgeLane(workspaceId)));
+    },
     async close() {
       await index.close();
       const mistakes = server.mistakes();
