@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../support/databases.ts";
 import { eachDatabase } from "../support/databases.ts";
 import { says, startModelServer } from "../support/model-server.ts";
@@ -120,23 +120,6 @@ eachDatabase("the command line", (open) => {
     expect(await json(["documents", "list", "--workspace", workspaceId, "--status", "indexed"])).toEqual([]);
   });
 
-  it.each([
-    [["frobnicate"], 'no command "frobnicate"'],
-    [["workspace", "create"], "--name is missing"],
-    [["workspace", "create", "--name", "x", "--plan", "gold"], "--plan is one of free"],
-    [["key", "create", "--workspace", "w", "--name", "n", "--limit-day", "many"], "--limit-day takes a whole number"],
-    [
-      ["key", "create", "--workspace", "w", "--name", "n", "--expires", "2020-01-01"],
-      "--expires takes a time in the future",
-    ],
-    [["ask", "--workspace", "w"], 'use: parley ask --workspace W "question"'],
-    [["documents", "list", "--workspace", "w", "--status", "lost"], "--status is one of pending"],
-  ])("ends with status 2 and says how, called wrongly: %s", async (args, reason) => {
-    const ran = await parley(args, env);
-    expect(ran).toMatchObject({ status: 2, stdout: "" });
-    expect(ran.stderr).toContain(reason);
-  });
-
   it("ends with status 1 for what does not exist", async () => {
     const ran = await parley(["key", "list", "--workspace", "wt_aaaaaa_bbbbbbbbbbbb"], env);
     expect(ran).toMatchObject({ status: 1, stdout: "" });
@@ -199,22 +182,6 @@ eachDatabase("the command line", (open) => {
       await own.remove();
     }
   }, 120_000);
-
-  it.each([
-    [{ PORT: "eighty" }, 'PORT is "eighty": use a number'],
-    [{ DATABASE_URL: "postgres://x" }, "DATABASE_URL: use sqlite:PATH or mysql://"],
-    [{ PARLEY_SECRET: "short" }, "PARLEY_SECRET is too short"],
-    [{ PARLEY_ROLE: "boss" }, 'PARLEY_ROLE is "boss": use all, web, worker'],
-    [{ PARLEY_ROLE: "web" }, "set REDIS_URL"],
-    [{ PARLEY_CONFIG: "nowhere.yaml" }, "there is no such file"],
-    [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
-    [{ TYPESENSE_URL: "http://localhost:8108" }, "set TYPESENSE_API_KEY"],
-    [{ TYPESENSE_URL: "localhost:8108", TYPESENSE_API_KEY: "k" }, "use http://host:8108"],
-  ])("does not start with %o, and says what is allowed", async (setting, reason) => {
-    const ran = await parley(["start"], { ...env, ...setting });
-    expect(ran.status).toBe(1);
-    expect(ran.stderr).toContain(reason);
-  });
 
   it("ends when its port is taken, instead of living on and serving nobody", async () => {
     const first = await startGateway(env);
@@ -307,5 +274,50 @@ eachDatabase("the command line", (open) => {
     await writeFile(file, "workspaces:\n  - name: ${NO_SUCH_VARIABLE}\n");
     const missing = await parley(["start"], { ...env, PARLEY_CONFIG: file });
     expect(missing.stderr).toContain(`${file}, line 2: the environment has no variable NO_SUCH_VARIABLE`);
+  });
+});
+
+// The database is not what matters here.
+describe("the command line, called wrongly", () => {
+  let folder: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
+    env = { PARLEY_DATA_DIR: join(folder, "data") };
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it.each([
+    [["frobnicate"], 'no command "frobnicate"'],
+    [["workspace", "create"], "--name is missing"],
+    [["workspace", "create", "--name", "x", "--plan", "gold"], "--plan is one of free"],
+    [["key", "create", "--workspace", "w", "--name", "n", "--limit-day", "many"], "--limit-day takes a whole number"],
+    [
+      ["key", "create", "--workspace", "w", "--name", "n", "--expires", "2020-01-01"],
+      "--expires takes a time in the future",
+    ],
+    [["ask", "--workspace", "w"], 'use: parley ask --workspace W "question"'],
+    [["documents", "list", "--workspace", "w", "--status", "lost"], "--status is one of pending"],
+  ])("ends with status 2 and says how, called wrongly: %s", async (args, reason) => {
+    const ran = await parley(args, env);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(reason);
+  });
+
+  it.each([
+    [{ PORT: "eighty" }, 'PORT is "eighty": use a number'],
+    [{ DATABASE_URL: "postgres://x" }, "DATABASE_URL: use sqlite:PATH or mysql://"],
+    [{ PARLEY_SECRET: "short" }, "PARLEY_SECRET is too short"],
+    [{ PARLEY_ROLE: "boss" }, 'PARLEY_ROLE is "boss": use all, web, worker'],
+    [{ PARLEY_ROLE: "web" }, "set REDIS_URL"],
+    [{ PARLEY_CONFIG: "nowhere.yaml" }, "there is no such file"],
+    [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL is "loud"'],
+    [{ TYPESENSE_URL: "http://localhost:8108" }, "set TYPESENSE_API_KEY"],
+    [{ TYPESENSE_URL: "localhost:8108", TYPESENSE_API_KEY: "k" }, "use http://host:8108"],
+  ])("does not start with %o, and says what is allowed", async (setting, reason) => {
+    const ran = await parley(["start"], { ...env, ...setting });
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain(reason);
   });
 });
