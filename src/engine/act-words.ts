@@ -125,7 +125,7 @@ async function note(
   agent: ActingAgent,
   now: number,
 ): Promise<Outcome> {
-  if (clientId !== undefined && !(await isFirst(tx, row, `note:${agent.email}:${clientId}`, now))) return done;
+  if (clientId !== undefined && !(await isFirst(tx, row, `note:${clientId}`, now))) return done;
   const changes = createChanges(now, search);
   const draft = changes.track(row, workspace.settings, false);
   await insertNote(tx, draft, { content, authorEmail: agent.email }, agentActor(agent), now);

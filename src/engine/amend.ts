@@ -61,10 +61,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
   let payloads: ReadonlyMap<string, string>;
   try {
     await channels.ready(account);
-    const parts =
-      amendment.content === null || deliveries.length === 0
-        ? []
-        : await partsOf(dependencies, message, amendment.content);
+    const parts = amendment.content === null ? [] : await partsOf(dependencies, message, amendment.content);
     payloads = await change(channels, account, parts, deliveries, {
       thread: message.context_key,
       key: `${row.id}.amend`,
@@ -120,6 +117,8 @@ async function change(
   if (shown.length < all.length) {
     throw new DeliveryError("rejected", "the reply itself has not reached the customer");
   }
+  // It came from elsewhere and is shown here only, as what a colleague has written with the platform's own means.
+  if (all.length === 0) throw new DeliveryError("rejected", "it was not sent from this conversation");
   // Files come last, and are not touched by a change of the text before them.
   const same = sameAtEnd(given, all);
   const parts = given.slice(0, given.length - same);

@@ -59,6 +59,12 @@ export async function redirect(dependencies: RedirectDependencies, row: OutboxRo
     if (failed.length === 0 || failed.some(({ error }) => error?.startsWith(taskBegins) === true)) return null;
     const changes = createChanges(clock.now(), search);
     const draft = changes.track(own, await settingsIn(tx, own.workspace_id), false);
+    // The same, and this part's refusal came after that, as platforms tell of one part after the other.
+    if (await goesElsewhere(tx, messageId, own.account_id)) {
+      await dropParts(tx, failed);
+      draft.mirror({ kind: "fate", id: messageId });
+      return changes.flush(tx);
+    }
     const there = way?.kind === "thread" ? locked.get(way.conversationId) : undefined;
     if (way === null || !(await isStillTheirs(tx, own, way, there))) {
       await makeTask(tx, changes, draft, messageId, reason);
@@ -89,6 +95,26 @@ function failedParts(tx: Tx, messageId: string, accountId: string) {
     .where("account_id", "=", accountId)
     .where("state", "=", "failed")
     .execute();
+}
+
+/** Whether the whole message is on its way, or has gone, by another account. */
+async function goesElsewhere(tx: Tx, messageId: string, accountId: string): Promise<boolean> {
+  const part = await tx
+    .selectFrom("deliveries")
+    .select("id")
+    .where("message_id", "=", messageId)
+    .where("account_id", "!=", accountId)
+    .where("state", "!=", "failed")
+    .limit(1)
+    .executeTakeFirst();
+  return part !== undefined;
+}
+
+/** What has failed here is no matter any more where the message goes by another way. */
+async function dropParts(tx: Tx, parts: readonly { readonly id: string }[]): Promise<void> {
+  const ids = parts.map(({ id }) => id);
+  await tx.deleteFrom("receipts").where("delivery_id", "in", ids).execute();
+  await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
 }
 
 /** Somebody may have been parted from whom they were taken for. */
@@ -131,10 +157,7 @@ async function sendBy(
     .select((eb) => eb.fn.max("part").as("last"))
     .where("message_id", "=", message.id)
     .executeTakeFirstOrThrow();
-  const gone = await failedParts(tx, message.id, row.account_id);
-  const ids = gone.map(({ id }) => id);
-  await tx.deleteFrom("receipts").where("delivery_id", "in", ids).execute();
-  await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
+  await dropParts(tx, await failedParts(tx, message.id, row.account_id));
   const thread = way.kind === "email" ? row.id : way.thread;
   if (way.kind === "email") {
     // It may have been proven in another conversation, and this one has to show where its replies go to.

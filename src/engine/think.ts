@@ -135,7 +135,11 @@ export async function think(
 
   async function decide(current: ConversationRow): Promise<Decision> {
     if (
-      asked.some(({ content, metadata }) => asksForHuman(content, settings.escalationPhrases) || hasChosen(metadata))
+      asked.some(
+        ({ content, metadata }) =>
+          // Over the API, what comes beside the text is the client's own.
+          asksForHuman(content, settings.escalationPhrases) || (!perQuestion && hasChosen(metadata)),
+      )
     ) {
       return { kind: "escalate", reason: "the customer asked for a person" };
     }

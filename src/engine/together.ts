@@ -40,10 +40,12 @@ export function createTogether<T, R>({ store, all, alone }: TogetherOptions<T, R
       });
     } catch (error) {
       const failed = taken ?? take();
+      askForRest();
       if (taken === undefined) for (const { reject } of failed) reject(error);
       else await Promise.all(failed.map((each) => storeAlone(each)));
       return;
     }
+    askForRest();
     for (const [i, { resolve, reject }] of (taken ?? []).entries()) {
       if (i < results.length) resolve(results[i] as R);
       else reject(new Error("something was stored without a result"));
@@ -53,8 +55,12 @@ export function createTogether<T, R>({ store, all, alone }: TogetherOptions<T, R
   function take(): readonly Waiting<T, R>[] {
     const group = waiting.splice(0, togetherMax);
     asked = false;
-    if (waiting.length > 0) ask();
     return group;
+  }
+
+  /** Those that one transaction had no room for. Not as they are left over: inside of it no other can be asked for. */
+  function askForRest(): void {
+    if (waiting.length > 0) ask();
   }
 
   async function storeAlone({ item, resolve, reject }: Waiting<T, R>): Promise<void> {

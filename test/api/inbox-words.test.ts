@@ -69,6 +69,15 @@ eachDatabase("what agents say in the inbox", (open) => {
     expect(view(await anna.get(`conversations/${conversationId}`)).notes).toHaveLength(2);
   });
 
+  it("stores a note of a colleague whose address is as long as one may be", async () => {
+    const { conversationId } = await start("long");
+    const local = `${"a".repeat(60)}.`;
+    const domain = `${"b".repeat(60)}.${"c".repeat(50)}.example`;
+    const long = await signIn(app, await addAgent(app, "Long", undefined, `${local}d@${domain}`));
+    const note = { content: "Noted.", clientId: "n".repeat(64) };
+    expect((await long.send("POST", `conversations/${conversationId}/notes`, note)).status).toBe(200);
+  });
+
   it("changes a reply, and takes it back, for whoever wrote it and nobody else", async () => {
     const asked = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "How long?" });
     const { conversation_id: conversationId } = asked.body as { readonly conversation_id: string };

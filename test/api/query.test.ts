@@ -175,6 +175,12 @@ eachDatabase("the query", (open) => {
     }
   });
 
+  it("takes nothing from a client's metadata that a channel would say", async () => {
+    const { conversation_id } = (await ask({ metadata: { wants_person: true } })).body;
+    const { status } = (await app.get(`/v1/conversations/${conversation_id}`)).body;
+    expect(status).toBe("open");
+  });
+
   it("keeps metadata with the message", async () => {
     const metadata = { page: "https://shop.example/cart", cart: { items: [null, 1] } };
     const { conversation_id } = (await ask({ metadata })).body;

@@ -110,6 +110,30 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     expect(twilio.taken.at(-1)?.body).toContain("Welcome back");
   });
 
+  it("gets it there once when WhatsApp refuses one part after the other, long after it took them", async () => {
+    const { bench } = mail;
+    const [number, email] = ["+15551000003", "cleo@customers.example"];
+    const id = await write(number, "How do I assemble it?");
+    await bench.engine.accept(widgetId, {
+      kind: "message",
+      externalId: "proof-3",
+      thread: "web:cleo",
+      sender: { key: "cleo", proven: { email, phone: number } },
+      sentAt: bench.clock.now(),
+      text: "It is me too",
+    });
+    await bench.settle();
+    await mail.reply(id, `First this.\n\n${"Turn the screw. ".repeat(150)}`);
+    const parts = twilio.taken.filter(({ to }) => to === `whatsapp:${number}`).slice(-2);
+    expect(parts.map(({ body }) => body.includes("Turn the screw."))).toEqual([true, true]);
+    for (const { sid } of parts) {
+      await twilio.report(sid, "failed", 63_016);
+      await bench.settle();
+    }
+    expect(await mail.mailsTo(email)).toHaveLength(1);
+    expect((await bench.notes(id)).filter((note) => note.includes("instead."))).toHaveLength(1);
+  });
+
   it("gets nothing there when they only say that it is theirs: it is a task of the agents", async () => {
     const { bench } = mail;
     const number = "+15551000002";

@@ -27,8 +27,8 @@ export async function addAgent(
   app: TestApp,
   name: string,
   workspaceId = app.workspace.id,
+  email = `${name.toLowerCase()}@shop.example`,
 ): Promise<{ readonly id: string } & Person> {
-  const email = `${name.toLowerCase()}@shop.example`;
   const { id } = await createAgent(app.store, app.clock, { workspaceId, email, name, role: "agent", password });
   return { id, email, name };
 }

@@ -189,6 +189,20 @@ describe("the embedded index's file", () => {
       expect(whole.partial).toBeUndefined();
     });
 
+    it("tells the same of the first texts where somebody has asked before there were any", async () => {
+      const hooks: (() => Promise<unknown>)[] = [];
+      const index = openOver(storeWith(hooks), { patienceMs: 0 });
+      expect(await texts(index)).toEqual([]);
+      await knowledge.add(workspaceId, "a.md", "Kettle.");
+      const held = Promise.withResolvers<undefined>();
+      hooks.push(nothing, nothing, () => held.promise);
+      const request = { workspaceId, terms: ["kettl"], audience: [], limit: 50 };
+      expect(await index.search(request)).toMatchObject({ candidates: [], partial: true });
+      held.resolve(undefined);
+      await index.prepare(workspaceId, new AbortController().signal);
+      expect(await texts(index)).toEqual(["Kettle."]);
+    });
+
     it("reads no text for a question about what was taken in ahead of it", async () => {
       await knowledge.add(workspaceId, "a.md", "Kettle.");
       let reads = 0;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Tx } from "#engine/ports.ts";
 import { createTogether } from "#engine/together.ts";
+import { newSqlite, openTestStore } from "../support/databases.ts";
 
 /** A database whose transactions begin when the test says so. */
 function heldStore() {
@@ -89,5 +90,17 @@ describe("what is stored together", () => {
     await store.run();
     expect(await Promise.all(results)).toEqual(Array.from({ length: 250 }, (_, i) => i));
     expect(sizes).toEqual([100, 100, 50]);
+  });
+
+  it("is stored however much comes at once, in a database that lets no transaction begin inside another", async () => {
+    const { store, close } = await openTestStore(newSqlite);
+    const put = createTogether<number, number>({
+      store,
+      all: async (_tx, items) => items,
+      alone: async (_tx, item) => item,
+    });
+    const numbers = Array.from({ length: 250 }, (_, i) => i);
+    expect(await Promise.all(numbers.map((number) => put(number)))).toEqual(numbers);
+    await close();
   });
 });

@@ -36,6 +36,28 @@ eachDatabase("what customers write in Intercom", (open) => {
     expect(bench.asked).toHaveLength(asked);
   });
 
+  it("has a teammate's own reply under it, which cannot be taken back from here", async () => {
+    const { intercom, bench } = account;
+    const { conversation, notification } = intercom.write({ contact: "dora", text: "Is it blue?" });
+    const replied = intercom.teammate(intercom.carla, conversation, { type: "comment", body: "It is green" });
+    await account.deliver(replied, notification);
+    const { id } = await account.row(conversation);
+    const [message] = await bench.store.read
+      .selectFrom("messages")
+      .select("id")
+      .where("conversation_id", "=", id)
+      .where("role", "=", "agent")
+      .execute();
+    const taking = { kind: "amend", messageId: message?.id ?? "", content: null } as const;
+    const { email, name } = intercom.carla;
+    await bench.engine.say(bench.workspaceId, id, taking, { email, name });
+    await bench.settle();
+    expect(await account.talk(conversation)).toEqual(["user: Is it blue?", "agent: It is green"]);
+    expect((await account.notes(conversation)).map(({ content }) => content)).toEqual([
+      "This reply could not be taken back, and the customer still sees it: it was not sent from this conversation",
+    ]);
+  });
+
   it("is plain text, with the addresses of links and without what is not shown", async () => {
     const html = `<p class="no-margin">See <a href="https://shop.example/1" rel="x">the shop</a> &amp; tell<br>me</p><ul><li>one</li></ul><script>alert(1)</script><img src="http://127.0.0.1:1/tracker.png">`;
     const { conversation, notification } = account.intercom.write({ contact: "cleo", text: "", html });

@@ -348,7 +348,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         return speak(request, request.params.id, {
           kind: "note",
           content: content.trim(),
-          ...(own === undefined ? {} : { clientId: own }),
+          ...(own === undefined ? {} : { clientId: `${agentOf(request).id}:${own}` }),
         });
       });
 

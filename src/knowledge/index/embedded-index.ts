@@ -115,8 +115,9 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
       const run = running?.view === view ? running : startRun(workspaceId, view);
       if (await untilAborted(run.begun, signal)) {
         const outcome = await untilAborted(whole ? run.done : run.patience, signal);
-        // Where all texts were there once, each is there in its older form till the newer one is.
-        if (outcome === undefined) return known !== undefined && known >= 0;
+        // Where all texts were there once, each is there in its older form till the newer one is. Before the first
+        // version there was none.
+        if (outcome === undefined) return known !== undefined && known > 0;
         if (outcome) return true;
       }
       refused = view;
