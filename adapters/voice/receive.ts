@@ -8,7 +8,7 @@ import type { Calls } from "./calls.ts";
 import { dialed, recorded, recordingDone, transcribed, unheard, whispered } from "./handover.ts";
 import { statusChanged } from "./status.ts";
 import type { VoiceSettings } from "./settings.ts";
-import { begin, hold, next, turn } from "./turns.ts";
+import { begin, hold, interrupted, next, turn } from "./turns.ts";
 import type { Twiml } from "./twiml.ts";
 import { isStep, nothing, stepAddress } from "./twiml.ts";
 
@@ -39,7 +39,7 @@ const steps: Readonly<Record<string, Step>> = {
   start: begin,
   turn,
   hold,
-  next,
+  next: interrupted,
   more: next,
   dialed,
   recorded,

@@ -5,6 +5,8 @@ import { speechMs } from "./twiml.ts";
 
 /** How late we may be asked again. */
 export const lateMs = 12_000;
+/** So long the call may take to come for what it was interrupted for. */
+export const comesMs = 10_000;
 
 /** Speaks, and listens. */
 export function listening(

@@ -8,12 +8,11 @@ import type { CallRecord } from "./calls.ts";
 import { ended } from "./calls.ts";
 import type { VoiceDependencies } from "./receive.ts";
 import type { VoicePart } from "./render.ts";
+import { comesMs } from "./replies.ts";
 import { numberOf } from "./settings.ts";
 import { stepAddress } from "./twiml.ts";
 import { createWaiter } from "./waiter.ts";
 
-/** So long the call may take to come for what it was interrupted for. */
-const comesMs = 10_000;
 const awayRetryMs = 15_000;
 
 /** "Call is not in-progress. Cannot redirect." */

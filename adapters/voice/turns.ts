@@ -1,5 +1,5 @@
 import { field } from "../twilio/form.ts";
-import { holding, lateMs, listening } from "./replies.ts";
+import { comesMs, holding, lateMs, listening } from "./replies.ts";
 import type { CallRecord } from "./calls.ts";
 import { replyTo, withReply, withSaid } from "./calls.ts";
 import { senderOf } from "./caller.ts";
@@ -91,12 +91,29 @@ export async function hold(dependencies: VoiceDependencies, asked: Asked): Promi
   });
 }
 
-/** There is more to say: the rest of a message, or one for whose sake we have interrupted the call. */
+/** There is more to say. */
 export async function next(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
   return converse(dependencies, asked, {
     waitMs,
     otherwise: (call) => listening(dependencies, call, asked.at, []),
   });
+}
+
+/**
+ * We have interrupted the call for a message. Where the caller spoke at that very moment they were answered with it, and
+ * the interruption has cut that answer off: it is begun once more.
+ */
+export async function interrupted(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+  const { host, calls } = dependencies;
+  const { callSid, at, detail: key } = asked;
+  const cutOff = await calls.change<string | undefined>(callSid, (call) => {
+    const last = call.replies.at(-1);
+    if (last === undefined || call.phase === "over" || !call.said.includes(key)) return [undefined, undefined];
+    const isOver = call.phase === "talking" && call.until <= host.clock.now();
+    if (isOver || replyTo(call, at) !== undefined) return [undefined, undefined];
+    return [{ ...withReply(call, at, last.twiml), until: call.until + comesMs }, last.twiml];
+  });
+  return cutOff ?? next(dependencies, asked);
 }
 
 async function silence(dependencies: VoiceDependencies, asked: Asked): Promise<string> {

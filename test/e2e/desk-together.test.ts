@@ -1,4 +1,6 @@
+import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { conversationAt } from "#engine/desk/conversation-at.ts";
 import { createPeople } from "#engine/people.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import { openStore } from "#store/open.ts";
@@ -79,6 +81,31 @@ describe("the desk", () => {
       "👤 Ada L.: front.pdf",
       "👤 Ada L.: back.pdf",
     ]);
+  });
+
+  it("finds the conversation of a card that becomes known while it is looked for", async () => {
+    await escalated();
+    const { store } = bench.app;
+    const { id } = await bench.conversation();
+    const threads = () => store.read.selectFrom("desk_threads").selectAll().where("conversation_id", "=", id);
+    const { account_id: accountId, external_id: thread } = await threads().executeTakeFirstOrThrow();
+    const know = (externalId: string | null) =>
+      store.write((tx) =>
+        tx.updateTable("desk_threads").set({ external_id: externalId }).where("conversation_id", "=", id).execute(),
+      );
+    await know(null);
+    await expect(conversationAt(store.read, accountId ?? "", thread ?? "")).rejects.toThrow("being begun");
+    let looks = 0;
+    const meanwhile: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        looks += 1;
+        if (looks === 1) await know(thread);
+        return result;
+      },
+    };
+    expect(await conversationAt(store.read.withPlugin(meanwhile), accountId ?? "", thread ?? "")).toBe(id);
+    expect(await conversationAt(store.read, accountId ?? "", "C0DESK001:1.1")).toBeUndefined();
   });
 
   it("shows what rules note, and whom they assign to", async () => {

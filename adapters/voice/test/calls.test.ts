@@ -124,6 +124,19 @@ describe("a turn that is posted again", () => {
     expect(await at.talk(call)).toEqual(["user: Only once", "assistant: You asked: Only once"]);
   });
 
+  it("carries an agent's reply that waits for it in every answer, and is the only one to carry it", async () => {
+    at = await openVoice();
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Is anybody there?");
+    await at.reply(call, "I am here.");
+    const request = await at.calls.request(call, "Good");
+    const answers = await Promise.all([at.calls.again(request), at.calls.again(request), at.calls.again(request)]);
+    expect(new Set(answers.map(({ twiml }) => twiml)).size).toBe(1);
+    expect(answers[0].twiml).toContain("I am here.");
+    await at.bench.advance(60_000);
+    expect(call.heard.filter((text) => text.includes("I am here."))).toEqual([]);
+  });
+
   it("and so is the beginning of a call", async () => {
     at = await openVoice();
     const form = {
@@ -212,6 +225,42 @@ describe("an agent's reply", () => {
     await at.reply(call, "You are welcome.");
     await saying;
     expect(call.heard.at(-1)).toBe("Anna says: You are welcome.");
+    expect(call.errors).toEqual([]);
+  }, 60_000);
+
+  it("is heard to its end where the caller speaks at the moment that they are interrupted for it", async () => {
+    at = await openVoice();
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Is anybody there?");
+    await at.reply(call, "One moment.");
+    await at.calls.listenToTheEnd(call);
+    await at.bench.advance(1_000);
+    await at.bench.until("it is spoken", () => call.heard.at(-1) === "Anna says: One moment.");
+    await at.calls.listenToTheEnd(call);
+    await at.bench.settle();
+    const { also } = at.twilio;
+    let [before, after] = [[""], 0];
+    at.twilio.also = async (request) => {
+      if (request.method === "POST" && after === 0) {
+        before = [...call.heard];
+        after = before.length + 1;
+        await at.calls.say(call, "Hello?");
+      }
+      return also?.(request);
+    };
+    const messageId = await at.reply(call, "Your parcel is here.");
+    const words = "Anna says: Your parcel is here.";
+    await at.bench.until("it is spoken again", async () => {
+      await at.bench.advance(1_000);
+      return call.heard.length > after;
+    });
+    // The first of them was cut off at once.
+    expect(call.heard.slice(before.length)).toEqual([words, words]);
+    await at.calls.listenToTheEnd(call);
+    await at.bench.advance(60_000);
+    expect(call.heard).toHaveLength(before.length + 2);
+    expect(await at.states(messageId)).toEqual(["sent"]);
+    expect(await at.talk(call)).toContain("user: Hello?");
     expect(call.errors).toEqual([]);
   }, 60_000);
 

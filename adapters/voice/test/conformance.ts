@@ -19,7 +19,10 @@ export const redialing: ConformanceTarget = { ...target, start: () => start(true
 
 const own = "+15550001111";
 const awayMs = 300;
-type Request = Pick<Posted, "url" | "form">;
+interface Said {
+  readonly call: FakeCall;
+  readonly request: Pick<Posted, "url" | "form">;
+}
 const texts = textsOf("en-US", {});
 
 /** With `redials`, callers call again when their call is over. */
@@ -27,7 +30,7 @@ async function start(redials = false): Promise<FakePlatform> {
   const twilio = await startFakeTwilio();
   const numbers = new Map<string, string>();
   const running = new Map<string, Promise<FakeCall>>();
-  const requests = new Map<string, Promise<Request>>();
+  const requests = new Map<string, Promise<Said>>();
   let calls: FakeCalls;
   let tick: () => Promise<void> = async () => undefined;
 
@@ -55,6 +58,10 @@ async function start(redials = false): Promise<FakePlatform> {
     running.delete(customer);
     return callOf(customer);
   }
+  async function begun(customer: string, text: string): Promise<Said> {
+    const call = redials ? await listeningCall(customer) : await callOf(customer);
+    return { call, request: await calls.request(call, text) };
+  }
   const [underway, done] = [new Set<string>(), new Set<string>()];
   /** What the program says of itself, and no answer. */
   const isPrompt = (text: string): boolean =>
@@ -78,15 +85,13 @@ async function start(redials = false): Promise<FakePlatform> {
       });
     },
     async deliver({ customer, id, text }) {
-      const known = requests.get(id);
-      const call = known === undefined && redials ? await listeningCall(customer) : await callOf(customer);
-      const request = known ?? calls.request(call, text);
-      requests.set(id, request);
-      const isDone = done.has(id);
-      if (known !== undefined && (isDone || underway.has(id))) return (await calls.again(await request)).status === 200;
+      // What is posted several times at once is said once: a call follows one answer.
+      const said = requests.get(id) ?? begun(customer, text);
+      requests.set(id, said);
+      const { call, request } = await said;
+      if (done.has(id) || underway.has(id)) return (await calls.again(request)).status === 200;
       underway.add(id);
-      const { status } = await calls.attempt(call, await request);
-      underway.delete(id);
+      const { status } = await calls.attempt(call, request).finally(() => underway.delete(id));
       if (status === 200) done.add(id);
       return status === 200;
     },

@@ -3,7 +3,6 @@ import { DeliveryError } from "#channel/errors.ts";
 import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
-import { RetryLater } from "../deliver.ts";
 import type { Effects } from "../changes.ts";
 import type { Snooze } from "../engine.ts";
 import type { Action } from "../act.ts";
@@ -19,7 +18,7 @@ import type { DeskEventPayload, TakenEvent } from "./office.ts";
 import type { Brought } from "./written-files.ts";
 import { bringFiles, nothingBrought } from "./written-files.ts";
 import { changeWritten, choose, isNote, joined, write } from "./written.ts";
-import { conversationOfThread } from "#store/desk.ts";
+import { conversationAt } from "./conversation-at.ts";
 
 export interface DeskEventDependencies {
   readonly store: Store;
@@ -76,11 +75,7 @@ export async function deskEvent(
   const found = await deskOf(dependencies, accountId);
   const workspace = await workspaces.get(workspaceId);
   const conversationId =
-    "conversationId" in event ? event.conversationId : await conversationOfThread(store.read, accountId, event.thread);
-  if (conversationId === undefined && (await isBeginning(store, accountId))) {
-    // Perhaps the card is posted, and we do not know it yet.
-    throw new RetryLater("a thread at the desk is being begun", 1_000, undefined);
-  }
+    "conversationId" in event ? event.conversationId : await conversationAt(store.read, accountId, event.thread);
   if (found === undefined || workspace === undefined || conversationId === undefined) {
     await store.write((tx) => finishWork(tx, [row]));
     return;
@@ -202,17 +197,6 @@ async function readyFor(dependencies: DeskEventDependencies, conversationId: str
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
     return undefined;
   }
-}
-
-async function isBeginning(store: Store, accountId: string): Promise<boolean> {
-  const row = await store.read
-    .selectFrom("desk_threads")
-    .select("conversation_id")
-    .where("account_id", "=", accountId)
-    .where("external_id", "is", null)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 async function run(tx: Tx, context: EventContext, conversationId: string, event: TakenEvent): Promise<Outcome> {
