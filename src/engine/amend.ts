@@ -1,19 +1,17 @@
 import type { Part, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { lockConversation } from "#store/conversations.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#store/schema.ts";
+import { lockDraft } from "./lock-draft.ts";
 import { attachmentsOf } from "./attachments.ts";
-import { createChanges } from "./changes.ts";
 import { indexLane, sendLane } from "./lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { bytesOf, RetryLater } from "./deliver.ts";
 import { noteProblem } from "./failures.ts";
 import { withFiles } from "./outbound-files.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
-import { settingsIn } from "./workspaces.ts";
 
 /** A change of a reply that an agent has sent: of what the customer sees too. */
 export interface Amendment {
@@ -169,7 +167,7 @@ export async function storeAmendment(
   { messageId, conversationId, content }: Amendment,
   now: number,
 ) {
-  const draft = await draftOf(tx, search, conversationId, now);
+  const draft = await lockDraft(tx, search, conversationId, now);
   if (draft === undefined) return null;
   await tx
     .updateTable("messages")
@@ -188,22 +186,10 @@ const failureText = ({ content }: Amendment, reason: string): string =>
     : `The change of this reply did not reach the customer, who still sees the text before it: ${reason}`;
 
 async function refuse(tx: Tx, search: ConversationSearch, { conversationId }: Amendment, note: string, now: number) {
-  const found = await draftOf(tx, search, conversationId, now);
+  const found = await lockDraft(tx, search, conversationId, now);
   if (found === undefined) return null;
   await noteProblem(tx, found.draft, note, now);
   return found.changes.flush(tx);
-}
-
-async function draftOf(tx: Tx, search: ConversationSearch, conversationId: string, now: number) {
-  const found = await tx
-    .selectFrom("conversations")
-    .select("workspace_id")
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  const row = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
-  if (row === undefined) return undefined;
-  const changes = createChanges(now, search);
-  return { changes, draft: changes.track(row, await settingsIn(tx, row.workspace_id), false) };
 }
 
 /** What is stored when a change was tried as often as it may be. */

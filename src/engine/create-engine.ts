@@ -3,9 +3,9 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
-import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { lockDraft } from "./lock-draft.ts";
 import { act } from "./act.ts";
 import { actInWords } from "./act-words.ts";
 import { createAcceptance } from "./acceptance.ts";
@@ -265,15 +265,13 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
     async abandonThink(tx, row, reason, now) {
       const id = conversationOf(row);
-      const found = await tx.selectFrom("conversations").select("workspace_id").where("id", "=", id).executeTakeFirst();
-      const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, id);
-      if (locked === undefined || locked.status !== "open") return () => undefined;
-      const changes = createChanges(now, search);
-      const settings = await settingsIn(tx, locked.workspace_id);
-      const draft = changes.track(locked, settings, false);
+      const locked = await lockDraft(tx, search, id, now);
+      if (locked === undefined || locked.draft.row.status !== "open") return () => undefined;
+      const { changes, draft } = locked;
+      const settings = await settingsIn(tx, draft.row.workspace_id);
       const actor = systemActor("escalation");
       // An account that cannot be used is one reason why there is no answer.
-      const isTold = locked.channel === "api" || channels.loaded({ id: locked.account_id });
+      const isTold = draft.row.channel === "api" || channels.loaded({ id: draft.row.account_id });
       if (isTold) handOver(draft, channels, settings, actor, { reason: "answer failed" });
       else handOverUntold(draft, actor, "answer failed");
       const content = `The bot could not answer${isTold ? "" : ", and the customer was not told"}: ${reason}`;

@@ -4,6 +4,7 @@ import { linkConversations, lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
+import { lockDraft } from "./lock-draft.ts";
 import { attachmentsOf } from "./attachments.ts";
 import type { Changes, Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
@@ -261,20 +262,9 @@ export async function abandonRedirect(
   now: number,
 ): Promise<Effects | null> {
   const { conversationId, messageId, reason } = JSON.parse(row.payload) as Redirect;
-  const found = await tx
-    .selectFrom("conversations")
-    .select("workspace_id")
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
+  const locked = await lockDraft(tx, search, conversationId, now);
   if (locked === undefined) return null;
-  const changes = createChanges(now, search);
-  await makeTask(
-    tx,
-    changes,
-    changes.track(locked, await settingsIn(tx, locked.workspace_id), false),
-    messageId,
-    reason,
-  );
+  const { changes, draft } = locked;
+  await makeTask(tx, changes, draft, messageId, reason);
   return changes.flush(tx);
 }

@@ -4,6 +4,7 @@ import { lockConversation } from "#store/conversations.ts";
 import { agentHasWritten } from "#store/messages.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { lockDraft } from "./lock-draft.ts";
 import { ruleActor } from "./automation.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
@@ -85,15 +86,9 @@ export async function abandonSpeech(
   now: number,
 ): Promise<Effects | null> {
   const { conversationId, rule } = JSON.parse(row.payload) as Speech;
-  const found = await tx
-    .selectFrom("conversations")
-    .select("workspace_id")
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  const locked = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
+  const locked = await lockDraft(tx, search, conversationId, now);
   if (locked === undefined) return null;
-  const changes = createChanges(now, search);
-  const draft = changes.track(locked, await settingsIn(tx, locked.workspace_id), false);
+  const { changes, draft } = locked;
   const content = `The rule "${rule}" could not reply to the customer: ${reason}`;
   await insertNote(tx, draft, { content, authorEmail: "system" }, systemActor("delivery"), now);
   return changes.flush(tx);

@@ -3,18 +3,16 @@ import { DeliveryError } from "#channel/errors.ts";
 import { wakeTarget } from "#domain/lifecycle.ts";
 import type { Actor, Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
-import { lockConversation } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { lockDraft } from "./lock-draft.ts";
 import type { Draft, Effects } from "./changes.ts";
-import { createChanges } from "./changes.ts";
 import { standingOfRow } from "./platform-standing.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { noteProblem } from "./failures.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { claim, insertNote } from "./update.ts";
-import { settingsIn } from "./workspaces.ts";
 
 // What is particular to platforms whose own people work on the conversations too: they open, close and snooze them there,
 // and write notes. Both sides are kept in step, and neither is told what it has said itself.
@@ -171,14 +169,9 @@ async function noteTrouble(
   now: number,
 ): Promise<Effects | null> {
   const { conversationId } = JSON.parse(work.payload) as { readonly conversationId: string };
-  const found = await tx
-    .selectFrom("conversations")
-    .select("workspace_id")
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  const row = found === undefined ? undefined : await lockConversation(tx, found.workspace_id, conversationId);
-  if (row === undefined) return null;
-  const changes = createChanges(now, search);
-  await noteProblem(tx, changes.track(row, await settingsIn(tx, row.workspace_id), false), note, now);
+  const locked = await lockDraft(tx, search, conversationId, now);
+  if (locked === undefined) return null;
+  const { changes, draft } = locked;
+  await noteProblem(tx, draft, note, now);
   return changes.flush(tx);
 }
