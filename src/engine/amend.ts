@@ -8,7 +8,8 @@ import { lockDraft } from "./lock-draft.ts";
 import { attachmentsOf } from "./attachments.ts";
 import { indexLane, sendLane } from "./lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
-import { bytesOf, RetryLater } from "./deliver.ts";
+import { RetryLater } from "./deliver.ts";
+import { storedBytes } from "./stored-bytes.ts";
 import { noteProblem } from "./failures.ts";
 import { withFiles } from "./outbound-files.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
@@ -65,7 +66,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
       key: `${row.id}.amend`,
       messageId: message.id,
       signal,
-      file: (id) => bytesOf({ store, files }, message.id, id),
+      file: (id) => storedBytes({ store, files }, { message_id: message.id }, id),
     });
   } catch (error) {
     if (error instanceof DeliveryError && error.outcome !== "rejected") {

@@ -14,6 +14,7 @@ import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
+import { storedBytes } from "./stored-bytes.ts";
 import { createTogether } from "./together.ts";
 import { redirectWork } from "./redirect-work.ts";
 
@@ -169,7 +170,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     key: delivery.id,
     messageId: delivery.message_id,
     signal,
-    file: (id) => bytesOf(dependencies, delivery.message_id, id),
+    file: (id) => storedBytes(dependencies, { message_id: delivery.message_id }, id),
     fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
@@ -301,28 +302,6 @@ async function withFate(
   if (work === null) return effects;
   await insertWork(tx, [work], now);
   return { threads: [], workspaces: [], ...effects, wake: [...(effects?.wake ?? []), { lane: work.lane, dueAt: now }] };
-}
-
-/** Only of the files of this very message. */
-export async function bytesOf(
-  { store, files }: Pick<DeliverDependencies, "store" | "files">,
-  messageId: string,
-  id: string,
-): Promise<AsyncIterable<Uint8Array>> {
-  const row = await store.read
-    .selectFrom("attachments")
-    .select(["id", "workspace_id"])
-    .where("id", "=", id)
-    .where("message_id", "=", messageId)
-    .where("state", "=", "stored")
-    .executeTakeFirst();
-  if (row === undefined) throw new DeliveryError("rejected", "the file of this message is not stored any more");
-  try {
-    return await files.open({ workspaceId: row.workspace_id, id: row.id });
-  } catch (error) {
-    // Nothing has been sent yet, and a storage that is away comes back.
-    throw new DeliveryError("not_sent", "the file of this message cannot be read at the moment", { cause: error });
-  }
 }
 
 /** The customer has looked at the message where the conversation is. */

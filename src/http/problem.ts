@@ -46,7 +46,8 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   unsupported_media_type: "The body, or the file, is of a type that is not accepted here.",
   too_many_concurrent_requests: "More requests of this key are in flight at once, over all processes, than is allowed.",
   query_timeout: "No answer was made within 30 seconds.",
-  search_unavailable: "Full-text search cannot answer now, or would take too long; other filters work.",
+  search_unavailable:
+    "The search of conversations or documents cannot answer now, or would take too long; other filters work.",
 };
 
 export interface ProblemBody {

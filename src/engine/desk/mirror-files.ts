@@ -1,10 +1,9 @@
-import { DeliveryError } from "#channel/errors.ts";
 import type { Desk, DeskItem, DeskMessage } from "#desk/contract.ts";
 import { sizeText } from "#domain/files.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { AttachmentRow } from "../attachments.ts";
 import { attachmentsOf } from "../attachments.ts";
-import type { Files, Store } from "../ports.ts";
+import type { Store } from "../ports.ts";
 
 /** Files of messages before there was a thread, the newest ones. The others are named. */
 const transcriptFilesMax = 20;
@@ -50,25 +49,4 @@ export function createFileShow({ store, desk, post }: FileShowDependencies): Fil
       for (const { row, message } of all.slice(-transcriptFilesMax)) await one(row, message);
     },
   };
-}
-
-/** The bytes of a file that is shown. */
-export async function bytesShown(
-  { store, files }: { readonly store: Store; readonly files: Pick<Files, "open"> },
-  conversationId: string,
-  id: string,
-): Promise<AsyncIterable<Uint8Array>> {
-  const row = await store.read
-    .selectFrom("attachments")
-    .select(["id", "workspace_id"])
-    .where("id", "=", id)
-    .where("conversation_id", "=", conversationId)
-    .where("state", "=", "stored")
-    .executeTakeFirst();
-  if (row === undefined) throw new DeliveryError("rejected", "the file is not stored any more");
-  try {
-    return await files.open({ workspaceId: row.workspace_id, id: row.id });
-  } catch (error) {
-    throw new DeliveryError("not_sent", "the file cannot be read at the moment", { cause: error });
-  }
 }

@@ -14,7 +14,8 @@ import type { Channels, Clock, Files, Log, Store } from "../ports.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
-import { bytesShown, createFileShow } from "./mirror-files.ts";
+import { storedBytes } from "../stored-bytes.ts";
+import { createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskConversations, deskMessages } from "./snapshot.ts";
 
@@ -217,7 +218,11 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
   ): Promise<boolean> {
     // A thread that was begun anew shows everything again, under other keys.
     const id = `${name}.${part}.${(place.thread.opened_at % 36 ** 6).toString(36)}`;
-    const context = { key: id, signal, file: (shown: string) => bytesShown(dependencies, row.id, shown) };
+    const context = {
+      key: id,
+      signal,
+      file: (shown: string) => storedBytes(dependencies, { conversation_id: row.id }, shown),
+    };
     const known = await postById(store.read, id);
     if (known !== undefined && known.state !== "sending") return known.state !== "failed";
     const begun: DeskPostsTable = {
