@@ -202,7 +202,7 @@ eachDatabase("One day on all channels", (open) => {
       },
     },
   ];
-  const head = ["channel", ...steps.map(({ name }) => name)];
+  const head = ["where", ...steps.map(({ name }) => name)];
 
   it("goes through on every channel, and the documentation shows the same table", { timeout: 180_000 }, async () => {
     const courses = all.lines.map((line) => ({
@@ -231,7 +231,7 @@ eachDatabase("One day on all channels", (open) => {
     process.stdout.write(`\n${made}\n\n`);
     expect(wrong, made).toEqual([]);
 
-    const documented = tableIn(readFileSync(page, "utf8"), "channel");
+    const documented = tableIn(readFileSync(page, "utf8"), "where");
     const unlike = `docs/channels.md has another table than:\n${made}`;
     expect(documented?.head, unlike).toEqual(head);
     expect(
