@@ -26,6 +26,21 @@ const wish =
   /(?:^|\s)(?:i want|i need|ich will|je veux|yo quiero|io voglio|eu quero|ik wil|jag vill|jeg vil|mina haluan|я хочу)(?=\s|$)|^\s*\S+\s(?:.*\s)?(?:quiero|voglio|vorrei|quero|haluan|хочу)(?=\s|$)/u;
 const negationReach = 6;
 
+/** Who is meant by a message of one such word and nothing else: "Human!", "agent please". */
+const people = setOf(
+  `human person agent operator representative rep
+  mensch menschen mitarbeiter mitarbeiterin humain conseiller conseillere personne
+  humano humana agente persona operador operadora asesor umano operatore atendente pessoa
+  medewerker mens manniska medarbetare menneske medarbejder medarbeider ihminen asiakaspalvelija человек оператор`,
+);
+/** What may stand beside it. */
+const beside = setOf(
+  `please pls plz now a an the real live human hello hi hey bitte jetzt ein einen eine einem einer hallo
+  un une s'il svp sil vous te plait bonjour una uno por favor ahora hola per favore ora um uma agora ola
+  een alsjeblieft alstublieft nu en tack takk tak venligst kiitos nyt пожалуиста`,
+);
+const besideMax = 6;
+
 interface Word {
   readonly text: string;
   readonly start: number;
@@ -56,11 +71,13 @@ function wantedWords(phrase: string): readonly string[] {
 
 /**
  * Whether the customer asks for a person: one of the phrases is in the text, word for word, whatever the case, accents
- * and punctuation, and is not denied ("I don't want to talk to a human").
+ * and punctuation, and is not denied ("I don't want to talk to a human"); or the message names one and says nothing else.
+ * Without any phrases nobody does.
  */
 export function asksForHuman(text: string, phrases: readonly string[]): boolean {
   const folded = fold(text);
   const words = wordsOf(folded);
+  if (phrases.length > 0 && namesPersonOnly(words)) return true;
   return phrases.some((phrase) => {
     // Where a script has no spaces, what stands around a phrase is in its word.
     if (isUnspaced(phrase)) return folded.includes(fold(phrase).trim());
@@ -76,6 +93,14 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
     }
     return false;
   });
+}
+
+function namesPersonOnly(words: readonly Word[]): boolean {
+  return (
+    words.length <= besideMax &&
+    words.some(({ text }) => people.has(text)) &&
+    words.every(({ text }) => people.has(text) || beside.has(text))
+  );
 }
 
 const isNegation = (word: string): boolean => negations.has(word) || frenchNe.test(word);

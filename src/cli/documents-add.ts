@@ -116,8 +116,19 @@ async function addAll(
 
 /** Opens the file when it is read, so that what is wrong with it is heard. */
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array> {
-  for await (const piece of createReadStream(path)) yield piece as Buffer;
+  try {
+    for await (const piece of createReadStream(path)) yield piece as Buffer;
+  } catch (error) {
+    const why = unreadable[(error as { readonly code?: string }).code ?? ""];
+    throw why === undefined ? error : new Error(why, { cause: error });
+  }
 }
+
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder: name the files in it",
+  EACCES: "it may not be read by this user",
+};
 
 /** Works on the document until it is done, or waits while a running server does. */
 async function finish(core: Core, document: Document, output: Output): Promise<Document> {

@@ -105,6 +105,7 @@ eachDatabase("the command line", (open) => {
       1,
     );
     expect(outcomes.map(({ status }: { status: string }) => status)).toEqual(["indexed", "failed", "failed"]);
+    expect(outcomes[2].error).toBe("there is no such file");
 
     const asked = await json(["ask", "--workspace", workspaceId, "How long can I return an order?"]);
     expect(asked.answer).toContain("within 45 days");

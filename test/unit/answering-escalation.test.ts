@@ -21,6 +21,13 @@ it.each([
   "No! I need a human",
   "I'd rather talk to a human",
   "could I speak to a person instead",
+  "human please",
+  "Human!",
+  "agent, now",
+  "Einen Mitarbeiter bitte",
+  "un humain s'il vous plaît",
+  "agente por favor",
+  "оператор, пожалуйста",
 ])("hears that a person is asked for: %s", (text) => {
   expect(asks(text)).toBe(true);
 });
@@ -35,6 +42,10 @@ it.each([
   "How do humans talk?",
   "I'd like to solve it here rather than talk to a human",
   "superhuman agents",
+  "human resources",
+  "Which agent has my conversation?",
+  "please",
+  "no human please",
   "talk to a humanoid",
   "",
 ])("does not take this for it: %s", (text) => {
@@ -46,6 +57,10 @@ it("matches a workspace's own phrases without case and accents, whole words only
   expect(asks("Operator, please", ["operator"])).toBe(true);
   expect(asks("cooperators", ["operator"])).toBe(false);
   expect(asks("anything", ["", "  ", "…"])).toBe(false);
+});
+
+it("hears nothing where a workspace has no phrases", () => {
+  expect(asks("human please", [])).toBe(false);
 });
 
 it("hears it when one of several mentions is not denied", () => {
