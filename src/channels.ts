@@ -61,6 +61,15 @@ export function configMistake(
   const name = within || "it";
   const must =
     params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
+  if (mistake.keyword === "pattern") {
+    // A pattern says nothing to a person, and what the setting is does.
+    const about = (module.config.properties[setting ?? ""] as { readonly description?: string } | undefined)
+      ?.description;
+    return {
+      setting,
+      message: `${name} cannot be right${about === undefined ? "" : `: ${about.replace(/\.$/u, "")}`}`,
+    };
+  }
   return { setting, message: `${name} ${must}` };
 }
 
