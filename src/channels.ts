@@ -63,8 +63,8 @@ export function configMistake(
     params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
   if (mistake.keyword === "pattern") {
     // A pattern says nothing to a person, and what the setting is does.
-    const about = (module.config.properties[setting ?? ""] as { readonly description?: string } | undefined)
-      ?.description;
+    const property: { readonly description?: string } | undefined = module.config.properties[setting ?? ""];
+    const about = property?.description;
     return {
       setting,
       message: `${name} cannot be right${about === undefined ? "" : `: ${about.replace(/\.$/u, "")}`}`,
