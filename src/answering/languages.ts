@@ -21,10 +21,14 @@ function stopsOf(language: WordLanguage): ReadonlySet<string> {
 
 /** A word as it is compared: without case and accents, and in German however its umlauts are written. */
 export function plain(language: WordLanguage, word: string): string {
-  const folded = fold(word);
-  if (language === "de") return folded.replaceAll("ß", "ss").replaceAll(/([aou])e/g, "$1");
-  return folded.replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("œ", "oe").replaceAll("ß", "ss");
+  return language === "de" ? plainGerman(fold(word)) : plainOther(fold(word));
 }
+
+const plainGerman = (folded: string): string => folded.replaceAll("ß", "ss").replaceAll(/([aou])e/g, "$1");
+const plainOther = (folded: string): string =>
+  /[øæœß]/.test(folded)
+    ? folded.replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("œ", "oe").replaceAll("ß", "ss")
+    : folded;
 
 const stops = new Map<WordLanguage, ReadonlySet<string>>(
   wordLanguages.map((language) => [language, stopsOf(language)] as const),
@@ -38,6 +42,18 @@ export function stopWordsOf(language: WordLanguage): ReadonlySet<string> {
 /** Words that carry no subject of their own, as {@link plain} makes them. */
 export function isStopWord(language: WordLanguage, word: string): boolean {
   return stops.get(language)?.has(word) === true;
+}
+
+const german = wordLanguages.indexOf("de");
+/** Which of the other languages have a stop word, by their places among all. */
+const placesOfStop = new Map<string, number[]>();
+for (const [place, language] of wordLanguages.entries()) {
+  if (place === german) continue;
+  for (const word of stopWordsOf(language)) {
+    const places = placesOfStop.get(word);
+    if (places === undefined) placesOfStop.set(word, [place]);
+    else places.push(place);
+  }
 }
 
 const signCount = 0.9;
@@ -68,11 +84,18 @@ export function guessLanguages(text: string): Guess {
     0,
     wordsReadMax,
   );
-  const scores = wordLanguages.map((language) => {
-    let score = 0;
-    for (const word of words) if (isStopWord(language, plain(language, word))) score += 1;
-    if (language !== "en" && languageFacts[language].signs?.test(lower) === true) score += signCount;
-    return { language, score };
+  const counts = wordLanguages.map(() => 0);
+  const count = (place: number): void => {
+    counts[place] = (counts[place] ?? 0) + 1;
+  };
+  for (const word of words) {
+    const folded = fold(word);
+    placesOfStop.get(plainOther(folded))?.forEach(count);
+    if (isStopWord("de", plainGerman(folded))) count(german);
+  }
+  const scores = wordLanguages.map((language, place) => {
+    const signs = language !== "en" && languageFacts[language].signs?.test(lower) === true;
+    return { language, score: (counts[place] ?? 0) + (signs ? signCount : 0) };
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);
   const [best, second] = sorted;
