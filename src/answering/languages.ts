@@ -49,11 +49,14 @@ const german = wordLanguages.indexOf("de");
 const placesOfStop = new Map<string, number[]>();
 for (const [place, language] of wordLanguages.entries()) {
   if (place === german) continue;
-  for (const word of stopWordsOf(language)) {
-    const places = placesOfStop.get(word);
-    if (places === undefined) placesOfStop.set(word, [place]);
-    else places.push(place);
-  }
+  for (const word of stopWordsOf(language)) placesOfStop.set(word, [...(placesOfStop.get(word) ?? []), place]);
+}
+
+/** The places of the languages that have this as a stop word. */
+function stoppedBy(word: string): readonly number[] {
+  const folded = fold(word);
+  const places = placesOfStop.get(plainOther(folded)) ?? [];
+  return isStopWord("de", plainGerman(folded)) ? [...places, german] : places;
 }
 
 const signCount = 0.9;
@@ -85,14 +88,7 @@ export function guessLanguages(text: string): Guess {
     wordsReadMax,
   );
   const counts = wordLanguages.map(() => 0);
-  const count = (place: number): void => {
-    counts[place] = (counts[place] ?? 0) + 1;
-  };
-  for (const word of words) {
-    const folded = fold(word);
-    placesOfStop.get(plainOther(folded))?.forEach(count);
-    if (isStopWord("de", plainGerman(folded))) count(german);
-  }
+  for (const word of words) for (const place of stoppedBy(word)) counts[place] = (counts[place] ?? 0) + 1;
   const scores = wordLanguages.map((language, place) => {
     const signs = language !== "en" && languageFacts[language].signs?.test(lower) === true;
     return { language, score: (counts[place] ?? 0) + (signs ? signCount : 0) };
