@@ -1,4 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { temporaryFolder } from "./test/support/temporary-folder.ts";
+
+// Before anything is put there: workers and the programs that they start inherit it.
+const folder = temporaryFolder();
+if (folder !== undefined) process.env["TMPDIR"] = folder;
 
 export default defineConfig({
   test: {
@@ -9,6 +14,8 @@ export default defineConfig({
     // What is waited for comes as fast as the machine allows; the test's own limit ends what never comes.
     expect: { poll: { timeout: 15_000 } },
     maxWorkers: 2,
+    // To load the program anew for each file takes a fifth of the time. No file changes what another one imports.
+    isolate: false,
     coverage: { include: ["src/**/*.ts", "adapters/*/*.ts"] },
   },
 });
