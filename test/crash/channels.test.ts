@@ -16,7 +16,7 @@ import { install } from "../support/installation.ts";
 import type { Launched } from "../support/launch.ts";
 import { freePort, launch } from "../support/launch.ts";
 import type { Line } from "../support/line-up.ts";
-import { builtin, fileWith, messageLineUp, openLimits, startLines } from "../support/line-up.ts";
+import { builtin, fileWith, countedLineUp, openLimits, startLines } from "../support/line-up.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
 const patienceMs = 90_000;
@@ -143,7 +143,7 @@ eachDatabase("A program that is killed while messages come and go on all channel
     const database: TestDatabase = await open();
     const [desk, lines, installation] = await Promise.all([
       openDeskWorld(),
-      startLines(messageLineUp),
+      startLines(countedLineUp),
       install(database.url),
     ]);
     const program = await openProgram(desk, lines, installation);

@@ -73,6 +73,8 @@ export interface FakePlatform {
   connected?(): boolean;
   /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
   deliver(message: CustomerMessage): Promise<boolean>;
+  /** The customer has written this, and it does not come before it is delivered. Not where there is nothing to do for that. */
+  keepBack?(message: CustomerMessage): Promise<void>;
   /** The customer writes though nothing reaches the program: it comes by itself later. Not where it is delivered again. */
   write?(message: CustomerMessage): Promise<void>;
   /** Delivers what somebody else made up; true when it was taken. */
