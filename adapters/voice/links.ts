@@ -58,7 +58,11 @@ export async function textLinks(dependencies: VoiceDependencies, asked: Asked): 
 }
 
 /** What the same request, posted before, is answered with by then. */
-async function replyOf({ host, calls }: VoiceDependencies, { callSid, at }: Asked, end: number): Promise<string | undefined> {
+async function replyOf(
+  { host, calls }: VoiceDependencies,
+  { callSid, at }: Asked,
+  end: number,
+): Promise<string | undefined> {
   const waiter = createWaiter(host, callSid);
   try {
     for (;;) {

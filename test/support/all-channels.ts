@@ -134,7 +134,7 @@ export async function openAllChannels(
       key,
       webhookUrl: `${url}/channels/${channel}/${accountId}`,
       now,
-      tick: () => pass(6_000, 500),
+      tick: (ms = 6_000) => pass(ms, 500),
       async stored(externalId) {
         const events = store.read.selectFrom("inbound_events").select("id").where("account_id", "=", accountId);
         return (await events.where("external_id", "=", externalId).execute()).length > 0;

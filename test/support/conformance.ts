@@ -104,8 +104,8 @@ export interface Program {
   readonly url: string;
   readonly workspaceId: string;
   readonly accountId: string;
-  /** Moves the program's time on, as far as it takes to look after a connection. */
-  tick(): Promise<void>;
+  /** Moves the program's time on, as far as it takes to look after a connection; or by so much. */
+  tick(ms?: number): Promise<void>;
   /** Whether an event with this id is stored; for platforms that are never told so. */
   stored(externalId: string): Promise<boolean>;
   /** A key of the API, for customers whose channel that is. */

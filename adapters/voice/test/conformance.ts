@@ -24,7 +24,7 @@ interface Said {
 
 /** With `redials`, callers call again when their call is over. */
 async function start(redials = false): Promise<FakePlatform> {
-  const calling = await openCalling(own, "+1555200");
+  const calling = await openCalling({ own, callers: "+1555200", isBrief: redials });
   const { twilio, platform, numberOf } = calling;
   const running = new Map<string, Promise<FakeCall>>();
   const requests = new Map<string, Promise<Said>>();

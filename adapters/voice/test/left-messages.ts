@@ -12,7 +12,7 @@ const own = "+15550003333";
 const seconds = 7;
 
 async function start(): Promise<FakePlatform> {
-  const calling = await openCalling(own, "+1555300");
+  const calling = await openCalling({ own, callers: "+1555300", isBrief: true });
   const { twilio, platform, numberOf } = calling;
   const rung = new Map<string, FakeCall[]>();
   /** The first thing that each customer says, by its id. */
@@ -31,6 +31,7 @@ async function start(): Promise<FakePlatform> {
     const request = await calling.calls.request(call, text);
     const { status } = await calling.calls.attempt(call, request);
     if (status !== 200) throw new Error("nobody has heard it");
+    await calling.untilAnswered(call);
     await calling.calls.listenToTheEnd(call);
     calling.calls.hangUp(call);
     return [request, calling.calls.statusOf(call, "completed", { CallDuration: "30" })];

@@ -8,6 +8,7 @@ import { createFakeCalls } from "./fake-calls.ts";
 
 export const texts = textsOf("en-US", {});
 
+const waitsMax = 500;
 const refused: Fault = { kind: "error", status: 400, code: 21_218, message: "Invalid ApplicationSid" };
 
 /** A Twilio with a number that customers call, and the customers. */
@@ -17,14 +18,26 @@ export interface Calling {
   numberOf(customer: string): string;
   /** What comes about on the telephone, and what was written to its number: without what the program says of itself. */
   shown(calls: readonly FakeCall[], customer: string): readonly string[];
+  /** Waits until the call has said something that is no word of its own. */
+  untilAnswered(call: FakeCall): Promise<void>;
   readonly platform: Pick<
     FakePlatform,
     "config" | "secrets" | "retryAfterMs" | "connect" | "misbehave" | "away" | "back" | "close"
   >;
 }
 
-/** `own`: the number that is called; `callers`: what the customers' own numbers begin with. */
-export async function openCalling(own: string, callers: string): Promise<Calling> {
+/** For callers who go through much: what they hear besides answers is soon said. */
+const brief = { greeting: "Hello.", moment: "Hm.", still: "Hm.", slow: "Go on." };
+
+export interface CallingOptions {
+  /** The number that is called. */
+  readonly own: string;
+  /** What the customers' own numbers begin with. */
+  readonly callers: string;
+  readonly isBrief?: boolean;
+}
+
+export async function openCalling({ own, callers, isBrief = false }: CallingOptions): Promise<Calling> {
   const twilio = await startFakeTwilio();
   const numbers = new Map<string, string>();
   let calls: FakeCalls | undefined;
@@ -33,8 +46,9 @@ export async function openCalling(own: string, callers: string): Promise<Calling
     numbers.set(customer, known);
     return known;
   };
+  const prompts = new Set<string>([...Object.values(texts), ...Object.values(brief)]);
   const isPrompt = (text: string): boolean =>
-    Object.values(texts).includes(text) || text.startsWith(texts.greeting.split("{", 1)[0] ?? "");
+    prompts.has(text) || text.startsWith(texts.greeting.split("{", 1)[0] ?? "");
 
   return {
     twilio,
@@ -50,8 +64,21 @@ export async function openCalling(own: string, callers: string): Promise<Calling
       const texted = twilio.taken.filter(({ to }) => to === numberOf(customer)).map(({ body }) => body);
       return [...spoken, ...texted].map((text) => text.replace(/^Anna[^\n]*?(?: says: |:\n)/, ""));
     },
+    async untilAnswered(call) {
+      for (let waits = 0; call.heard.every(isPrompt) && call.status !== "completed"; waits += 1) {
+        if (waits > waitsMax) throw new Error("the call says nothing");
+        if (calls === undefined) throw new Error("nobody knows where to call");
+        await calls.wait(call);
+      }
+    },
     platform: {
-      config: { account_sid: twilio.accountSid, auth_token: twilio.authToken, from: own, base_url: twilio.url },
+      config: {
+        account_sid: twilio.accountSid,
+        auth_token: twilio.authToken,
+        from: own,
+        base_url: twilio.url,
+        ...(isBrief ? { hold_seconds: 10, texts: brief } : {}),
+      },
       secrets: () => [twilio.authToken],
       retryAfterMs: 17_000,
       async connect({ webhookUrl, now, tick }) {
@@ -63,7 +90,8 @@ export async function openCalling(own: string, callers: string): Promise<Calling
           own,
           webhookUrl: `http://parley.test${new URL(webhookUrl).pathname}`,
           now,
-          pass: () => (last = last.then(tick)),
+          lookMs: 50,
+          pass: (ms) => (last = last.then(() => tick(ms))),
         });
       },
       misbehave: (how: Misbehaviour) => misbehaves(twilio, how, refused),
