@@ -193,7 +193,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.
-    file: { batch: false, attemptsMax: 8, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
+    file: { batch: false, attemptsMax: 24, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
     // However long the storage is away: what was erased is not kept.
     unfile: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.unfile },
     tell: {
