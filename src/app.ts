@@ -170,6 +170,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     // In the lane of the messages, so that a reply goes before the end of its conversation.
     "stand-there": { batch: false, attemptsMax: 24, run: engine.work.standThere, abandoned: engine.work.abandonThere },
+    "handover-there": {
+      batch: false,
+      attemptsMax: 24,
+      run: engine.work.handoverThere,
+      abandoned: engine.work.abandonThere,
+    },
     "note-there": { batch: false, attemptsMax: 24, run: engine.work.noteThere, abandoned: engine.work.abandonThere },
     amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
