@@ -327,6 +327,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       ...(outside === undefined
         ? []
         : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
+      ...modelState("documents", keeper.trouble() ?? undefined),
       ...modelState("model", core.modelTrouble()),
       ...modelState("embedding server", core.embedderTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
@@ -444,7 +445,7 @@ const degradedBy = (name: string, cause: string | null): DependencyState => ({
   cause,
 });
 
-/** Without it questions are still answered: in the documents' own sentences, and by their words. */
+/** Without it questions are still answered: in the documents' own sentences, by their words, from what is indexed. */
 function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
   return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }
