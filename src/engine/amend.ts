@@ -177,7 +177,7 @@ export async function storeAmendment(
     .where("deleted_at", "is", null)
     .execute();
   draft.changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId }, dueAt: now });
-  draft.draft.mirror({ kind: "changed", id: messageId });
+  draft.draft.messageUpdated(messageId);
   return draft.changes.flush(tx);
 }
 
