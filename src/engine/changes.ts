@@ -49,7 +49,8 @@ export interface Changes {
 /** Signals to give once the transaction is durable. */
 export interface Effects {
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
-  readonly threads: readonly { readonly accountId: string; readonly contextKey: string }[];
+  /** `amended`: something that was shown before has changed. */
+  readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
   readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
 }
 
@@ -98,6 +99,8 @@ interface Tracked extends Draft {
   changed: boolean;
   /** There is something new for the customer to see. */
   visible: boolean;
+  /** Something that the customer was shown is another. */
+  amended: boolean;
   /** There are new words to find it by. */
   spoken: boolean;
   /** What lists and searches are narrowed by has changed. */
@@ -147,6 +150,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       before: row,
       changed: isNew,
       visible: false,
+      amended: false,
       spoken: false,
       refiltered: false,
       items: [],
@@ -189,6 +193,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       messageUpdated(messageId) {
         draft.mirror({ kind: "changed", id: messageId });
         draft.visible = true;
+        draft.amended = true;
         events.tellUpdate(draft, messageId);
       },
       joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
@@ -444,7 +449,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       wake: works.filter((work) => work.lease === undefined),
       threads: signalled
         .filter((draft) => draft.visible)
-        .map(({ row }) => ({ accountId: row.account_id, contextKey: row.context_key })),
+        .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
       workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
     };
   }

@@ -5,6 +5,7 @@ import { createPeople } from "#engine/people.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import { openStore } from "#store/open.ts";
 import { insertWork } from "#store/outbox.ts";
+import { connect, newClientId } from "../../adapters/widget/test/support/client.ts";
 import { startApp } from "../support/app.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
@@ -44,23 +45,33 @@ describe("the desk", () => {
   });
   afterAll(() => bench.close());
 
-  it("tells an agent that the customer keeps seeing what cannot be changed or taken back", async () => {
-    const { store } = bench.app;
-    const id = await visitor("edits");
+  it("changes and takes back replies on the website, while the page is open", async () => {
+    const socketUrl = `${bench.app.url.replace("http", "ws")}/widget/ws?workspace=${bench.workspaceId}&channel=widget`;
+    const page = await connect({ socketUrl });
+    page.send({ kind: "hello", lastSeq: 0 });
+    await page.next("ready");
+    const before = world.cards().length;
+    page.send({ kind: "send", clientId: newClientId(), text: "I want to talk to a human" });
+    await bench.until("the card is shown", () => world.cards().length > before);
+    await bench.settle();
     const written = await write(mia, newest(world.cards()), "Five euros");
+    const content = (text: string) => [{ t: "p", c: [text] }];
+    const shown = async () => {
+      for (;;) {
+        const frame = await page.next("message");
+        if (frame.role === "agent") return frame;
+      }
+    };
+    const reply = await shown();
+    expect(reply.content).toEqual(content("Five euros"));
     await world.edits(written, "Six euros");
     await bench.settle();
-    expect(told(mia)).toContain("on widget a message cannot be changed");
+    const { id, seq } = reply;
+    expect(await page.next("changed")).toMatchObject({ message: { id, seq, content: content("Six euros") } });
     await world.removes(written);
     await bench.settle();
-    expect(told(mia)).toContain("on widget a message cannot be taken back");
-    const stored = await store.read
-      .selectFrom("messages")
-      .select("content")
-      .where("conversation_id", "=", id)
-      .where("role", "=", "agent")
-      .execute();
-    expect(stored).toEqual([{ content: "Five euros" }]);
+    expect(await page.next("changed")).toMatchObject({ message: { id, seq, content: [], deleted: true } });
+    page.close();
   });
 
   it("names the files of customers, those of an album that come one by one too", async () => {
