@@ -10,7 +10,7 @@ import { isSpelt, partMin, slipsBetween, twoSlipsFrom } from "../spelling.ts";
 // database. Values that are filtered by are hexadecimal digests and numbers: Typesense has no complete way to quote.
 
 /** To be raised with every change of the schema, of what a document holds, or of what terms are: collections are built anew. */
-export const passagesForm = 1;
+export const passagesForm = 2;
 
 export interface PassageDocument {
   readonly id: string;
