@@ -60,19 +60,29 @@ export interface Guess {
  * any of these can be of every language: then it is not sure of the first.
  */
 export function guessLanguages(text: string): Guess {
-  const lower = text.slice(0, 8_000).toLowerCase();
+  const read = text.slice(0, 8_000);
+  const lower = read.toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
     return { languages: ["ru"], sure: true, weak: false };
+  // What is written in capitals stands for other words: "AI" is no French.
+  const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;
   // A letter alone is as often part of a code.
-  const words = (lower.match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []).slice(
-    0,
-    wordsReadMax,
-  );
+  const words = (
+    plainly.toLowerCase().match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []
+  ).slice(0, wordsReadMax);
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   const scores = wordLanguages.map((language) => {
     let score = 0;
-    for (const word of words) if (isStopWord(language, plain(language, word))) score += 1;
+    let prose = 0;
+    // However often it stands there: a sample that is printed four times proves no more than once.
+    for (const [word, count] of counts) {
+      if (!isStopWord(language, plain(language, word))) continue;
+      score += 1;
+      prose += count;
+    }
     if (language !== "en" && languageFacts[language].signs?.test(lower) === true) score += signCount;
-    return { language, score };
+    return { language, score, prose };
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);
   const [best, second] = sorted;
@@ -82,7 +92,7 @@ export function guessLanguages(text: string): Guess {
   const sure =
     (lead >= 2 || (lead >= 1 && best.score >= 2 && words.length <= 12)) &&
     // Tables and listings have some of every language.
-    (words.length < proseWordsMin || best.score >= words.length * proseShare);
+    (words.length < proseWordsMin || best.prose >= words.length * proseShare);
   return { languages: likely, sure, weak: !sure && best.score < 2 };
 }
 
