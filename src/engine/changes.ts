@@ -21,7 +21,8 @@ import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
-import { indexLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
+import { speakLane, thinkLane, timerLane } from "./lanes.ts";
+import { indexWork } from "./index-work.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import { standingOfRow, worksThere } from "./platform-standing.ts";
@@ -31,8 +32,10 @@ import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
-/** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
-const indexEveryMs = 250;
+/** Texts are indexed at full halves of a second: question and answer together, as the whole conversation is read for it. */
+const indexEveryMs = 500;
+/** What one piece of that work names: it is short, and others go between. */
+const indexedTogether = 25;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {
@@ -373,6 +376,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const changed = [...drafts.values()].filter((draft) => draft.changed);
     await automate(tx, changed);
     await events.number(tx);
+    const spoken = changed.filter((draft) => draft.spoken).map(({ row }) => row.id);
+    for (let at = 0; at < spoken.length; at += indexedTogether) {
+      const dueAt = now - (now % indexEveryMs) + indexEveryMs;
+      works.push(indexWork(spoken.slice(at, at + indexedTogether), dueAt));
+    }
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
@@ -380,10 +388,6 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
-      if (draft.spoken) {
-        const dueAt = now - (now % indexEveryMs) + indexEveryMs;
-        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt });
-      }
       draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some(
         (key) => row[key] !== before[key],
       );

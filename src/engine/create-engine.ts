@@ -5,6 +5,7 @@ import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { act } from "./act.ts";
 import { actInWords } from "./act-words.ts";
@@ -113,9 +114,6 @@ export interface EngineWork {
   abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
-/** Conversations whose text is indexed in one write. */
-const indexStep = 10;
-
 export interface CreatedEngine extends Engine {
   readonly work: EngineWork;
   /** Gives the signals of what others have stored. */
@@ -188,23 +186,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       if (workspace === undefined) return;
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
-    async index(rows) {
-      const byConversation = [...Map.groupBy(rows, conversationOf)];
-      // In small steps: who waits for an acknowledgement goes before them.
-      for (let at = 0; at < byConversation.length; at += indexStep) {
-        const step = byConversation.slice(at, at + indexStep);
-        await store.write(async (tx) => {
-          await finishWork(
-            tx,
-            step.flatMap(([, of]) => of),
-          );
-          await search.index(
-            tx,
-            step.map(([id]) => id),
-          );
-        });
-      }
-    },
+    index: (rows) => indexTexts(dependencies, rows),
     async amend(rows, signal) {
       for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
     },
