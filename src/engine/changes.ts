@@ -11,6 +11,7 @@ import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
+import { insertRows } from "#store/insert-rows.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
@@ -410,14 +411,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       tx,
       changed.filter((draft) => !draft.isNew),
     );
-    if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    await insertRows(tx, "messages", messages);
     for (const { messageId, content, files } of joined) {
       await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
     }
     await storeAttachments(tx, fresh, uploaded);
-    if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
+    await insertRows(tx, "deliveries", deliveries);
     await linkConversations(tx, links);
-    if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
+    await insertRows(tx, "audit", audits);
     await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);

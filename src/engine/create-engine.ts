@@ -5,6 +5,7 @@ import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { prepareRead } from "#store/prepared.ts";
 import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { act } from "./act.ts";
@@ -267,11 +268,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   async function workspaceOfWork(rows: readonly OutboxRow[]): Promise<Workspace | undefined> {
     const [first] = rows;
     if (first === undefined) return undefined;
-    const row = await store.read
-      .selectFrom("conversations")
-      .select("workspace_id")
-      .where("id", "=", conversationOf(first))
-      .executeTakeFirst();
+    const [row] = await workspaceRows(store, { id: conversationOf(first) });
     const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
     if (workspace === undefined) await store.write((tx) => finishWork(tx, rows));
     return workspace;
@@ -383,6 +380,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
   };
 }
+
+const workspaceRows = prepareRead((db, { id }: { readonly id: string }) =>
+  db.selectFrom("conversations").select("workspace_id").where("id", "=", id),
+);
 
 function conversationOf(row: OutboxRow): string {
   return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;
