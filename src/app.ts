@@ -120,6 +120,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     files,
     publicUrl,
   });
+  let worker: Worker | undefined;
   const engine = createEngine({
     store,
     clock,
@@ -138,6 +139,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     processId: process.id,
     publicUrl,
     checkpoint,
+    hands: () => worker,
   });
 
   const webhooks = {
@@ -265,7 +267,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
-  let worker: Worker | undefined;
   let tidying: ReturnType<typeof openNowAndThen> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();

@@ -12,7 +12,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
-import type { NewWork } from "#store/outbox.ts";
+import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
@@ -52,6 +52,8 @@ export interface Changes {
 
 /** Signals to give once the transaction is durable. */
 export interface Effects {
+  /** Work that was taken for this process itself. */
+  readonly taken?: readonly OutboxRow[];
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string }[];
   readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];

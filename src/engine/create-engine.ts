@@ -6,6 +6,7 @@ import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import { prepareRead } from "#store/prepared.ts";
+import type { FindHands } from "./hands.ts";
 import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { act } from "./act.ts";
@@ -69,6 +70,7 @@ export interface EngineDependencies {
   /** As people reach us; without a slash at the end. */
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
+  readonly hands: FindHands;
 }
 
 /** The accounts that this process knows. */
@@ -123,7 +125,8 @@ export interface CreatedEngine extends Engine {
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
   const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
-  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands } =
+    dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -134,6 +137,8 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   /** Gives the signals of what is durable now. */
   function announce(effects: Effects | null): void {
     if (effects === null) return;
+    // Even if what follows fails: it is taken, and would wait for the end of its lease.
+    if (effects.taken !== undefined) hands()?.take(effects.taken);
     for (const [dueAt, works] of Map.groupBy(effects.wake, (work) => work.dueAt)) {
       wake.notify(
         works.map(({ lane }) => lane),
@@ -148,7 +153,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     }
   }
 
-  const enqueue = createAcceptance({ store, search, files, clock, log, checkpoint, announce });
+  const enqueue = createAcceptance({ ...dependencies, announce });
 
   async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);

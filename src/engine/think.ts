@@ -14,6 +14,8 @@ import type { MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { claimDetails, verifiedUser } from "./customer.ts";
+import type { FindHands } from "./hands.ts";
+import { takeAtOnce } from "./hands.ts";
 import type {
   Answer,
   Answerer,
@@ -268,10 +270,12 @@ export function createSettling({
   store,
   clock,
   search,
+  hands,
 }: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
+  readonly hands: FindHands;
 }): (turn: Turn) => Promise<Thought> {
   async function settleAll(tx: Tx, turns: readonly Turn[]): Promise<readonly Thought[]> {
     // What comes too late is not said.
@@ -297,7 +301,7 @@ export function createSettling({
     }
     if (first === undefined) return thoughts;
     // They are those of all; one of them gives the signals.
-    const effects = await changes.flush(tx);
+    const effects = await takeAtOnce(tx, hands(), await changes.flush(tx), changes.now);
     return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
   }
 

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
-import type { Reader, Tx } from "#engine/ports.ts";
+import type { Reader, Store, Tx } from "#engine/ports.ts";
 import { insertRows } from "./insert-rows.ts";
-import { prepareWork } from "./prepared.ts";
+import { prepareRead, prepareWork } from "./prepared.ts";
 import type { OutboxTable } from "./schema.ts";
 
 export type OutboxRow = Selectable<OutboxTable>;
@@ -136,6 +136,32 @@ export async function dueLanes(
   const rows = await query.orderBy("due_at").limit(limit).execute();
   return [...new Set(rows.map(({ lane }) => lane))];
 }
+
+/** Those of these lanes in which something is due that nobody does. */
+export async function lanesWithWork(
+  store: Pick<Store, "read" | "select">,
+  lanes: readonly string[],
+  now: number,
+): Promise<readonly string[]> {
+  if (lanes.length === 0) return [];
+  return (await waitingLanes(store, { lanes, now })).map(({ lane }) => lane);
+}
+
+interface Looking extends Readonly<Record<string, number | readonly string[]>> {
+  readonly lanes: readonly string[];
+  readonly now: number;
+}
+
+const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
+  db
+    .selectFrom("outbox")
+    .select("lane")
+    .distinct()
+    .where("lane", "in", lanes)
+    .where("dead_at", "is", null)
+    .where("due_at", "<=", now)
+    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
+);
 
 /** When the next row will be due that is not due yet; null when there is none. */
 export async function nextDue(db: Reader, now: number): Promise<number | null> {
