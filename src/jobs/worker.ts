@@ -341,7 +341,8 @@ export function openWorker(options: WorkerOptions): Worker {
   return {
     wake,
     offer(lanes) {
-      let room = closing || failing ? 0 : options.lanesMax - running.size - handed.size - wanted.size;
+      if (closing || failing) return [];
+      let room = options.lanesMax - running.size - handed.size - nextLanes().length;
       return lanes.filter((lane) => {
         const handler = handlers[kindOf(lane)];
         if (room <= 0 || running.has(lane) || handed.has(lane)) return false;
