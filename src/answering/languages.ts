@@ -79,19 +79,30 @@ export interface Guess {
  * any of these can be of every language: then it is not sure of the first.
  */
 export function guessLanguages(text: string): Guess {
-  const lower = text.slice(0, 8_000).toLowerCase();
+  const read = text.slice(0, 8_000);
+  const lower = read.toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
     return { languages: ["ru"], sure: true, weak: false };
+  // What is written in capitals stands for other words: "AI" is no French.
+  const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;
   // A letter alone is as often part of a code.
-  const words = (lower.match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []).slice(
-    0,
-    wordsReadMax,
-  );
-  const counts = wordLanguages.map(() => 0);
-  for (const word of words) for (const place of stoppedBy(word)) counts[place] = (counts[place] ?? 0) + 1;
+  const words = (
+    plainly.toLowerCase().match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []
+  ).slice(0, wordsReadMax);
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const different = wordLanguages.map(() => 0);
+  const all = wordLanguages.map(() => 0);
+  for (const [word, count] of counts) {
+    for (const place of stoppedBy(word)) {
+      // However often it stands there: a sample that is printed four times proves no more than once.
+      different[place] = (different[place] ?? 0) + 1;
+      all[place] = (all[place] ?? 0) + count;
+    }
+  }
   const scores = wordLanguages.map((language, place) => {
     const signs = language !== "en" && languageFacts[language].signs?.test(lower) === true;
-    return { language, score: (counts[place] ?? 0) + (signs ? signCount : 0) };
+    return { language, score: (different[place] ?? 0) + (signs ? signCount : 0), prose: all[place] ?? 0 };
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);
   const [best, second] = sorted;
@@ -101,7 +112,7 @@ export function guessLanguages(text: string): Guess {
   const sure =
     (lead >= 2 || (lead >= 1 && best.score >= 2 && words.length <= 12)) &&
     // Tables and listings have some of every language.
-    (words.length < proseWordsMin || best.score >= words.length * proseShare);
+    (words.length < proseWordsMin || best.prose >= words.length * proseShare);
   return { languages: likely, sure, weak: !sure && best.score < 2 };
 }
 
