@@ -99,6 +99,11 @@ export interface ChannelAdapter {
    */
   addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
   /**
+   * Tells the people who work on the platform that the bot leaves the conversation to them, and never the customer. Called
+   * again after a failure, so it looks first what is done already. Same errors as {@link send}.
+   */
+  handOver?(handover: Handover, context: ThreadContext): Promise<void>;
+  /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
    */
@@ -130,6 +135,15 @@ export interface OutboundNote {
   readonly author: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+}
+
+export interface Handover {
+  /** In words for agents, without a full stop. */
+  readonly reason: string | null;
+  /** Who has done it in Parley; null: the bot. */
+  readonly by: string | null;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 export type ThreadContext = Pick<SendContext, "thread" | "signal">;

@@ -22,7 +22,7 @@ import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-cha
 import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
-import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
+import { applyStanding, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 
 interface Stored {
@@ -80,8 +80,6 @@ export async function acceptAll(
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: Arrived[] = [];
   const newConversations: Draft[] = [];
-  /** The newest change of its state that a platform has told of a conversation. */
-  const orders = new Map<string, string>();
 
   for (const arrival of arrivals) {
     const key = keyOf(arrival);
@@ -151,12 +149,12 @@ export async function acceptAll(
       }
       case "state": {
         if (row === undefined) return nothing;
-        const newest = orders.get(row.id) ?? (await newestOrder(tx, account.id, row.id));
-        orders.set(row.id, newest > event.order ? newest : event.order);
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.order <= (draft.row.platform_order ?? "")) return { ...nothing, conversationId: row.id };
+        draft.row.platform_order = event.order;
+        draft.touch();
         // Our own change is here already, and nothing that came before it counts any more.
-        if (event.order > newest && event.change.kind !== "ours") {
-          applyStanding(changes.track(row, workspace.settings, false), event, account.channel, now);
-        }
+        if (event.change.kind !== "ours") applyStanding(draft, event, account.channel, now);
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -248,6 +246,7 @@ export async function acceptAll(
       unreachable: null,
       via_account_id: null,
       customer_wrote_at: null,
+      platform_order: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);

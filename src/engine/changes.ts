@@ -1,5 +1,5 @@
 import type { Insertable } from "kysely";
-import type { ThreadStanding } from "#channel/contract.ts";
+import type { Handover, ThreadStanding } from "#channel/contract.ts";
 import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
@@ -109,6 +109,7 @@ interface Tracked extends Draft {
   wanted: boolean;
   there: ThreadStanding;
   readonly notesThere: string[];
+  handedOver: Handover | undefined;
   readonly happenings: Happening[];
   /** A person has done some of it. */
   byPerson: boolean;
@@ -157,6 +158,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       wanted: false,
       there: standingOfRow(row),
       notesThere: [],
+      handedOver: undefined,
       standsThere(standing) {
         draft.there = standing;
       },
@@ -354,6 +356,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.status = to;
     row.status_at = now;
     happen(draft, { kind: "status", from, to });
+    if (event === "conversation.escalated") {
+      const by = personal.has(actor.type) ? (actor.name ?? actor.id) : null;
+      draft.handedOver = { reason: reason ?? null, by, at: now };
+    }
     if (to === "resolved") row.resolved_at = now;
     if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {

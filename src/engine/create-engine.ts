@@ -42,7 +42,7 @@ import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
 import { createSettling, think } from "./think.ts";
-import { abandonThere, noteThere, standThere } from "./standing.ts";
+import { abandonThere, handoverThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
@@ -90,6 +90,8 @@ export interface EngineWork {
   standThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows a note to the people who work on the conversation's platform. */
   noteThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Tells the conversation's platform of a hand-over to people. */
+  handoverThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows at the agents' desk what has happened. */
   desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Does what was done at the agents' desk. */
@@ -214,6 +216,9 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
     async noteThere(rows, signal) {
       for (const row of rows) await noteThere({ ...dependencies, announce }, row, signal);
+    },
+    async handoverThere(rows, signal) {
+      for (const row of rows) await handoverThere({ ...dependencies, announce }, row, signal);
     },
     async abandonThere(tx, row, reason, now) {
       const effects = await abandonThere(tx, search, row, reason, now);

@@ -17,6 +17,7 @@ const changing = [
   "unreachable",
   "via_account_id",
   "customer_wrote_at",
+  "platform_order",
   "status",
   "snoozed_from",
   "snoozed_until",
