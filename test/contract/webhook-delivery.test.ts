@@ -85,7 +85,8 @@ eachDatabase("sending events to endpoints", (open) => {
       });
     const names = () =>
       receiver.received.map(({ event: { type, data } }) => {
-        const { attachments = [] } = (data as unknown as { message?: { attachments?: { name: string }[] } }).message ?? {};
+        const { attachments = [] } =
+          (data as unknown as { message?: { attachments?: { name: string }[] } }).message ?? {};
         return [type, ...attachments.map(({ name }) => name)];
       });
     // The first two come in one delivery of the platform, the third a moment later.

@@ -101,7 +101,8 @@ describe("a desk with a Send button", () => {
     const card = await escalated();
     const before = sees().length;
     await write(mia, card, "Five euros");
-    const send = (of: number) => world.clicksPrivately(mia, world.whispers(mia).at(of) ?? never(), "parley_choose_send");
+    const send = (of: number) =>
+      world.clicksPrivately(mia, world.whispers(mia).at(of) ?? never(), "parley_choose_send");
     await click(ben, card, "parley_claim");
     await send(-1);
     await bench.settle();

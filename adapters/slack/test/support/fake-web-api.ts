@@ -63,7 +63,8 @@ export interface Workspace {
 
 /** The app is made of the manifest that we give people. */
 const [, listed = ""] =
-  /\n *bot:\n((?: +- [^\n]+\n)+)/.exec(readFileSync(new URL("../../manifest-desk.yaml", import.meta.url), "utf8")) ?? [];
+  /\n *bot:\n((?: +- [^\n]+\n)+)/.exec(readFileSync(new URL("../../manifest-desk.yaml", import.meta.url), "utf8")) ??
+  [];
 export const manifestScopes: readonly string[] = listed
   .trim()
   .split(/\s*- /)
