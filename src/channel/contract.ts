@@ -339,6 +339,8 @@ export interface ChannelHost {
   customerTyping(thread: string): void;
   /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread that has no conversation yet. */
   history(thread: string, afterSeq: number, limit: number): Promise<readonly ThreadMessage[]>;
+  /** Of the messages up to `seq` those that were changed or taken back, in order; the newest ones where there are many. */
+  amended(thread: string, seq: number): Promise<readonly ThreadMessage[]>;
   thread(thread: string): Promise<ThreadState | null>;
   /** Threads that are not archived and in which somebody wrote since, for an adapter that looks for what it has missed. */
   recentThreads(since: number): Promise<readonly RecentThread[]>;

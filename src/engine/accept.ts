@@ -9,7 +9,7 @@ import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
 import { inboundRow, keyOf, knownEvents } from "./arrivals.ts";
 import type { MessageFiles } from "./attachments.ts";
-import { filesOfArrival, groupKey, groupsOf, noFiles, uploadsOf } from "./attachments.ts";
+import { filesOfArrival, groupKey, groupsOf, groupWaitMs, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { thinkLane } from "./lanes.ts";
@@ -347,9 +347,6 @@ function personOf(
     ...(attributes === undefined ? {} : { attributes }),
   };
 }
-
-/** Platforms tell of the parts of an album within a second or so. */
-const groupWaitMs = 1_500;
 
 function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
   return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;

@@ -18,7 +18,7 @@ import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
 import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
-import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
+import { fileLane, groupWaitMs, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { indexLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
@@ -49,7 +49,8 @@ export interface Changes {
 /** Signals to give once the transaction is durable. */
 export interface Effects {
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
-  readonly threads: readonly { readonly accountId: string; readonly contextKey: string }[];
+  /** `amended`: something that was shown before has changed. */
+  readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
   readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
 }
 
@@ -58,6 +59,8 @@ export interface Draft {
   readonly now: number;
   /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
+  /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
+  messageUpdated(messageId: string): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;
   /**
@@ -96,6 +99,8 @@ interface Tracked extends Draft {
   changed: boolean;
   /** There is something new for the customer to see. */
   visible: boolean;
+  /** Something that the customer was shown is another. */
+  amended: boolean;
   /** There are new words to find it by. */
   spoken: boolean;
   /** What lists and searches are narrowed by has changed. */
@@ -128,6 +133,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const works: NewWork[] = [];
   const speeches: { readonly draft: Tracked; readonly speech: Omit<Speech, "status" | "seq"> }[] = [];
   const events = createEvents(now);
+  /** The files that events of new messages name. */
+  const toldFiles = new Map<string, AttachmentRow[]>();
   const links: ConversationLinksTable[] = [];
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
   const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
@@ -144,6 +151,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       before: row,
       changed: isNew,
       visible: false,
+      amended: false,
       spoken: false,
       refiltered: false,
       items: [],
@@ -184,6 +192,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         }
       },
       speak: (text, rule, answers) => speak(draft, text, rule, answers),
+      messageUpdated(messageId) {
+        draft.mirror({ kind: "changed", id: messageId });
+        draft.visible = true;
+        draft.amended = true;
+        events.tellUpdate(draft, messageId);
+      },
       joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
@@ -270,7 +284,13 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       confidence: stored.confidence,
     });
     const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
-    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
+    toldFiles.set(stored.id, attachments);
+    const partial = attachments.some(({ group_key: group }) => group !== null);
+    draft.tell("message.created", authorOf(stored), {
+      message: stored,
+      attachments,
+      ...(partial ? { heldUntil: now + groupWaitMs } : {}),
+    });
     return stored;
   }
 
@@ -298,7 +318,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const here = messages.find(({ id }) => id === message.messageId);
     if (here === undefined) joined.add(message);
     else Object.assign(here, { content: message.content, files: message.files });
-    if (here === undefined) draft.mirror({ kind: "changed", id: message.messageId });
+    toldFiles.get(message.messageId)?.push(...added, ...known);
+    if (here === undefined) {
+      draft.mirror({ kind: "changed", id: message.messageId });
+      events.tellJoined(draft, message.messageId);
+    }
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
@@ -431,7 +455,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       wake: works.filter((work) => work.lease === undefined),
       threads: signalled
         .filter((draft) => draft.visible)
-        .map(({ row }) => ({ accountId: row.account_id, contextKey: row.context_key })),
+        .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
       workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
     };
   }
@@ -463,6 +487,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       for (const rows of [fresh, uploaded]) rows.splice(0, rows.length, ...rows.filter((row) => !isOf(row)));
       works.splice(0, works.length, ...works.filter(({ lane }) => !lanes.has(lane)));
       message.files = null;
+      toldFiles.get(message.id)?.splice(0);
     },
     flush,
   };

@@ -143,8 +143,9 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
         dueAt,
       );
     }
-    for (const { accountId, contextKey } of effects.threads) {
-      fanout.publish(threadTopic(accountId, contextKey), JSON.stringify({ kind: "changed" }));
+    for (const { accountId, contextKey, amended } of effects.threads) {
+      const signal = { kind: "changed", ...(amended === true ? { amended } : {}) };
+      fanout.publish(threadTopic(accountId, contextKey), JSON.stringify(signal));
     }
     for (const { workspaceId, conversationId } of effects.workspaces) {
       fanout.publish(workspaceTopic(workspaceId), JSON.stringify({ kind: "changed", conversationId }));

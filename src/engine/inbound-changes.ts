@@ -47,7 +47,7 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
     if (files.length > 0) await tx.updateTable("messages").set({ files: null }).where("id", "=", message.id).execute();
   }
   changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
-  draft.mirror({ kind: "changed", id: message.id });
+  draft.messageUpdated(message.id);
   return message.id;
 }
 

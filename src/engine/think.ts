@@ -1,6 +1,7 @@
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import type { SkillCall } from "#domain/skill.ts";
 import type { Confidence } from "#domain/message.ts";
@@ -126,10 +127,15 @@ export async function think(
         name: settings.botName,
       });
   let turn: Decision;
+  let isHeld = false;
   try {
     turn = await decide(conversation);
+  } catch (error) {
+    // It is tried again soon, and the customer sees that somebody is at it.
+    isHeld = error instanceof Problem && error.code === "search_unavailable";
+    throw error;
   } finally {
-    stopTyping?.();
+    if (!isHeld) stopTyping?.();
   }
   return finish(turn);
 

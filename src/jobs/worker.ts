@@ -11,6 +11,8 @@ export interface Handler {
   /** Lanes of this kind, whose names begin with it, that may run at the same time; absent: as many as there is room for. */
   readonly lanesMax?: number;
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** True: this failure is waited out, and the work not given up for it, however often it was tried. */
+  waitsOut?(row: OutboxRow, error: unknown, now: number): boolean;
   /** Stores what giving up means; the row itself stays as a dead letter. What it returns is called when that is durable. */
   abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
@@ -230,7 +232,8 @@ export function openWorker(options: WorkerOptions): Worker {
     const reason = error instanceof Error ? error.message : "unknown failure";
     log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
     const dueAt = now + options.backoffMs(rows[0]?.attempts ?? 0, error);
-    const isDead = (row: OutboxRow): boolean => row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax);
+    const isDead = (row: OutboxRow): boolean =>
+      row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
     const putBack = (giveUp: Handler["abandoned"]) =>
       store.write(async (tx) => {
         const after: (() => void)[] = [];

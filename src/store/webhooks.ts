@@ -45,12 +45,16 @@ export function typesOf(row: { readonly events: string }): readonly EventType[] 
   return JSON.parse(row.events) as readonly EventType[];
 }
 
-/** Stores events, and queues each for the endpoints that want it. The work that tells of the queues. */
+/**
+ * Stores events, and queues each for the endpoints that want it. The work that tells of the queues. `held`: until when an
+ * event waits, by its id.
+ */
 export async function insertEvents(
   tx: Tx,
   events: readonly NewEvent[],
   wishes: readonly EndpointWish[],
   now: number,
+  held: ReadonlyMap<string, number> = new Map(),
 ): Promise<readonly NewWork[]> {
   const queued = events.flatMap((event) =>
     wishes
@@ -59,7 +63,7 @@ export async function insertEvents(
         endpoint_id: id,
         subject_id: event.subject_id,
         event_id: event.id,
-        due_at: now,
+        due_at: held.get(event.id) ?? now,
         attempts: 0,
         created_at: now,
       })),
