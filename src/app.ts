@@ -121,6 +121,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     files,
     publicUrl,
   });
+  let worker: Worker | undefined;
   const engine = createEngine({
     store,
     clock,
@@ -139,6 +140,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     processId: process.id,
     publicUrl,
     checkpoint,
+    hands: () => worker,
   });
 
   const webhooks = {
@@ -279,7 +281,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
-  let worker: Worker | undefined;
   let tidying: ReturnType<typeof openNowAndThen> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();

@@ -5,6 +5,7 @@ import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts, lockLinked } from "#store/conversations.ts";
+import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
 import { inboundRow, keyOf, knownEvents } from "./arrivals.ts";
@@ -98,7 +99,7 @@ export async function acceptAll(
   await contacts.flush(tx, changes.addWork);
   const effects = await changes.flush(tx);
   await linkMarks(tx, arrivals, results);
-  if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
+  await insertRows(tx, "inbound_events", inbound);
   await linkApplied(tx, applied);
   return { results: await withWork(tx, results, arrivals), effects };
 

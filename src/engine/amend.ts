@@ -6,7 +6,8 @@ import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { attachmentsOf } from "./attachments.ts";
-import { indexLane, sendLane } from "./lanes.ts";
+import { indexWork } from "./index-work.ts";
+import { sendLane } from "./lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { storedBytes } from "./stored-bytes.ts";
@@ -214,7 +215,7 @@ export async function storeAmendment(
     .where("id", "=", messageId)
     .where("deleted_at", "is", null)
     .execute();
-  draft.changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId }, dueAt: now });
+  draft.changes.addWork(indexWork([conversationId], now));
   draft.draft.messageUpdated(messageId);
   return draft.changes.flush(tx);
 }

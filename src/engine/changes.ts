@@ -11,7 +11,8 @@ import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
-import type { NewWork } from "#store/outbox.ts";
+import { insertRows } from "#store/insert-rows.ts";
+import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
@@ -21,7 +22,8 @@ import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, groupWaitMs, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
-import { indexLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
+import { speakLane, thinkLane, timerLane } from "./lanes.ts";
+import { indexWork } from "./index-work.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import { standingOfRow, worksThere } from "./platform-standing.ts";
@@ -31,8 +33,10 @@ import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
-/** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
-const indexEveryMs = 250;
+/** Texts are indexed at full halves of a second: question and answer together, as the whole conversation is read for it. */
+const indexEveryMs = 500;
+/** What one piece of that work names: it is short, and others go between. */
+const indexedTogether = 25;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {
@@ -48,6 +52,8 @@ export interface Changes {
 
 /** Signals to give once the transaction is durable. */
 export interface Effects {
+  /** Work that was taken for this process itself. */
+  readonly taken?: readonly OutboxRow[];
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
   /** `amended`: something that was shown before has changed. */
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
@@ -403,6 +409,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const changed = [...drafts.values()].filter((draft) => draft.changed);
     await automate(tx, changed);
     await events.number(tx);
+    const spoken = changed.filter((draft) => draft.spoken).map(({ row }) => row.id);
+    for (let at = 0; at < spoken.length; at += indexedTogether) {
+      const dueAt = now - (now % indexEveryMs) + indexEveryMs;
+      works.push(indexWork(spoken.slice(at, at + indexedTogether), dueAt));
+    }
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
@@ -410,10 +421,6 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
-      if (draft.spoken) {
-        const dueAt = now - (now % indexEveryMs) + indexEveryMs;
-        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt });
-      }
       draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some(
         (key) => row[key] !== before[key],
       );
@@ -436,14 +443,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       tx,
       changed.filter((draft) => !draft.isNew),
     );
-    if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    await insertRows(tx, "messages", messages);
     for (const { messageId, content, files } of joined) {
       await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
     }
     await storeAttachments(tx, fresh, uploaded);
-    if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
+    await insertRows(tx, "deliveries", deliveries);
     await linkConversations(tx, links);
-    if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
+    await insertRows(tx, "audit", audits);
     await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);

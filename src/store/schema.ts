@@ -381,6 +381,7 @@ export interface ConversationTextTable {
   conversation_id: string;
   /** MySQL only: the messages as tokens. */
   body: Generated<string>;
+  /** Of when the row was made, on SQLite: nothing reads it, and to keep it up would cost a page a message. */
   indexed_seq: number;
 }
 

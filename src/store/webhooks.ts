@@ -3,6 +3,7 @@ import type { EventType } from "#domain/events.ts";
 import type { Reader, Store, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
 import type { NewWork } from "./outbox.ts";
+import { prepareWork } from "./prepared.ts";
 import type { EventsTable } from "./schema-webhooks.ts";
 
 export type NewEvent = Insertable<EventsTable>;
@@ -28,11 +29,8 @@ export interface EndpointWish {
 
 /** All endpoints of these workspaces, by one indexed read. */
 export async function endpointWishes(tx: Tx, workspaceIds: readonly string[]): Promise<readonly EndpointWish[]> {
-  const rows = await tx
-    .selectFrom("webhooks")
-    .select(["id", "workspace_id", "events", "disabled_at"])
-    .where("workspace_id", "in", [...new Set(workspaceIds)])
-    .execute();
+  if (workspaceIds.length === 0) return [];
+  const { rows } = await webhooksOf(tx, { workspaceIds: [...new Set(workspaceIds)] });
   return rows.map((row) => ({
     id: row.id,
     workspaceId: row.workspace_id,
@@ -40,6 +38,13 @@ export async function endpointWishes(tx: Tx, workspaceIds: readonly string[]): P
     enabled: row.disabled_at === null,
   }));
 }
+
+const webhooksOf = prepareWork((db, { workspaceIds }: { readonly workspaceIds: readonly string[] }) =>
+  db
+    .selectFrom("webhooks")
+    .select(["id", "workspace_id", "events", "disabled_at"])
+    .where("workspace_id", "in", workspaceIds),
+);
 
 export function typesOf(row: { readonly events: string }): readonly EventType[] {
   return JSON.parse(row.events) as readonly EventType[];
