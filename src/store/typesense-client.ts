@@ -113,8 +113,12 @@ function messageOf(error: unknown): string {
 /** The server's own words, in short. */
 export function reasonOf(text: string): string {
   try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return typeof message === "string" ? ` (${message.slice(0, 200)})` : "";
+    const { message, resource_error: lacks } = JSON.parse(text) as {
+      readonly message?: unknown;
+      readonly resource_error?: unknown;
+    };
+    const reason = message ?? lacks;
+    return typeof reason === "string" ? ` (${reason.slice(0, 200)})` : "";
   } catch {
     return "";
   }

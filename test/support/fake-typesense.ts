@@ -129,6 +129,11 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
         return { status: 400, body: { message: "Parameter `collection_name` is required." } };
       aliases.set(name, collection_name);
     }
+    if (method === "DELETE") {
+      const collection_name = aliases.get(name);
+      aliases.delete(name);
+      return collection_name === undefined ? notFound("Not Found") : { status: 200, body: { name, collection_name } };
+    }
     const target = aliases.get(name);
     return target === undefined ? notFound("Not Found") : { status: 200, body: { name, collection_name: target } };
   }
