@@ -121,6 +121,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     files,
     publicUrl,
   });
+  let worker: Worker | undefined;
   const engine = createEngine({
     store,
     clock,
@@ -139,6 +140,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     processId: process.id,
     publicUrl,
     checkpoint,
+    hands: () => worker,
   });
 
   const webhooks = {
@@ -178,6 +180,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     // In the lane of the messages, so that a reply goes before the end of its conversation.
     "stand-there": { batch: false, attemptsMax: 24, run: engine.work.standThere, abandoned: engine.work.abandonThere },
+    "handover-there": {
+      batch: false,
+      attemptsMax: 24,
+      run: engine.work.handoverThere,
+      abandoned: engine.work.abandonThere,
+    },
     "note-there": { batch: false, attemptsMax: 24, run: engine.work.noteThere, abandoned: engine.work.abandonThere },
     amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
@@ -201,7 +209,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
     index: { batch: true, attemptsMax: 20, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.
-    file: { batch: false, attemptsMax: 8, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
+    file: { batch: false, attemptsMax: 24, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
     // However long the storage is away: what was erased is not kept.
     unfile: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.unfile },
     tell: {
@@ -273,7 +281,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
-  let worker: Worker | undefined;
   let tidying: ReturnType<typeof openNowAndThen> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();

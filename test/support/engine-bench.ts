@@ -250,7 +250,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       (await store.read.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id").execute()).map(
         ({ content }) => content,
       ),
-    async until(what, reached, patienceMs = 10_000) {
+    async until(what, reached, patienceMs = 40_000) {
       const end = performance.now() + patienceMs;
       while (!(await reached())) {
         if (performance.now() > end) {
