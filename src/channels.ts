@@ -291,6 +291,9 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     async addNote(account, note, context) {
       await adapter(account).addNote?.(note, context);
     },
+    async handOver(account, handover, context) {
+      await adapter(account).handOver?.(handover, context);
+    },
     desk: (account) => ready.get(account.id)?.adapter.desk,
     async deskToErase(account) {
       const known = ready.get(account.id);

@@ -54,7 +54,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
   async function show(view: Json, { trigger_id: trigger }: Interaction): Promise<Reply> {
     try {
       await api
-        .client(AbortSignal.timeout(dialogMs))
+        .within(dialogMs)
         .views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
     } catch (error) {
       host.log.warn({ failure: failureOf(error) }, "a dialog could not be opened in Slack");
@@ -248,7 +248,7 @@ function addressesOf({ files }: SlackMessage): readonly string[] {
 /** Without it, lists lead to the inbox. */
 async function urlOf(api: SlackApi): Promise<string | undefined> {
   try {
-    return (await api.client(AbortSignal.timeout(500)).auth.test()).url;
+    return (await api.within(500).auth.test()).url;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import type { SearchResult } from "#knowledge/index/index-port.ts";
 import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
-import { isSoft, termsOf } from "./terms.ts";
+import { isSoft, termsOfPassage } from "./terms.ts";
 
 /** What a question asks for, as it is looked for in passages. */
 export interface AskedTerms {
@@ -94,7 +94,7 @@ export function weighTerms(
   if (heaviest > 0) for (const term of soft) weights.set(term, Math.min(weights.get(term) ?? 0, softBeside * heaviest));
   return {
     weights,
-    termsOf: (text) => termsOf(text, language),
+    termsOf: (text) => termsOfPassage(text, language),
     guessed,
     askedBy: (term) => asked.get(term)?.term,
     read: (passage) => synonyms.read(passage),

@@ -15,8 +15,11 @@ export const englishStopWords: ReadonlySet<string> = new Set(
     .filter((word) => word !== ""),
 );
 
+const isAscii = /^\p{ASCII}*$/u;
+
 /** Lower case without accents, so that "Café" and "cafe" are one word. Marks of scripts that need them stay. */
 export function fold(text: string): string {
+  if (isAscii.test(text)) return text.toLowerCase();
   return text
     .normalize("NFKD")
     .replaceAll(/[\u0300-\u036f]/g, "")

@@ -18,8 +18,8 @@ function languageIn(text: string): SpokenLanguage | undefined {
   if (/\p{Script=Hangul}/u.test(text)) return "ko";
   // A name of a product in a sentence of another language is shorter.
   if (
-    (text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length &&
-    /\p{Script=Han}/u.test(text)
+    /\p{Script=Han}/u.test(text) &&
+    (text.match(/\p{Script=Han}/gu) ?? []).length * 2 >= (text.match(/\p{L}/gu) ?? []).length
   )
     return "zh";
   const courtesy = courtesyIn(text);

@@ -1,6 +1,6 @@
 import { standingOf } from "#domain/business-hours.ts";
 import { fill } from "#domain/skill-template.ts";
-import type { BuiltinSkill, LookupSkill, SkillCall } from "#domain/skill.ts";
+import type { BuiltinSkill, LookupSkill, Skill, SkillCall } from "#domain/skill.ts";
 import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#engine/ports.ts";
 import type { LanguageModel } from "#answering/model/language-model.ts";
 import { saidTo } from "#answering/spoken-language.ts";
@@ -68,6 +68,11 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     const end = performance.now() + lookUpsMs;
     for (const choice of choices) {
       if (choice.kind === "ask") {
+        // To ask for an order's number first, and refuse then, would be a waste of the customer's time.
+        if (isRefused(choice.skill, question)) {
+          done.push({ kind: "said", text: question.settings.lookupUnverifiedMessage, helped: false });
+          continue;
+        }
         done.push({ kind: "said", text: choice.ask, helped: true });
         continue;
       }
@@ -151,7 +156,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     signal: AbortSignal,
   ): Promise<{ readonly result: Done; readonly outcome: string }> {
     const { settings, turn } = question;
-    if (skill.verified && (turn === undefined || turn.user === null)) {
+    if (isRefused(skill, question)) {
       const text = settings.lookupUnverifiedMessage;
       return { result: { kind: "said", text, helped: false }, outcome: "not called: the customer is not verified" };
     }
@@ -202,6 +207,11 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
         : "We are closed now, and open again on {day} at {time} ({timezone}).";
     return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? usual;
   }
+}
+
+/** Whether this is for customers whose identity is proven, and this one's is not. */
+function isRefused(skill: Skill, { turn }: Question): boolean {
+  return skill.kind === "lookup" && skill.verified && (turn === undefined || turn.user === null);
 }
 
 function leadOf({ email, phone, name }: ArgumentValues): Answer["lead"] {

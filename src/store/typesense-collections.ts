@@ -122,13 +122,6 @@ export async function deleteDocuments(typesense: Typesense, collection: string, 
   if (status !== 200) throw refusal("delete documents", status, text);
 }
 
-export async function countDocuments(typesense: Typesense, collection: string): Promise<number> {
-  const { status, text } = await typesense.request("GET", `/collections/${collection}`);
-  if (status === 404) throw new CollectionGone(collection);
-  if (status !== 200) throw refusal("tell of a collection", status, text);
-  return Number((parse(text) as { readonly num_documents?: unknown }).num_documents);
-}
-
 export async function deleteDocument(typesense: Typesense, collection: string, id: string): Promise<void> {
   const path = `/collections/${collection}/documents/${encodeURIComponent(id)}`;
   const { status, text } = await typesense.request("DELETE", path);

@@ -10,12 +10,12 @@ import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
 import { createHands, newest } from "../support/desk-hands.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
-import { deskChannel, mia } from "../support/desk-world.ts";
+import { ben, deskChannel, mia } from "../support/desk-world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
 const hands = createHands(() => bench);
-const { claimed, write, sees } = hands;
+const { escalated, claimed, click, write, sees, told } = hands;
 
 async function begin(options: Parameters<typeof openDeskBench>[1] = {}): Promise<void> {
   bench = await openDeskBench(newSqlite, options);
@@ -92,6 +92,22 @@ describe("a desk with a Send button", () => {
     await world.clicksPrivately(mia, whisper, "parley_choose_send");
     await bench.settle();
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nBetter draft"]);
+  });
+
+  it("asks again where a colleague has claimed the conversation meanwhile", async () => {
+    const card = await escalated();
+    const before = sees().length;
+    await write(mia, card, "Five euros");
+    const send = (of: number) => world.clicksPrivately(mia, world.whispers(mia).at(of) ?? never(), "parley_choose_send");
+    await click(ben, card, "parley_claim");
+    await send(-1);
+    await bench.settle();
+    expect(sees()).toHaveLength(before);
+    expect(told(mia)).toContain("Ben Bauer has this conversation");
+    await Promise.all([send(-1), send(-1)]);
+    await bench.settle();
+    expect(sees().slice(before)).toEqual(["Mia Meyer:\nFive euros"]);
+    expect((await bench.conversation()).assigned_to).toBe("ben@shop.example");
   });
 
   it("shows every conversation from its beginning where it is told to", async () => {

@@ -1,15 +1,21 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { deskChannel, openDeskWorld } from "../support/desk-world.ts";
-import { parley, startGateway } from "../support/program.ts";
+import type { CommandHost } from "../support/program.ts";
+import { openCommandHost, startGateway } from "../support/program.ts";
 
 let world: DeskWorld;
 let folder: string;
 let env: Record<string, string>;
+let host: CommandHost;
 
+beforeAll(async () => {
+  host = await openCommandHost();
+});
+afterAll(() => host.close());
 beforeEach(async () => {
   world = await openDeskWorld();
   folder = await mkdtemp(join(tmpdir(), "parley-doctor-test-"));
@@ -27,7 +33,7 @@ afterEach(async () => {
 
 /** What doctor says of the channels and the desk, by name. */
 async function said(): Promise<Readonly<Record<string, string>>> {
-  const { stdout } = await parley(["doctor", "--json"], env);
+  const { stdout } = await host.parley(["doctor", "--json"], env);
   const { checks } = JSON.parse(stdout) as {
     readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
   };

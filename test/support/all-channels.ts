@@ -6,7 +6,7 @@ import type { TestDatabase } from "./databases.ts";
 import type { DeskWorld } from "./desk-world.ts";
 import { openDeskWorld } from "./desk-world.ts";
 import type { Line, LineUp } from "./line-up.ts";
-import { fileWith, handbook, lineUp, openLimits, startLines } from "./line-up.ts";
+import { builtin, fileWith, handbook, lineUp, openLimits, startLines } from "./line-up.ts";
 
 /** One program with an account on every channel and a desk in Slack, on a clock that is moved by hand. */
 export interface AllChannels {
@@ -14,6 +14,7 @@ export interface AllChannels {
   readonly desk: DeskWorld;
   readonly lines: readonly Line[];
   readonly workspaceId: string;
+  accountId(line: Line): string;
   /** A key of the workspace's API. */
   readonly key: string;
   /** Waits for what happens by itself, and lets time pass meanwhile; false when it does not happen. */
@@ -122,8 +123,10 @@ export async function openAllChannels(
   const { url } = app;
   const now = (): number => clock.now();
   desk.reach({ url, now, accounts: { telegram: "", slack: idOf("slack") } });
-  for (const { channel, account, platform } of lines) {
-    const accountId = accounts.find(({ name }) => name === account)?.id ?? idOf(channel);
+  const accountOf = ({ channel, account }: Line): string => idOf(builtin.has(channel) ? channel : account);
+  for (const line of lines) {
+    const { channel, platform } = line;
+    const accountId = accountOf(line);
     await platform.connect({
       url,
       workspaceId,
@@ -131,7 +134,7 @@ export async function openAllChannels(
       key,
       webhookUrl: `${url}/channels/${channel}/${accountId}`,
       now,
-      tick: () => pass(6_000, 500),
+      tick: (ms = 6_000) => pass(ms, 500),
       async stored(externalId) {
         const events = store.read.selectFrom("inbound_events").select("id").where("account_id", "=", accountId);
         return (await events.where("external_id", "=", externalId).execute()).length > 0;
@@ -155,6 +158,7 @@ export async function openAllChannels(
     desk,
     lines,
     workspaceId,
+    accountId: accountOf,
     key,
     comes,
     meanwhile,

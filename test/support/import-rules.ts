@@ -86,6 +86,7 @@ export const importRules: readonly ImportRule[] = [
       "node:stream",
       "htmlparser2",
       "typebox",
+      "undici",
       "mdast",
       "mdast-util-from-markdown",
       "mdast-util-gfm",

@@ -107,7 +107,7 @@ export async function customerWrites(app: TestApp, thread: string, text: string,
 
 /** Waits until the bot has answered, and what it said is sent. */
 export async function settled(app: TestApp): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
+  for (let attempt = 0; attempt < 1_600; attempt += 1) {
     const rows = await app.store.read
       .selectFrom("outbox")
       .select("id")

@@ -60,6 +60,41 @@ describe("a caller", () => {
     expect(call.heard.at(-1)).toBe(texts.link_failed);
   });
 
+  it("is sent the links once, and told so, also where Twilio hangs up or asks three times at once", async () => {
+    at = await openVoice();
+    at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Where?");
+    at.twilio.fail({ kind: "hang_up_after_commit" });
+    await at.calls.say(call, "1", { keys: true });
+    expect(call.heard.at(-1)).toBe(texts.link_sent);
+    expect(at.texted(caller)).toEqual(["https://shop.example/"]);
+    await at.calls.listenToTheEnd(call);
+    const request = await at.calls.request(call, "text me the link");
+    const answers = await Promise.all([at.calls.again(request), at.calls.again(request), at.calls.again(request)]);
+    expect(new Set(answers.map(({ twiml }) => twiml)).size).toBe(1);
+    expect(answers[0].twiml).toContain(texts.link_sent);
+    expect(at.texted(caller)).toHaveLength(2);
+    expect(await at.notes(call)).not.toContain("may not have arrived");
+  });
+
+  it("who is not sent the links may ask again", async () => {
+    at = await openVoice();
+    at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Where?");
+    at.twilio.fail({ kind: "hang_up_before_commit" }, { kind: "limit", retryAfterS: 5 });
+    await at.calls.say(call, "1", { keys: true });
+    expect(await at.notes(call)).toContain("may not have arrived");
+    for (const outcome of [texts.link_failed, texts.link_sent]) {
+      await at.calls.listenToTheEnd(call);
+      await at.bench.advance(10_000);
+      await at.calls.say(call, "1", { keys: true });
+      expect(call.heard.at(-1)).toBe(outcome);
+    }
+    expect(at.texted(caller)).toEqual(["https://shop.example/"]);
+  });
+
   it("who withholds their number is another one each time, and is offered no text message", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");

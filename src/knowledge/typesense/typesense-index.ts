@@ -12,7 +12,8 @@ import type { KnowledgeIndex, SearchRequest, SearchResult } from "../index/index
 import { everyWorkspace, knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue.ts";
 import { confirmed } from "../index/confirmed-passages.ts";
 import { bestFirst } from "./rough-rank.ts";
-import { almost, candidates, frequencies, passagesForm } from "./passage-documents.ts";
+import { candidates, frequencies, passagesForm } from "./passage-documents.ts";
+import { meantBy, wordsNear } from "./word-documents.ts";
 import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
 
 // Typesense names the passages, the database shows them: what was removed, replaced or gated meanwhile is dropped. All
@@ -163,9 +164,15 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
   ): Promise<SearchResult> {
     const frequency = new Map(await frequencies(typesense, live, request.terms));
     const unknown = (request.misspelt ?? []).filter(({ term }) => !frequency.has(term));
-    const repaired = await almost(typesense, live, unknown);
-    const meant = [...repaired.values()].flat().filter((term) => !frequency.has(term));
-    for (const [term, count] of await frequencies(typesense, live, [...new Set(meant)])) frequency.set(term, count);
+    const near = await wordsNear(typesense, live, unknown);
+    const nearTerms = [...near.values()].flat().map(({ term }) => term);
+    const counts = await frequencies(typesense, live, [...new Set(nearTerms)]);
+    const repaired = new Map<string, readonly string[]>();
+    for (const [{ word, term }, words] of near) {
+      const meant = meantBy(word, words, counts);
+      for (const each of meant) frequency.set(each, counts.get(each) ?? 0);
+      if (meant.length > 0) repaired.set(term, meant);
+    }
     const averageTerms = chunks === 0 ? 0 : terms / chunks;
     const result = { chunkCount: chunks, averageTerms, frequency, repaired };
     const known = [...frequency.keys()].toSorted(

@@ -1,9 +1,10 @@
 import type { Log, Store } from "#engine/ports.ts";
 import type { Typesense } from "#store/typesense-client.ts";
-import { countDocuments, createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
+import { createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
 import { stemsOf, withWords } from "../index/passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
-import { ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
+import { countPassages, ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
+import { createWrittenWords } from "./written-words.ts";
 
 export const documentsAtOnce = 50;
 const goneAtOnce = 200;
@@ -34,6 +35,8 @@ export function createTypesenseWriter({
   readonly typesense: Typesense;
   readonly log: Log;
 }): TypesenseWriter {
+  const words = createWrittenWords();
+
   /** Documents whose newest version is not in the collection. */
   function changedIn(workspaceId: string, collection: string): Promise<Changed[]> {
     return store.read
@@ -78,6 +81,7 @@ export function createTypesenseWriter({
       .orderBy("position")
       .execute();
     const passages: PassageDocument[] = [];
+    const wanted = words.begin(collection);
     const counts = new Map(ids.map((id) => [id, { chunks: 0, terms: 0 }]));
     const ownerOf = new Map<string, string>();
     for (const document of changed) {
@@ -95,6 +99,7 @@ export function createTypesenseWriter({
           version,
         );
         passages.push(made);
+        for (const word of [...row.titleWords, ...row.bodyWords]) wanted.want(word);
         ownerOf.set(made.id, document.id);
         count(document.id, 1, made.length);
       }
@@ -109,6 +114,10 @@ export function createTypesenseWriter({
       count(ownerOf.get(passage.id) ?? "", -1, -passage.length);
       log.error({ ...refused, passage: passage.id }, "Typesense does not take a passage: answers miss it");
     });
+    await importDocuments(typesense, collection, wanted.documents(version), (word, refused) => {
+      log.warn({ ...refused, word: word.id }, "Typesense does not take a word: slips in it are not found");
+    });
+    wanted.done();
     // After the new ones, so that there is never nothing.
     await deleteDocuments(typesense, collection, ofDocuments(ids, version));
     await store.write(async (tx) => {
@@ -160,6 +169,6 @@ export function createTypesenseWriter({
         .executeTakeFirstOrThrow();
       return { chunks: Number(row.chunks ?? 0), terms: Number(row.terms ?? 0) };
     },
-    holds: async (collection, passages) => (await countDocuments(typesense, collection)) === passages,
+    holds: async (collection, passages) => (await countPassages(typesense, collection)) === passages,
   };
 }

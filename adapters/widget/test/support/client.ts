@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly autoPong?: boolean;
 }
 
-export async function connect(site: TestSite, options: ClientOptions = {}): Promise<TestClient> {
+export async function connect(site: Pick<TestSite, "socketUrl">, options: ClientOptions = {}): Promise<TestClient> {
   const socket = new WebSocket(site.socketUrl, { headers: options.headers ?? {}, autoPong: options.autoPong ?? true });
   const frames: ServerFrame[] = [];
   const given = new Set<ServerFrame>();
