@@ -86,6 +86,14 @@ describe("answers from documents", () => {
       new AbortController().signal,
     );
 
+  it("says in the customer's language that the documents are in another, with what came nearest", async () => {
+    const { text, answered, sources } = await ask("Wie kann ich den Blue Kettle zurückgeben, wenn er nicht gefällt?");
+    expect(answered).toBe(false);
+    expect(text).toMatch(/^Das weiß ich nicht: .*\n\nUnsere Dokumentation ist in einer anderen Sprache: Englisch\. /su);
+    expect(sources[0]?.title).toMatch(/^Blue Kettle help/);
+    expect((await ask("How do I bake bread in a kettle?")).text).toBe(defaultSettings.unknownMessage);
+  });
+
   it("says which of two questions in one message it does not know", async () => {
     const { text, confidence, sources } = await ask("How long is the warranty, and how do I bake bread?");
     expect(text).toBe(
