@@ -176,12 +176,7 @@ export function createEvents(now: number): Events {
 }
 
 /** The event of this message, while it waits for the rest of an album and is not sent. */
-async function unsentOf(
-  tx: Tx,
-  conversationId: string,
-  messageId: string,
-  now: number,
-): Promise<Unsent | undefined> {
+async function unsentOf(tx: Tx, conversationId: string, messageId: string, now: number): Promise<Unsent | undefined> {
   const rows = await tx
     .selectFrom("events")
     .select(["id", "payload"])
