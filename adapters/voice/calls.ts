@@ -37,6 +37,8 @@ const recordSchema = Type.Object({
   /** The turn at which links were asked for, before they were sent. */
   texting: Type.Union([Type.String(), Type.Null()]),
   textingSince: Type.Integer(),
+  /** Who is leaving a message: what Twilio tells of it later does not say so. */
+  caller: Type.Optional(Type.String()),
 });
 
 export type CallRecord = Static<typeof recordSchema>;
@@ -104,6 +106,14 @@ function parse(stored: string | null): CallRecord | undefined {
 export const replyTo = (call: CallRecord | undefined, at: string): string | undefined =>
   call?.replies.find((reply) => reply.at === at)?.twiml;
 
+/**
+ * What a turn is answered with that the call has gone on from, because we have led it elsewhere: Twilio passes over what
+ * answers that turn, so that nothing may be spoken by it. undefined: the call is at this turn.
+ */
+export function leftBehind(call: CallRecord, turn: string | undefined): string | undefined {
+  return turn !== undefined && Number.parseInt(turn, 10) < call.turn ? call.replies.at(-1)?.twiml : undefined;
+}
+
 /** The change that stores an answer to Twilio. */
 export const withReply = (call: CallRecord, at: string, twiml: string): Pick<CallRecord, "replies"> => ({
   replies: [...call.replies.filter((reply) => reply.at !== at), { at, twiml }].slice(-repliesMax),
@@ -120,5 +130,6 @@ export const ended = (call: CallRecord): Partial<CallRecord> => ({
   said: call.said,
   taken: call.taken,
   turn: call.turn,
+  ...(call.caller === undefined ? {} : { caller: call.caller }),
   phase: "over",
 });

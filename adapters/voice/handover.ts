@@ -8,7 +8,7 @@ import type { Asked, VoiceDependencies } from "./receive.ts";
 import { nothing, speechMs } from "./twiml.ts";
 
 type Change = readonly [Partial<CallRecord>, string];
-type Place = Pick<Asked, "callSid" | "at">;
+type Place = Pick<Asked, "callSid" | "at" | "caller">;
 
 /** Longer than anybody talks, or leaves a message. */
 const awayMs = 4 * 3_600_000;
@@ -17,7 +17,7 @@ const awayMs = 4 * 3_600_000;
 export function handOver(
   { host, settings, twiml }: VoiceDependencies,
   call: CallRecord,
-  { callSid, at }: Place,
+  { callSid, at, caller }: Place,
   speech: readonly string[],
 ): Change {
   const { texts, dialTo } = settings;
@@ -27,7 +27,7 @@ export function handOver(
       ? twiml.record(number, speech.length > 0 ? [...speech, texts.leave_message] : [texts.nobody, texts.leave_message])
       : twiml.dial(number, callSid, speech.length > 0 ? speech : [texts.connecting]);
   const until = host.clock.now() + awayMs;
-  return [{ ...call, ...withReply(call, at, reply), phase: "away", until, turn: number, taken: false }, reply];
+  return [{ ...call, ...withReply(call, at, reply), phase: "away", until, turn: number, taken: false, caller }, reply];
 }
 
 /** The person at the telephone has pressed a key. */
@@ -96,8 +96,13 @@ export async function recordingDone(dependencies: VoiceDependencies, asked: Aske
   if (field(asked.form, "RecordingStatus") !== "completed") return nothing;
   const known = await dependencies.host.correspondence(asked.callSid, 1);
   // Without a conversation this would begin one, of a caller whose number it does not tell.
-  if (known !== null) await acceptRecording(dependencies, asked, "");
+  if (known !== null) await acceptRecording(dependencies, asked, await callerOf(dependencies, asked));
   return nothing;
+}
+
+/** Who was asked to leave a message, where Twilio does not say it. */
+async function callerOf({ calls }: VoiceDependencies, { callSid, caller }: Asked): Promise<string> {
+  return caller === "" ? ((await calls.read(callSid))?.caller ?? "") : caller;
 }
 
 const recordingPattern = /^RE[0-9a-fA-F]{32}$/;
@@ -132,7 +137,8 @@ async function acceptRecording(
 }
 
 /** What Twilio has understood of a message: it takes the place of the words that stood for it, whichever comes first. */
-export async function transcribed({ host }: VoiceDependencies, asked: Asked): Promise<string> {
+export async function transcribed(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
+  const { host } = dependencies;
   const { form, callSid } = asked;
   const sid = field(form, "RecordingSid");
   const text = field(form, "TranscriptionText").trim();
@@ -142,7 +148,7 @@ export async function transcribed({ host }: VoiceDependencies, asked: Asked): Pr
     externalId: `transcript:${sid}`,
     messageExternalId: recordingId(sid),
     thread: callSid,
-    sender: senderOf(callSid, asked.caller),
+    sender: senderOf(callSid, await callerOf(dependencies, asked)),
     sentAt: host.clock.now(),
     text: `[voice message] ${text}`,
   };

@@ -1,25 +1,29 @@
-import { DeliveryError } from "#channel/errors.ts";
 import { unlessAborted } from "../twilio/client.ts";
 import { deliveryError } from "../twilio/failures.ts";
 import { senderOf as smsSenderOf } from "../twilio/send.ts";
-import { replyTo } from "./calls.ts";
+import { leftBehind, replyTo } from "./calls.ts";
 import { noticeOf } from "./handover.ts";
 import type { Asked, VoiceDependencies } from "./receive.ts";
 import { numberOf } from "./settings.ts";
 import { listening } from "./replies.ts";
+import { createWaiter } from "./waiter.ts";
 
 /** The caller waits meanwhile. */
 const patienceMs = 6_000;
 const listedMax = 50;
 const skewMs = 5 * 60_000;
 
+/** Told to the caller and to the agents. `unknown`: Twilio may have it. */
+type Outcome = "sent" | "failed" | "unknown";
+
 /**
  * Sends the links of what was spoken last as a text message, and tells the caller what came of it: they wait for that, so
- * it needs no queue. That it begins is stored before, so that a request that is repeated sends nothing twice.
+ * it needs no queue. That it begins is stored before, and cleared when it is known how it ended: whoever asks again, a
+ * repeated request or the caller, first looks whether Twilio has it.
  */
 export async function textLinks(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
   const { host, calls, settings } = dependencies;
-  const { callSid, caller, at } = asked;
+  const { callSid, caller, at, detail } = asked;
   const to = numberOf(caller);
   const now = host.clock.now();
   const [before, links, since] = await calls.change<readonly [string | undefined, readonly string[], number | null]>(
@@ -27,32 +31,49 @@ export async function textLinks(dependencies: VoiceDependencies, asked: Asked): 
     (call) => {
       const reply = replyTo(call, at);
       if (reply !== undefined) return [undefined, [reply, [], null]];
-      if (call.texting === at) return [undefined, [undefined, call.links, call.textingSince]];
+      if (call.texting !== null) return [undefined, [undefined, call.links, call.textingSince]];
       return [{ texting: at, textingSince: now }, [undefined, call.links, null]];
     },
   );
-  if (before !== undefined) return before;
-  let sent = false;
-  try {
-    if (to !== undefined) {
-      await send(dependencies, to, links.join("\n"), since);
-      sent = true;
-    }
-  } catch (error) {
-    host.log.warn({ err: deliveryError(error), call: callSid }, "the links could not be sent to the caller");
-  }
+  const made = before ?? (since === null ? undefined : await replyOf(dependencies, asked, since + patienceMs));
+  if (made !== undefined) return made;
+  const outcome = to === undefined ? "failed" : await send(dependencies, to, links.join("\n"), since, callSid);
   await host.accept(
-    noticeOf(callSid, `links:${callSid}:${asked.detail}`, now, [
-      sent
+    noticeOf(callSid, `links:${callSid}:${detail}`, now, [
+      outcome === "sent"
         ? `The caller asked for the links, and was sent them as a text message: ${links.join(" ")}`
-        : "The caller asked for the links, which could not be sent as a text message to their number.",
+        : outcome === "failed"
+          ? "The caller asked for the links, which could not be sent as a text message to their number."
+          : "The caller asked for the links. The connection to Twilio broke, and the text message may not have arrived.",
     ]),
   );
   return calls.change(callSid, (call) => {
-    const reply = replyTo(call, at);
+    const reply = replyTo(call, at) ?? leftBehind(call, detail);
     if (reply !== undefined) return [undefined, reply];
-    return listening(dependencies, call, at, [sent ? settings.texts.link_sent : settings.texts.link_failed]);
+    const [change, twiml] = listening(dependencies, call, at, [
+      outcome === "sent" ? settings.texts.link_sent : settings.texts.link_failed,
+    ]);
+    return [outcome === "unknown" ? change : { ...change, texting: null }, twiml];
   });
+}
+
+/** What the same request, posted before, is answered with by then. */
+async function replyOf(
+  { host, calls }: VoiceDependencies,
+  { callSid, at }: Asked,
+  end: number,
+): Promise<string | undefined> {
+  const waiter = createWaiter(host, callSid);
+  try {
+    for (;;) {
+      const call = await calls.read(callSid);
+      const [reply, left] = [replyTo(call, at), end - host.clock.now()];
+      if (reply !== undefined || call?.texting !== at || left <= 0) return reply;
+      await waiter.wait(left);
+    }
+  } finally {
+    waiter.close();
+  }
 }
 
 /** `since`: it was begun then, and what came of it is not known: what Twilio has is not sent again. */
@@ -61,12 +82,25 @@ async function send(
   to: string,
   body: string,
   since: number | null,
-): Promise<void> {
+  call: string,
+): Promise<Outcome> {
   const signal = AbortSignal.timeout(patienceMs);
-  if (since !== null) {
+  const isListed = async (from: number): Promise<boolean> => {
     const listed = await unlessAborted(client.messages.list({ to, limit: listedMax }), signal);
-    if (listed.some((message) => message.body === body && message.dateCreated.getTime() >= since - skewMs)) return;
-    if (host.clock.now() - since < patienceMs) throw new DeliveryError("unknown", "it may be on its way");
+    return listed.some((message) => message.body === body && message.dateCreated.getTime() >= from - skewMs);
+  };
+  const begun = since ?? host.clock.now();
+  try {
+    if (since !== null) {
+      if (await isListed(since)) return "sent";
+      if (host.clock.now() - since < patienceMs) return "unknown";
+    }
+    await unlessAborted(client.messages.create({ to, body, ...smsSenderOf(settings.sms) }), signal);
+    return "sent";
+  } catch (error) {
+    const failure = deliveryError(error);
+    host.log.warn({ err: failure, call }, "the links could not be sent to the caller");
+    if (failure.outcome !== "unknown") return "failed";
+    return (await isListed(begun).catch(() => false)) ? "sent" : "unknown";
   }
-  await unlessAborted(client.messages.create({ to, body, ...smsSenderOf(settings.sms) }), signal);
 }

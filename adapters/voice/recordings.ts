@@ -5,7 +5,6 @@ import type { VoiceSettings } from "./settings.ts";
 
 /** So long a recording may take to be there, after Twilio has told of it. */
 const appearsMs = 3_600_000;
-const retryMs = 20_000;
 
 /** The bytes of what a caller has recorded, by its address and when it was told of. */
 export async function fetchRecording(
@@ -20,7 +19,7 @@ export async function fetchRecording(
     return await fetchMedia(settings, ref.slice(0, mark), signal);
   } catch (error) {
     if (error instanceof DeliveryError && error.message.includes("404") && clock.now() - toldAt < appearsMs) {
-      throw new DeliveryError("not_sent", "the recording is not there yet", { retryAfterMs: retryMs });
+      throw new DeliveryError("not_sent", "the recording is not there yet");
     }
     throw error;
   }

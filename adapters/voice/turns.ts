@@ -1,7 +1,7 @@
 import { field } from "../twilio/form.ts";
 import { comesMs, holding, lateMs, listening } from "./replies.ts";
 import type { CallRecord } from "./calls.ts";
-import { replyTo, withReply, withSaid } from "./calls.ts";
+import { leftBehind, replyTo, withReply, withSaid } from "./calls.ts";
 import { senderOf } from "./caller.ts";
 import { handOver } from "./handover.ts";
 import { textLinks } from "./links.ts";
@@ -60,6 +60,7 @@ export async function turn(dependencies: VoiceDependencies, asked: Asked): Promi
   });
   return converse(dependencies, asked, {
     waitMs: wantsPerson ? 0 : firstWaitMs,
+    turn: detail,
     silences: 0,
     otherwise: (call) => holding(dependencies, call, at, `hold.${detail}.1`, settings.texts.moment),
   });
@@ -78,6 +79,7 @@ export async function hold(dependencies: VoiceDependencies, asked: Asked): Promi
   const rounds = Number.parseInt(round, 10) || 1;
   return converse(dependencies, asked, {
     waitMs,
+    turn: number,
     otherwise: (call) =>
       (rounds + 1) * roundMs > settings.holdMs
         ? listening(dependencies, call, at, [settings.texts.slow])
@@ -104,13 +106,13 @@ export async function next(dependencies: VoiceDependencies, asked: Asked): Promi
  * the interruption has cut that answer off: it is begun once more.
  */
 export async function interrupted(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
-  const { host, calls } = dependencies;
+  const { calls } = dependencies;
   const { callSid, at, detail: key } = asked;
   const cutOff = await calls.change<string | undefined>(callSid, (call) => {
+    if (call.phase === "over" || replyTo(call, at) !== undefined) return [undefined, undefined];
     const last = call.replies.at(-1);
-    if (last === undefined || call.phase === "over" || !call.said.includes(key)) return [undefined, undefined];
-    const isOver = call.phase === "talking" && call.until <= host.clock.now();
-    if (isOver || replyTo(call, at) !== undefined) return [undefined, undefined];
+    // Whatever turn is still on its way to us, or waits here for an answer, is not listened to any more.
+    if (last === undefined || !call.said.includes(key)) return [{ turn: call.turn + 1 }, undefined];
     return [{ ...withReply(call, at, last.twiml), until: call.until + comesMs }, last.twiml];
   });
   return cutOff ?? next(dependencies, asked);
@@ -125,6 +127,8 @@ async function silence(dependencies: VoiceDependencies, asked: Asked): Promise<s
     const before = replyTo(call, at);
     if (before !== undefined) return [undefined, before];
     if (call.phase === "over") return [undefined, twiml.hangUp([])];
+    const elsewhere = leftBehind(call, detail);
+    if (elsewhere !== undefined) return [undefined, elsewhere];
     if (call.offered.length > 0) return speaking(dependencies, call, asked, handledBy === "waiting");
     const silences = call.silences + 1;
     if (silences < 2) {
@@ -143,6 +147,8 @@ async function silence(dependencies: VoiceDependencies, asked: Asked): Promise<s
 
 interface Conversing {
   readonly waitMs: number;
+  /** Of the turn that is gone on with; absent: whatever it is. */
+  readonly turn?: string;
   readonly silences?: number;
   /** Where there is nothing to say after that time. */
   readonly otherwise: (call: CallRecord) => readonly [Partial<CallRecord>, string];
@@ -152,7 +158,7 @@ interface Conversing {
 async function converse(
   dependencies: VoiceDependencies,
   asked: Asked,
-  { waitMs: patienceMs, silences, otherwise }: Conversing,
+  { waitMs: patienceMs, turn: number, silences, otherwise }: Conversing,
 ): Promise<string> {
   const { host, calls, twiml } = dependencies;
   const { callSid, at } = asked;
@@ -160,7 +166,7 @@ async function converse(
   const waiter = createWaiter(host, callSid);
   try {
     await calls.change(callSid, (call) =>
-      replyTo(call, at) !== undefined || call.phase === "over"
+      replyTo(call, at) !== undefined || call.phase === "over" || leftBehind(call, number) !== undefined
         ? [undefined, undefined]
         : [{ phase: "holding", until: end + lateMs, ...(silences === undefined ? {} : { silences }) }, undefined],
     );
@@ -171,6 +177,8 @@ async function converse(
         const before = replyTo(call, at);
         if (before !== undefined) return [undefined, before];
         if (call.phase === "over") return [undefined, twiml.hangUp([])];
+        const elsewhere = leftBehind(call, number);
+        if (elsewhere !== undefined) return [undefined, elsewhere];
         if (call.offered.length > 0) return speaking(dependencies, call, asked, waiting);
         if (left > 0) return [undefined, undefined];
         return waiting ? handOver(dependencies, call, asked, []) : otherwise(call);
@@ -191,7 +199,7 @@ function speaking(
   waiting: boolean,
 ): readonly [Partial<CallRecord>, string] {
   const { host, twiml, settings } = dependencies;
-  const { callSid, caller, at } = asked;
+  const { caller, at } = asked;
   let room = speechMax;
   const taken = call.offered.filter(({ speech }, index) => (room -= speech.length) >= 0 || index === 0);
   const speech = taken.map((offer) => offer.speech);
@@ -207,7 +215,7 @@ function speaking(
     const until = host.clock.now() + speechMs(speech) + lateMs;
     return [{ ...base, ...withReply(call, at, reply), phase: "holding", until }, reply];
   }
-  if (waiting) return handOver(dependencies, base, { callSid, at }, speech);
+  if (waiting) return handOver(dependencies, base, asked, speech);
   const offer = links.length > 0 && numberOf(caller) !== undefined ? [settings.texts.link_offer] : [];
   return listening({ host, twiml }, base, at, [...speech, ...offer]);
 }

@@ -20,13 +20,12 @@ export function createAccountRecords(
       const row = { account_id: account.id, name: key, value, updated_at: clock.now(), expires_at: null };
       await store.write(async (tx) => {
         const insert = tx.insertInto("account_state").values(row);
-        const { value: next, updated_at } = row;
+        // Kept for good from now on, also where it was to be forgotten before.
+        const { account_id: _account, name: _name, ...next } = row;
         await (
           dialectOf(tx) === "mysql"
-            ? insert.onDuplicateKeyUpdate({ value: next, updated_at })
-            : insert.onConflict((conflict) =>
-                conflict.columns(["account_id", "name"]).doUpdateSet({ value: next, updated_at }),
-              )
+            ? insert.onDuplicateKeyUpdate(next)
+            : insert.onConflict((conflict) => conflict.columns(["account_id", "name"]).doUpdateSet(next))
         ).execute();
       });
     },

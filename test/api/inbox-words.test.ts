@@ -107,7 +107,30 @@ eachDatabase("what agents say in the inbox", (open) => {
   });
 
   it("says when a channel cannot change what was sent", async () => {
-    const { conversationId } = await start("unchangeable");
+    // Nobody listens there: that it is not sent is not the matter here.
+    const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111" };
+    const account = { id: "acc_sms", workspace_id: app.workspace.id, channel: "sms", name: "sms" } as const;
+    await app.store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({
+          ...account,
+          config: JSON.stringify({ ...config, base_url: "http://127.0.0.1:9" }),
+          credentials: null,
+          managed_by: "file",
+          enabled: 1,
+          created_at: app.clock.now(),
+        })
+        .execute(),
+    );
+    const { conversationId } = await app.engine.accept(account.id, {
+      kind: "message",
+      externalId: "SM1",
+      thread: "+15550001111:+15550002222",
+      sender: { key: "+15550002222" },
+      sentAt: app.clock.now(),
+      text: "How long does delivery take?",
+    });
     const { lastSeq } = view(await anna.get(`conversations/${conversationId}`));
     const replied = view(
       await anna.send("POST", `conversations/${conversationId}/reply`, {

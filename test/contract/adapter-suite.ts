@@ -42,7 +42,7 @@ export async function openSubject(
     accountId,
     webhookUrl,
     now: () => bench.clock.now(),
-    tick: () => bench.advance(6_000),
+    tick: (ms = 6_000) => bench.advance(ms),
     stored,
   });
   if (platform.connected !== undefined) {

@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { it } from "vitest";
-import type { Channel } from "#domain/message.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
@@ -16,7 +15,7 @@ import { install } from "../support/installation.ts";
 import type { Launched } from "../support/launch.ts";
 import { freePort, launch } from "../support/launch.ts";
 import type { Line } from "../support/line-up.ts";
-import { builtin, fileWith, messageLineUp, openLimits, startLines } from "../support/line-up.ts";
+import { builtin, fileWith, countedLineUp, openLimits, startLines } from "../support/line-up.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
 const patienceMs = 90_000;
@@ -57,21 +56,33 @@ async function openProgram(desk: DeskWorld, lines: readonly Line[], installation
     return launched;
   }
 
+  const accounts = new Map<string, string>();
+  const idOf = (name: string): string => {
+    const found = accounts.get(name);
+    if (found === undefined) throw new Error(`there is no account ${name}`);
+    return found;
+  };
+  const accountOf = ({ channel, account }: Line): string => idOf(builtin.has(channel) ? channel : account);
+  /** Each account has one customer here; of callers, each call is a conversation. */
+  const conversationsOf = (line: Line) =>
+    store.read
+      .selectFrom("conversations")
+      .select(["id", "status"])
+      .where("account_id", "=", accountOf(line))
+      .orderBy("id");
+
   async function connect(): Promise<void> {
-    const accounts = await store.read
+    const rows = await store.read
       .selectFrom("accounts")
       .select(["id", "name"])
       .where("workspace_id", "=", workspaceId)
       .execute();
-    const idOf = (name: string): string => {
-      const found = accounts.find((each) => each.name === name)?.id;
-      if (found === undefined) throw new Error(`there is no account ${name}`);
-      return found;
-    };
+    for (const { id, name } of rows) accounts.set(name, id);
     const now = (): number => Date.now();
     desk.reach({ url, now, accounts: { telegram: "", slack: idOf("slack") } });
-    for (const { channel, account, platform } of lines) {
-      const accountId = idOf(builtin.has(channel) ? channel : account);
+    for (const line of lines) {
+      const { channel, platform } = line;
+      const accountId = accountOf(line);
       await platform.connect({
         url,
         workspaceId,
@@ -94,23 +105,26 @@ async function openProgram(desk: DeskWorld, lines: readonly Line[], installation
   return {
     start,
     connect,
-    async conversation(channel: Channel) {
-      const row = await store.read
-        .selectFrom("conversations")
-        .select(["id", "status"])
-        .where("workspace_id", "=", workspaceId)
-        .where("channel", "=", channel)
-        .executeTakeFirst();
-      return row;
-    },
-    async written(conversationId: string): Promise<readonly string[]> {
-      const response = await fetch(`${url}/v1/conversations/${conversationId}`, {
-        headers: { authorization: `Bearer ${key}` },
+    conversation: (line: Line) => conversationsOf(line).executeTakeFirst(),
+    /** As a colleague does in the inbox. */
+    async escalate(id: string): Promise<void> {
+      const response = await fetch(`${url}/v1/conversations/${id}`, {
+        method: "PATCH",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ status: "escalated" }),
       });
-      const { messages } = (await response.json()) as {
-        readonly messages: readonly { readonly role: string; readonly content: string }[];
-      };
-      return messages.filter(({ role }) => role === "user").map(({ content }) => content);
+      if (!response.ok) throw new Error(await response.text());
+    },
+    async written(line: Line): Promise<readonly string[]> {
+      const written: string[] = [];
+      for (const { id } of await conversationsOf(line).execute()) {
+        const response = await fetch(`${url}/v1/conversations/${id}`, { headers: { authorization: `Bearer ${key}` } });
+        const { messages } = (await response.json()) as {
+          readonly messages: readonly { readonly role: string; readonly content: string }[];
+        };
+        written.push(...messages.filter(({ role }) => role === "user").map(({ content }) => content));
+      }
+      return written;
     },
     async isIdle(): Promise<true | undefined> {
       const rows = await store.read
@@ -143,7 +157,7 @@ eachDatabase("A program that is killed while messages come and go on all channel
     const database: TestDatabase = await open();
     const [desk, lines, installation] = await Promise.all([
       openDeskWorld(),
-      startLines(messageLineUp),
+      startLines(countedLineUp),
       install(database.url),
     ]);
     const program = await openProgram(desk, lines, installation);
@@ -153,17 +167,17 @@ eachDatabase("A program that is killed while messages come and go on all channel
       await program.connect();
       const cards = new Map<Line, FakeMessage>();
       await each(async (line) => {
-        await deliver(line, 0, plea);
-        const { id } = await until("there is a conversation", () => program.conversation(line.channel));
+        // Who asks for a person on the telephone is put through, or leaves a message: nobody speaks to them then.
+        await deliver(line, 0, line.spoken === true ? "Hello" : plea);
+        const { id } = await until("there is a conversation", () => program.conversation(line));
+        if (line.spoken === true) await program.escalate(id);
         const find = () => desk.cards().find(({ blocks }) => JSON.stringify(blocks).includes(id));
         const card = await until(`${line.name} has a card`, find);
         cards.set(line, card);
         await until("the claim is taken", async () =>
           holds((await desk.clicks(mia, card, "parley_claim").catch(() => undefined))?.ok === true),
         );
-        await until("it is claimed", async () =>
-          holds((await program.conversation(line.channel))?.status === "claimed"),
-        );
+        await until("it is claimed", async () => holds((await program.conversation(line))?.status === "claimed"));
       });
       const replies = (number: number) =>
         each((line) => desk.writes(mia, cards.get(line)?.ts ?? "", `reply ${number}`));
@@ -179,8 +193,7 @@ eachDatabase("A program that is killed while messages come and go on all channel
       first.signal("SIGKILL");
       await first.exited;
       const second = await program.start();
-      await coming;
-      await replies(1);
+      await Promise.all([coming, replies(1)]);
       await each((line) => until(`${line.name} shows reply 1`, async () => holds(await sees(line, 1))));
 
       // Every platform has taken it, and no process knows of that.
@@ -196,16 +209,14 @@ eachDatabase("A program that is killed while messages come and go on all channel
 
       await program.start();
       await Promise.all(sending.map(({ platform }) => platform.back(customer)));
-      await each((line) => deliver(line, 3));
-      await replies(3);
+      await Promise.all([each((line) => deliver(line, 3)), replies(3)]);
       await each((line) => until(`${line.name} shows reply 3`, async () => holds(await sees(line, 3))));
 
       await until("nothing is left to do", program.isIdle);
       const found = await each(async (line) => {
-        const { id } = await until("there is a conversation", () => program.conversation(line.channel));
         const arrived = (await line.platform.transmitted?.(customer)) ?? (await line.platform.shown(customer));
         const counted = {
-          inbound: tally(3, numbersBehind("message", await program.written(id))),
+          inbound: tally(3, numbersBehind("message", await program.written(line))),
           outbound: tally(3, numbersBehind("reply", arrived)),
         };
         return [`${line.name}\nkill -9`, counted] as const;

@@ -6,7 +6,7 @@ import type { Misbehaviour } from "../support/conformance.ts";
 import { eachDatabase } from "../support/databases.ts";
 import { expectDocumented } from "../support/documented-faults.ts";
 import type { Line } from "../support/line-up.ts";
-import { messageLineUp } from "../support/line-up.ts";
+import { countedLineUp } from "../support/line-up.ts";
 import type { Tally } from "../support/tally.ts";
 import { numbersBehind, tally } from "../support/tally.ts";
 
@@ -25,6 +25,9 @@ interface Course {
   readonly line: Line;
   readonly customer: string;
   readonly conversationId: string;
+  /** Whose it is on this channel: a caller's next call is another conversation of theirs. */
+  readonly accountId: string;
+  readonly contactId: string;
 }
 
 interface Fault {
@@ -43,7 +46,7 @@ const ordered: ReadonlySet<Channel> = new Set<Channel>([...fetched, "discord"]);
 eachDatabase("Faults on all channels", (open) => {
   let all: AllChannels;
   beforeAll(async () => {
-    all = await openAllChannels(open, messageLineUp);
+    all = await openAllChannels(open, countedLineUp);
   }, 120_000);
   afterAll(() => all.close());
 
@@ -79,13 +82,14 @@ eachDatabase("Faults on all channels", (open) => {
   async function begin(line: Line, customer: string): Promise<Course> {
     const { platform, name } = line;
     const first = { customer, id: `${line.channel}-${customer}-first`, text: `Hello, I am ${customer}` };
+    const accountId = all.accountId(line);
     if (!(await all.meanwhile(untilTaken(() => platform.deliver(first)))))
       throw new Error(`${name}: nobody takes the first message`);
     const row = await all.app.store.read
       .selectFrom("messages")
       .innerJoin("conversations", "conversations.id", "messages.conversation_id")
-      .select("conversations.id")
-      .where("conversations.channel", "=", line.channel)
+      .select(["conversations.id", "conversations.contact_id"])
+      .where("conversations.account_id", "=", accountId)
       .where("messages.content", "=", first.text)
       .executeTakeFirstOrThrow();
     if (!(await all.comes(async () => (await platform.shown(customer)).length > 0))) {
@@ -96,16 +100,43 @@ eachDatabase("Faults on all channels", (open) => {
       body: { status: "claimed", assigned_to: authorEmail },
     });
     if (status !== 200) throw new Error(text);
-    return { line, customer, conversationId: row.id };
+    return { line, customer, conversationId: row.id, accountId, contactId: row.contact_id };
   }
 
-  /** What the agents have of it. */
-  async function held({ conversationId }: Course) {
-    const { body } = await all.app.get(`/v1/conversations/${conversationId}`, { key: all.key });
+  /** What the agents have of the customer. */
+  async function held({ accountId, contactId }: Course) {
+    const conversations = all.app.store.read
+      .selectFrom("conversations")
+      .select("id")
+      .where("account_id", "=", accountId)
+      .where("contact_id", "=", contactId)
+      .orderBy("id");
+    const bodies = await Promise.all(
+      (await conversations.execute()).map(
+        async ({ id }) => (await all.app.get(`/v1/conversations/${id}`, { key: all.key })).body,
+      ),
+    );
     return {
-      written: body.messages.filter(({ role }) => role === "user").map(({ content }) => content),
-      doubts: body.internal_notes.filter(({ content }) => content.includes("may not have arrived")),
+      written: bodies
+        .flatMap(({ messages }) => messages)
+        .filter(({ role }) => role === "user")
+        .map(({ content }) => content),
+      doubts: bodies
+        .flatMap(({ internal_notes: notes }) => notes)
+        .filter(({ content }) => content.includes("may not have arrived")),
     };
+  }
+
+  /** Files of the customer that have not come. */
+  async function unfetched({ accountId }: Course): Promise<readonly string[]> {
+    const files = all.app.store.read
+      .selectFrom("attachments")
+      .select(["name", "reason"])
+      .where("account_id", "=", accountId)
+      .where("state", "!=", "stored");
+    const read = async () => (await files.execute()).map(({ name, reason }) => `${name}: ${reason ?? "on its way"}`);
+    await all.comes(async () => (await read()).length === 0, 10_000);
+    return read();
   }
 
   const arrived = ({ line: { platform }, customer }: Course): Promise<readonly string[]> =>
@@ -197,10 +228,13 @@ eachDatabase("Faults on all channels", (open) => {
       not: ordered,
       async run(courses) {
         await each(courses, async (course) => {
-          for (const [at, number] of [2, 1, 3].entries()) {
-            await deliver(course, number);
-            await reply(course, at + 1);
-          }
+          await course.line.platform.keepBack?.(message(course, 1));
+          await reply(course, 1);
+          await deliver(course, 2);
+          await reply(course, 2);
+          await deliver(course, 1);
+          await deliver(course, 3);
+          await reply(course, 3);
         });
       },
     },
@@ -226,6 +260,7 @@ eachDatabase("Faults on all channels", (open) => {
             inbound: tally(count, numbersBehind("message", written)),
             outbound,
           });
+          expect(await unfetched(course), `${course.line.name}: a file is not there`).toEqual([]);
           expect(doubts.length, `${course.line.name}: nobody is told of what is lost`).toBeGreaterThanOrEqual(
             outbound.lost,
           );

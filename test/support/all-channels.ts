@@ -6,7 +6,7 @@ import type { TestDatabase } from "./databases.ts";
 import type { DeskWorld } from "./desk-world.ts";
 import { openDeskWorld } from "./desk-world.ts";
 import type { Line, LineUp } from "./line-up.ts";
-import { fileWith, handbook, lineUp, openLimits, startLines } from "./line-up.ts";
+import { builtin, fileWith, handbook, lineUp, openLimits, startLines } from "./line-up.ts";
 
 /** One program with an account on every channel and a desk in Slack, on a clock that is moved by hand. */
 export interface AllChannels {
@@ -14,6 +14,7 @@ export interface AllChannels {
   readonly desk: DeskWorld;
   readonly lines: readonly Line[];
   readonly workspaceId: string;
+  accountId(line: Line): string;
   /** A key of the workspace's API. */
   readonly key: string;
   /** Waits for what happens by itself, and lets time pass meanwhile; false when it does not happen. */
@@ -80,10 +81,20 @@ export async function openAllChannels(
     return true;
   }
   async function goOn(): Promise<void> {
-    // Time that runs ahead of the program would take its connections from it.
+    await keepsUp();
+    clock.advance((await isBusy()) ? busyStepMs : stepMs);
+  }
+  /** Time that runs ahead of the program would take its connections from it. */
+  async function keepsUp(): Promise<void> {
     for (let waited = 0; waited < leasePatience && (await leaseLeft()) < leaseLeftMs; waited += 1) await turn();
     await turn();
-    clock.advance((await isBusy()) ? busyStepMs : stepMs);
+  }
+  /** For platforms on which time goes by, beside others. */
+  async function tick(ms = 6_000): Promise<void> {
+    for (let left = ms; left > 0; left -= stepMs) {
+      await keepsUp();
+      clock.advance(Math.min(stepMs, left));
+    }
   }
   const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
   async function leaseLeft(): Promise<number> {
@@ -122,8 +133,10 @@ export async function openAllChannels(
   const { url } = app;
   const now = (): number => clock.now();
   desk.reach({ url, now, accounts: { telegram: "", slack: idOf("slack") } });
-  for (const { channel, account, platform } of lines) {
-    const accountId = accounts.find(({ name }) => name === account)?.id ?? idOf(channel);
+  const accountOf = ({ channel, account }: Line): string => idOf(builtin.has(channel) ? channel : account);
+  for (const line of lines) {
+    const { channel, platform } = line;
+    const accountId = accountOf(line);
     await platform.connect({
       url,
       workspaceId,
@@ -131,7 +144,7 @@ export async function openAllChannels(
       key,
       webhookUrl: `${url}/channels/${channel}/${accountId}`,
       now,
-      tick: () => pass(6_000, 500),
+      tick,
       async stored(externalId) {
         const events = store.read.selectFrom("inbound_events").select("id").where("account_id", "=", accountId);
         return (await events.where("external_id", "=", externalId).execute()).length > 0;
@@ -155,6 +168,7 @@ export async function openAllChannels(
     desk,
     lines,
     workspaceId,
+    accountId: accountOf,
     key,
     comes,
     meanwhile,

@@ -73,6 +73,8 @@ export interface FakePlatform {
   connected?(): boolean;
   /** Delivers as the platform does; true when it counts as received, false when it would be delivered again. */
   deliver(message: CustomerMessage): Promise<boolean>;
+  /** The customer has written this, and it does not come before it is delivered. Not where there is nothing to do for that. */
+  keepBack?(message: CustomerMessage): Promise<void>;
   /** The customer writes though nothing reaches the program: it comes by itself later. Not where it is delivered again. */
   write?(message: CustomerMessage): Promise<void>;
   /** Delivers what somebody else made up; true when it was taken. */
@@ -102,8 +104,8 @@ export interface Program {
   readonly url: string;
   readonly workspaceId: string;
   readonly accountId: string;
-  /** Moves the program's time on, as far as it takes to look after a connection. */
-  tick(): Promise<void>;
+  /** Moves the program's time on, as far as it takes to look after a connection; or by so much. */
+  tick(ms?: number): Promise<void>;
   /** Whether an event with this id is stored; for platforms that are never told so. */
   stored(externalId: string): Promise<boolean>;
   /** A key of the API, for customers whose channel that is. */

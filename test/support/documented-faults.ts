@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Line } from "./line-up.ts";
-import { messageLineUp } from "./line-up.ts";
+import { countedLineUp } from "./line-up.ts";
 import { markdownTable, tableIn } from "./tables.ts";
 import type { Tally } from "./tally.ts";
 import { tallyText } from "./tally.ts";
@@ -35,7 +35,7 @@ export function expectDocumented(faults: readonly string[], lines: readonly Line
     expect(
       documented?.rows.map(([name]) => name),
       unlike,
-    ).toEqual(messageLineUp.map(({ name }) => name));
+    ).toEqual(countedLineUp.map(({ name }) => name));
     const columns = [0, ...faults.map((fault) => documented?.head.indexOf(fault) ?? -1)];
     for (const row of rows) {
       const said = documented?.rows.find(([name]) => name === row[0]);

@@ -7,6 +7,7 @@ import slack from "../../adapters/slack/test/conformance.ts";
 import telegram from "../../adapters/telegram/test/conformance.ts";
 import sms, { variants as twilio } from "../../adapters/twilio/test/conformance.ts";
 import { redialing } from "../../adapters/voice/test/conformance.ts";
+import { leavingMessages } from "../../adapters/voice/test/left-messages.ts";
 import widget, { variants as sites } from "../../adapters/widget/test/conformance.ts";
 import { apiTarget } from "./api-customer.ts";
 import type { ConformanceTarget, FakePlatform } from "./conformance.ts";
@@ -46,8 +47,15 @@ export const lineUp: readonly LineUp[] = [
   { channel: "api", name: "API", target: apiTarget },
 ];
 
-/** Those whose messages can be counted on their way. A call is one stream of speech; its faults are its own tests'. */
-export const messageLineUp = lineUp.filter(({ channel }) => channel !== "voice");
+/** Where messages are counted on their way. Of callers it matters whether their call is on. */
+export const countedLineUp: readonly LineUp[] = lineUp.flatMap((each) =>
+  each.channel === "voice"
+    ? [
+        { ...each, name: "Telephone, on the line" },
+        { ...each, name: "Telephone, messages left", target: leavingMessages },
+      ]
+    : [each],
+);
 
 /** What every workspace has from its beginning, and no account in the file. */
 export const builtin: ReadonlySet<Channel> = new Set<Channel>(["widget", "hosted", "api"]);
@@ -63,7 +71,11 @@ export interface Line extends LineUp {
 export async function startLines(channels: readonly LineUp[]): Promise<readonly Line[]> {
   const there = channels.filter(({ target }) => target.missing === undefined);
   return Promise.all(
-    there.map(async (each) => ({ ...each, account: `customers-${each.channel}`, platform: await each.target.start() })),
+    there.map(async (each) => ({
+      ...each,
+      account: `customers-${each.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`,
+      platform: await each.target.start(),
+    })),
   );
 }
 

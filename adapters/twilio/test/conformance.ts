@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ConformanceTarget, CustomerMessage, FakePlatform, SentFile } from "../../../test/support/conformance.ts";
+import type { Fault } from "./support/fake-twilio.ts";
 import { startFakeTwilio } from "./support/fake-twilio.ts";
+import { misbehaves } from "./support/misbehave.ts";
 
 const cannot: ConformanceTarget["cannot"] = {};
 
@@ -11,8 +13,7 @@ export const variants: Readonly<Record<string, ConformanceTarget>> = {
   WhatsApp: { channel: "whatsapp", cannot, start: () => start("whatsapp:") },
 };
 
-/** Longer than it takes to find that nobody listens. */
-const awayMs = 300;
+const notMobile: Fault = { kind: "error", status: 400, code: 21_614, message: "not a mobile number" };
 const own = "+15550001111";
 
 async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
@@ -70,24 +71,7 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
     received: async (customer) => messagesTo(customer).flatMap(({ media }) => media),
     // Twilio tells of none.
     fileName: (_file, at) => `file-${at + 1}`,
-    misbehave(how) {
-      switch (how) {
-        case "refuse":
-          twilio.fail({ kind: "error", status: 400, code: 21_614, message: "not a mobile number" });
-          return;
-        case "limit":
-          twilio.fail({ kind: "limit", retryAfterS: 17 });
-          return;
-        case "hang_up_after_commit":
-          twilio.fail({ kind: "hang_up_after_commit" });
-          return;
-        case "hang_up":
-          twilio.fail({ kind: "hang_up_before_commit" });
-          return;
-        case "unreachable":
-          void twilio.goAway().then(() => setTimeout(() => void twilio.comeBack(), awayMs));
-      }
-    },
+    misbehave: (how) => misbehaves(twilio, how, notMobile),
     away: () => twilio.goAway(),
     back: () => twilio.comeBack(),
     close: () => twilio.close(),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Answer } from "#engine/ports.ts";
-import { answerOf, heldAnswers } from "../../../test/support/engine-bench.ts";
+import { anna, answerOf, heldAnswers } from "../../../test/support/engine-bench.ts";
 import { runBeside } from "../../../test/support/run-beside.ts";
 import { textsOf } from "../texts.ts";
 import type { VoiceBench } from "./support/account.ts";
@@ -58,6 +58,41 @@ describe("a caller", () => {
     at.twilio.fail({ kind: "error", status: 400, code: 21_614, message: "not a mobile number" });
     await at.calls.say(call, "1", { keys: true });
     expect(call.heard.at(-1)).toBe(texts.link_failed);
+  });
+
+  it("is sent the links once, and told so, also where Twilio hangs up or asks three times at once", async () => {
+    at = await openVoice();
+    at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Where?");
+    at.twilio.fail({ kind: "hang_up_after_commit" });
+    await at.calls.say(call, "1", { keys: true });
+    expect(call.heard.at(-1)).toBe(texts.link_sent);
+    expect(at.texted(caller)).toEqual(["https://shop.example/"]);
+    await at.calls.listenToTheEnd(call);
+    const request = await at.calls.request(call, "text me the link");
+    const answers = await Promise.all([at.calls.again(request), at.calls.again(request), at.calls.again(request)]);
+    expect(new Set(answers.map(({ twiml }) => twiml)).size).toBe(1);
+    expect(answers[0].twiml).toContain(texts.link_sent);
+    expect(at.texted(caller)).toHaveLength(2);
+    expect(await at.notes(call)).not.toContain("may not have arrived");
+  });
+
+  it("who is not sent the links may ask again", async () => {
+    at = await openVoice();
+    at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Where?");
+    at.twilio.fail({ kind: "hang_up_before_commit" }, { kind: "limit", retryAfterS: 5 });
+    await at.calls.say(call, "1", { keys: true });
+    expect(await at.notes(call)).toContain("may not have arrived");
+    for (const outcome of [texts.link_failed, texts.link_sent]) {
+      await at.calls.listenToTheEnd(call);
+      await at.bench.advance(10_000);
+      await at.calls.say(call, "1", { keys: true });
+      expect(call.heard.at(-1)).toBe(outcome);
+    }
+    expect(at.texted(caller)).toEqual(["https://shop.example/"]);
   });
 
   it("who withholds their number is another one each time, and is offered no text message", async () => {
@@ -263,6 +298,18 @@ describe("an agent's reply", () => {
     expect(await at.talk(call)).toContain("user: Hello?");
     expect(call.errors).toEqual([]);
   }, 60_000);
+
+  it("and their resolving it do not end the call: what the caller says next opens the conversation again", async () => {
+    at = await openVoice();
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Is anybody there?");
+    const { id } = await at.conversation(call);
+    await at.bench.engine.update(at.bench.workspaceId, id, { status: "resolved" }, anna);
+    await at.bench.settle();
+    await at.calls.say(call, "One more thing");
+    expect(call.heard.at(-1)).toBe("You asked: One more thing");
+    expect(await at.conversation(call)).toMatchObject({ id, status: "open" });
+  });
 
   it("goes as a text message when the call is over, as its number of messages allows", async () => {
     at = await openVoice({ sms_from: "+15550002222" });

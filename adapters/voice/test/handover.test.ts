@@ -104,6 +104,22 @@ describe("a caller who wants a person", () => {
     expect(await files.execute()).toEqual([{ state: "stored", sha256: hash("sha256", bytes) }]);
   });
 
+  it("who hangs up instead of pressing a key is who they were, though Twilio does not say whose message it is", async () => {
+    at = await openVoice();
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "0", { keys: true });
+    const before = await at.conversation(call);
+    const { done, transcript } = at.calls.recordingOf(call, randomBytes(1_000), 9, "Call me back.");
+    at.calls.hangUp(call);
+    await at.calls.report(call, "completed", { CallDuration: "21" });
+    for (const request of [done, transcript]) expect((await at.calls.again(request)).status).toBe(200);
+    expect((await at.talk(call)).at(-1)).toBe("user: [voice message] Call me back.");
+    const { contact_id: contactId } = before;
+    expect(await at.conversation(call)).toMatchObject({ contact_id: contactId, customer_phone: caller });
+    await at.reply(call, "We do.");
+    expect(at.texted(caller)).toEqual(["Anna:\nWe do."]);
+  });
+
   it("who says nothing after the tone hears a good-bye", async () => {
     at = await openVoice();
     const call = await at.calls.call(caller);

@@ -34,6 +34,8 @@ export interface FakeCallsOptions {
   readonly now: () => number;
   /** Time goes by for the program. */
   readonly pass: (ms: number) => Promise<void>;
+  /** So long an answer that is there takes to come, as a rule. */
+  readonly lookMs?: number;
 }
 
 export interface FakeCalls {
@@ -44,13 +46,15 @@ export interface FakeCalls {
   say(call: FakeCall, text: string, how?: { readonly keys?: boolean }): Promise<Posted>;
   silence(call: FakeCall): Promise<Posted>;
   /** What Twilio will post when the caller says this. */
-  request(call: FakeCall, text: string): Promise<Pick<Posted, "url" | "form">>;
+  request(call: FakeCall, text: string): Promise<Request>;
   /** Posts it one time, and does as the answer says. */
-  attempt(call: FakeCall, request: Pick<Posted, "url" | "form">): Promise<Posted>;
+  attempt(call: FakeCall, request: Request): Promise<Posted>;
   /** Posts once more what was posted before, and does nothing with the answer. */
-  again(posted: Pick<Posted, "url" | "form">): Promise<Posted>;
+  again(posted: Request): Promise<Posted>;
   /** Lets time pass until the call has said what it has to say. */
   listenToTheEnd(call: FakeCall): Promise<void>;
+  /** Lets a while pass, and whatever the call is led to meanwhile begin. */
+  wait(call: FakeCall): Promise<void>;
   /** What the person at the other telephone does. */
   person(call: FakeCall, does: "takes" | "refuses" | "is away", seconds?: number): Promise<Posted>;
   leaveMessage(
@@ -58,6 +62,14 @@ export interface FakeCalls {
     bytes: Buffer,
     seconds: number,
   ): Promise<{ readonly sid: string; readonly posted: Posted }>;
+  /** What Twilio posts on a message that is left: when it ends, when it is kept, and when its words are written down. */
+  recordingOf(
+    call: FakeCall,
+    bytes: Buffer,
+    seconds: number,
+    words?: string,
+  ): Readonly<Record<"recorded" | "done" | "transcript", Request>> & { readonly sid: string };
+  statusOf(call: FakeCall, status: string, more?: Form): Request;
   transcribe(call: FakeCall, recordingSid: string, text: string): Promise<Response>;
   nothingRecorded(call: FakeCall): Promise<void>;
   hangUp(call: FakeCall): void;
@@ -66,19 +78,25 @@ export interface FakeCalls {
   fallbackUrl: string | undefined;
 }
 
-export interface Posted {
+export interface Request {
   readonly url: string;
   readonly form: Form;
+}
+
+export interface Posted extends Request {
   readonly status: number;
   readonly twiml: string;
 }
 
 /** Twilio gives up after this long. */
 const patienceMs = 15_000;
+const stepMs = 1_000;
+/** So long an answer that is there takes to come at most, on the clock of this machine. */
+const slowMs = 20_000;
 const stepsMax = 200;
 
 /** The calls' side of a fake Twilio: it fetches TwiML, checks it, and does what it says. */
-export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCallsOptions): FakeCalls {
+export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 150 }: FakeCallsOptions): FakeCalls {
   const all: FakeCall[] = [];
 
   const formOf = (call: FakeCall, more: Form = {}): Form => ({
@@ -105,13 +123,15 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
       (response) => void (answer = response),
       (error: unknown) => void (failure = error),
     );
-    for (let waited = 0; answer === undefined && failure === undefined;) {
-      await Promise.race([asking, new Promise((resolve) => setTimeout(resolve, 150))]);
-      if (answer !== undefined || failure !== undefined) break;
-      if (waited >= patienceMs) throw new Error(`no answer within 15 seconds: ${url}`);
-      await pass(1_000);
-      waited += 1_000;
+    const isOpen = (): boolean => answer === undefined && failure === undefined;
+    const moment = (ms: number) => Promise.race([asking, new Promise((resolve) => setTimeout(resolve, ms))]);
+    for (let waited = 0; isOpen() && waited < patienceMs; waited += stepMs) {
+      await moment(lookMs);
+      if (isOpen()) await pass(stepMs);
     }
+    // That the machine is slow is not the program's patience.
+    if (isOpen()) await moment(slowMs);
+    if (isOpen()) throw new Error(`no answer within 15 seconds: ${url}`);
     if (answer === undefined) throw failure instanceof Error ? failure : new Error("no answer");
     return { status: answer.status, text: await answer.text(), type: answer.headers.get("content-type") ?? "" };
   }
@@ -133,6 +153,8 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
         }
         if (!anyFailure || answer.status < 500) break;
       } catch (error) {
+        // That nobody answers is no mistake in an answer.
+        if (error instanceof TypeError) continue;
         call.errors.push(String(error));
       }
     }
@@ -217,6 +239,16 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
     if (value === undefined) throw new Error(`the call does not ${what}`);
     return value;
   }
+
+  const transcriptOf = (call: FakeCall, recordingSid: string, words: string): Request => ({
+    url: `${webhookUrl}?at=transcript`,
+    form: formOf(call, {
+      RecordingSid: recordingSid,
+      TranscriptionSid: twilio.newSid("TR"),
+      TranscriptionStatus: "completed",
+      TranscriptionText: words,
+    }),
+  });
 
   /** Nothing of the call is left to come. */
   async function settled(call: FakeCall): Promise<void> {
@@ -323,6 +355,10 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
       while (now() < call.speaksUntil) await pass(Math.min(call.speaksUntil - now(), 6_000));
       await settled(call);
     },
+    async wait(call) {
+      await pass(6_000);
+      await settled(call);
+    },
     async person(call, does, seconds = 83) {
       const dial = required(call.dial, "put through to anybody");
       const [number] = dial.children;
@@ -345,35 +381,36 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
         ...(does === "takes" ? { DialCallDuration: String(seconds) } : {}),
       });
     },
-    async leaveMessage(call, bytes, seconds) {
+    recordingOf(call, bytes, seconds, words = "") {
       const record = required(call.record, "record");
       const sid = twilio.newSid("RE");
       const path = `/2010-04-01/Accounts/${twilio.accountSid}/Recordings/${sid}`;
       twilio.keep(bytes, "audio/mpeg", `${path}.mp3`);
       const recording = { RecordingSid: sid, RecordingUrl: twilio.url + path, RecordingDuration: String(seconds) };
-      const posted = await askAndFollow(call, required(record.attributes["action"], "come back"), {
-        ...recording,
-        Digits: "#",
-      });
       const { AccountSid, CallSid } = formOf(call) as { AccountSid: string; CallSid: string };
-      await post(required(record.attributes["recordingStatusCallback"], "report"), {
-        AccountSid,
-        CallSid,
-        ...recording,
-        RecordingStatus: "completed",
-      });
+      return {
+        sid,
+        recorded: {
+          url: required(record.attributes["action"], "come back"),
+          form: formOf(call, { ...recording, Digits: "#" }),
+        },
+        done: {
+          url: required(record.attributes["recordingStatusCallback"], "report"),
+          form: { AccountSid, CallSid, ...recording, RecordingStatus: "completed" },
+        },
+        transcript: transcriptOf(call, sid, words),
+      };
+    },
+    async leaveMessage(call, bytes, seconds) {
+      const { sid, recorded, done } = fake.recordingOf(call, bytes, seconds);
+      const posted = await askAndFollow(call, recorded.url, recorded.form);
+      await post(done.url, done.form);
       return { sid, posted };
     },
-    transcribe: (call, recordingSid, text) =>
-      twilio.postTo(
-        `${webhookUrl}?at=transcript`,
-        formOf(call, {
-          RecordingSid: recordingSid,
-          TranscriptionSid: twilio.newSid("TR"),
-          TranscriptionStatus: "completed",
-          TranscriptionText: text,
-        }),
-      ),
+    async transcribe(call, recordingSid, text) {
+      const { url, form } = transcriptOf(call, recordingSid, text);
+      return twilio.postTo(url, form);
+    },
     async nothingRecorded(call) {
       const then = required(afterRecord.get(call), "go on");
       await askAndFollow(call, then.text);
@@ -381,9 +418,16 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass }: FakeCall
     hangUp(call) {
       call.course += 1;
       call.status = "completed";
+      call.speaksUntil = now();
     },
-    report: (call, status, more = {}) =>
-      twilio.postTo(`${webhookUrl}?at=status`, { ...formOf(call), CallStatus: status, SequenceNumber: "0", ...more }),
+    statusOf: (call, status, more = {}) => ({
+      url: `${webhookUrl}?at=status`,
+      form: { ...formOf(call), CallStatus: status, SequenceNumber: "0", ...more },
+    }),
+    async report(call, status, more) {
+      const { url, form } = fake.statusOf(call, status, more);
+      return twilio.postTo(url, form);
+    },
   };
   return fake;
 }
