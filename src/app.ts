@@ -1,6 +1,7 @@
 import { asksForHuman } from "#answering/escalation.ts";
 import { spokenLanguage } from "#answering/spoken-language.ts";
 import { settingsIn } from "#domain/canned.ts";
+import { Problem } from "#domain/problem.ts";
 import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
@@ -120,6 +121,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     files,
     publicUrl,
   });
+  let worker: Worker | undefined;
   const engine = createEngine({
     store,
     clock,
@@ -138,6 +140,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     processId: process.id,
     publicUrl,
     checkpoint,
+    hands: () => worker,
   });
 
   const webhooks = {
@@ -165,11 +168,24 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
 
   const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
   const handlers: Readonly<Record<string, Handler>> = {
-    think: { batch: true, attemptsMax: 5, run: engine.work.think, abandoned: engine.work.abandonThink },
+    think: {
+      batch: true,
+      attemptsMax: 5,
+      run: engine.work.think,
+      // A search that is away for a moment, or is filled for the first time, is no reason to send the customer to people.
+      waitsOut: (row, error, now) => isSearchAway(error) && now - row.created_at < questionHeldMs,
+      abandoned: engine.work.abandonThink,
+    },
     // More than two hours: a platform that is away for one of them loses no message.
     send: { batch: false, attemptsMax: 24, run: engine.work.send, abandoned: engine.work.abandonSend },
     // In the lane of the messages, so that a reply goes before the end of its conversation.
     "stand-there": { batch: false, attemptsMax: 24, run: engine.work.standThere, abandoned: engine.work.abandonThere },
+    "handover-there": {
+      batch: false,
+      attemptsMax: 24,
+      run: engine.work.handoverThere,
+      abandoned: engine.work.abandonThere,
+    },
     "note-there": { batch: false, attemptsMax: 24, run: engine.work.noteThere, abandoned: engine.work.abandonThere },
     amend: { batch: false, attemptsMax: 12, run: engine.work.amend, abandoned: engine.work.abandonAmend },
     // However long the desk is away: its threads are completed when it is back. A lane a conversation; what the desk's
@@ -265,7 +281,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     },
     recrawl: { batch: true, attemptsMax: 20, run: documents.work.recrawl },
   };
-  let worker: Worker | undefined;
   let tidying: ReturnType<typeof openNowAndThen> | undefined;
   if (config.role !== "web") {
     await documents.resumePending();
@@ -319,6 +334,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       ...(outside === undefined
         ? []
         : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
+      ...modelState("documents", keeper.trouble() ?? undefined),
       ...modelState("model", core.modelTrouble()),
       ...modelState("embedding server", core.embedderTrouble()),
       ...(connections?.states() ?? []).map(({ name, state, cause }): DependencyState => ({
@@ -365,11 +381,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
 }
 
 const backoffMaxMs = 600_000;
+/** So long a customer's question on a channel waits for a search that is away; then it goes to people. */
+const questionHeldMs = 120_000;
+
+const isSearchAway = (error: unknown): error is Problem =>
+  error instanceof Problem && error.code === "search_unavailable";
 
 /** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
 function backoffMs(attempts: number, error: unknown): number {
   // A server of ours that is away is back some day, and then has to be found soon.
   if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
+  if (isSearchAway(error)) return Math.min(error.retryAfterS ?? 5, 30) * 1_000 * (0.75 + Math.random() / 2);
   const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
   return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
 }
@@ -430,7 +452,7 @@ const degradedBy = (name: string, cause: string | null): DependencyState => ({
   cause,
 });
 
-/** Without it questions are still answered: in the documents' own sentences, and by their words. */
+/** Without it questions are still answered: in the documents' own sentences, by their words, from what is indexed. */
 function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
   return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }

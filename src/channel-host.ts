@@ -19,6 +19,8 @@ import { createWindows } from "./windows.ts";
 
 /** A page that shows a conversation asks again sooner. */
 const shownLinkMs = 86_400_000;
+/** As many changed messages as a page that shows a conversation is told of. */
+const amendedMax = 100;
 
 export interface ChannelHostDependencies {
   readonly store: Store;
@@ -68,6 +70,45 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     preview: state === "stored" && previewTypes.has(mediaType),
   });
 
+  const messagesOf = (thread: string) =>
+    store.read
+      .selectFrom("messages as message")
+      .innerJoin("conversations as conversation", "conversation.id", "message.conversation_id")
+      .select([
+        "message.id",
+        "message.seq",
+        "message.role",
+        "message.content",
+        "message.author_name",
+        "message.sources",
+        "message.confidence",
+        "message.external_id",
+        "message.files",
+        "message.created_at",
+        "message.deleted_at",
+      ])
+      .where("conversation.account_id", "=", account.id)
+      .where("conversation.context_key", "=", thread);
+
+  async function threadMessages(
+    rows: Awaited<ReturnType<ReturnType<typeof messagesOf>["execute"]>>,
+  ): Promise<readonly ThreadMessage[]> {
+    const attachments = await attachmentsOf(store.read, rows);
+    return rows.map((row): ThreadMessage => ({
+      id: row.id,
+      seq: row.seq,
+      role: row.role,
+      markdown: row.deleted_at === null ? row.content : "",
+      authorName: row.author_name,
+      sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
+      confidence: row.confidence,
+      externalId: row.external_id,
+      createdAt: row.created_at,
+      files: row.deleted_at === null ? (attachments.get(row.id) ?? []).map(threadFile) : [],
+      deleted: row.deleted_at !== null,
+    }));
+  }
+
   return {
     clock,
     log,
@@ -105,41 +146,18 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
         JSON.stringify({ kind: "typing", accountId: account.id, thread }),
       );
     },
-    async history(thread, afterSeq, limit) {
-      const rows = await store.read
-        .selectFrom("messages as message")
-        .innerJoin("conversations as conversation", "conversation.id", "message.conversation_id")
-        .select([
-          "message.id",
-          "message.seq",
-          "message.role",
-          "message.content",
-          "message.author_name",
-          "message.sources",
-          "message.confidence",
-          "message.external_id",
-          "message.files",
-          "message.created_at",
-        ])
-        .where("conversation.account_id", "=", account.id)
-        .where("conversation.context_key", "=", thread)
-        .where("message.seq", ">", afterSeq)
-        .orderBy("message.seq")
-        .limit(limit)
+    history: async (thread, afterSeq, limit) =>
+      threadMessages(
+        await messagesOf(thread).where("message.seq", ">", afterSeq).orderBy("message.seq").limit(limit).execute(),
+      ),
+    async amended(thread, seq) {
+      const newest = await messagesOf(thread)
+        .where("message.seq", "<=", seq)
+        .where((eb) => eb.or([eb("message.edited_at", "is not", null), eb("message.deleted_at", "is not", null)]))
+        .orderBy("message.seq", "desc")
+        .limit(amendedMax)
         .execute();
-      const attachments = await attachmentsOf(store.read, rows);
-      return rows.map((row): ThreadMessage => ({
-        id: row.id,
-        seq: row.seq,
-        role: row.role,
-        markdown: row.content,
-        authorName: row.author_name,
-        sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
-        confidence: row.confidence,
-        externalId: row.external_id,
-        createdAt: row.created_at,
-        files: (attachments.get(row.id) ?? []).map(threadFile),
-      }));
+      return threadMessages(newest.toReversed());
     },
     thread: createThreadStates(store.read, account),
     recentThreads: (since) => recentThreads(store.read, account, since),

@@ -1,6 +1,7 @@
 import { closeImap, imapError, openImap } from "./imap.ts";
+import { signedIn } from "./oauth.ts";
 import type { SendDependencies } from "./send.ts";
-import { createTransport, smtpError } from "./smtp.ts";
+import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
 import type { MailboxDependencies } from "./mailbox.ts";
 
 /** Signs in to both servers, and opens the folder. */
@@ -9,7 +10,7 @@ export async function checkMailbox(
   sending: Pick<SendDependencies, "credentials">,
   signal: AbortSignal,
 ): Promise<string> {
-  const client = await openImap(config, await credentials(), signal);
+  const client = await openImap(config, credentials, signal);
   const folder = config.folder ?? "INBOX";
   let mails: number;
   try {
@@ -21,13 +22,15 @@ export async function checkMailbox(
   } finally {
     await closeImap(client);
   }
-  const transport = createTransport(config, await sending.credentials());
-  try {
-    await transport.verify();
-  } catch (error) {
+  await signedIn(sending.credentials, isLoginRefused, async (given) => {
+    const transport = createTransport(config, given);
+    try {
+      await transport.verify();
+    } finally {
+      transport.close();
+    }
+  }).catch((error: unknown) => {
     throw new Error(smtpError(error, config).message, { cause: error });
-  } finally {
-    transport.close();
-  }
+  });
   return `${config.address}, ${mails} e-mails in ${folder}, ${config.smtp_host} takes mails`;
 }

@@ -20,7 +20,7 @@ export async function fetchPart(
 ): Promise<AsyncIterable<Uint8Array>> {
   const given: unknown = JSON.parse(ref);
   if (!Value.Check(refSchema, given)) throw new DeliveryError("rejected", "this file has no place in the mailbox");
-  const client = await openImap(config, await credentials(), signal).catch((error: unknown) => {
+  const client = await openImap(config, credentials, signal).catch((error: unknown) => {
     throw new DeliveryError("not_sent", error instanceof Error ? error.message : "the mailbox cannot be reached");
   });
   try {

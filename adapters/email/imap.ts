@@ -1,6 +1,7 @@
 import type { ImapFlowOptions } from "imapflow";
 import { ImapFlow } from "imapflow";
 import type { Credentials } from "./oauth.ts";
+import { signedIn } from "./oauth.ts";
 import type { EmailConfig } from "./settings.ts";
 
 /** Dead peers are noticed after this; before it, IDLE is begun anew. */
@@ -11,7 +12,15 @@ const connectMs = 20_000;
 const literalMax = 64 * 1024 * 1024;
 
 /** A signed-in connection; its loss is told by `close`. A connection cannot be used again after that. */
-export async function openImap(config: EmailConfig, credentials: Credentials, signal?: AbortSignal): Promise<ImapFlow> {
+export async function openImap(
+  config: EmailConfig,
+  credentials: () => Promise<Credentials>,
+  signal?: AbortSignal,
+): Promise<ImapFlow> {
+  return signedIn(credentials, isRefused, (given) => connect(config, given, signal));
+}
+
+async function connect(config: EmailConfig, credentials: Credentials, signal?: AbortSignal): Promise<ImapFlow> {
   const security = config.imap_security ?? "tls";
   const options: ImapFlowOptions = {
     host: config.imap_host,
@@ -44,15 +53,16 @@ export async function openImap(config: EmailConfig, credentials: Credentials, si
     return client;
   } catch (error) {
     client.close();
-    if (credentials.kind === "token" && isRefused(error)) credentials.refused();
     throw imapError(error, config);
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }
 }
 
-const isRefused = (error: unknown): boolean =>
-  (error as { readonly authenticationFailed?: unknown } | null)?.authenticationFailed === true;
+/** The server answers, and does not let the account in. */
+class SignInError extends Error {}
+
+const isRefused = (error: unknown): boolean => error instanceof SignInError;
 
 /** Says goodbye, and does not wait long for an answer. */
 export async function closeImap(client: ImapFlow): Promise<void> {
@@ -75,12 +85,12 @@ export function imapError(error: unknown, config: EmailConfig): Error {
   };
   const where = `the IMAP server ${config.imap_host}`;
   if (authenticationFailed === true && config.oauth_token_url !== undefined) {
-    return new Error(
+    return new SignInError(
       `${where} does not let the access token in: check that oauth_refresh_token is of the mailbox ${config.user ?? config.address}, that oauth_scope is for IMAP, and that IMAP is allowed for the mailbox; an application that signs in as itself needs access to the mailbox too`,
     );
   }
   if (authenticationFailed === true) {
-    return new Error(
+    return new SignInError(
       `${where} does not let ${config.user ?? config.address} in: check user and password; many providers want an app password, or OAuth`,
     );
   }

@@ -37,7 +37,8 @@ const email: AdapterModule<EmailConfig> = {
     const tokens = createTokens(config, host);
     const signIn = async (user: string, password: string | undefined): Promise<Credentials | undefined> => {
       if (tokens !== undefined) {
-        return { kind: "token", user, accessToken: await tokens.token(), refused: () => tokens.forget() };
+        const { token, isNew } = await tokens.token();
+        return { kind: "token", user, accessToken: token, isNew, refused: () => tokens.forget(token) };
       }
       return password === undefined ? undefined : { kind: "password", user, password };
     };

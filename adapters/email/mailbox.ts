@@ -46,7 +46,7 @@ const positionKey = (folder: string): string => `position:${folder.slice(0, 150)
  */
 export async function runMailbox(dependencies: MailboxDependencies, signal: AbortSignal): Promise<void> {
   const { host, config, credentials } = dependencies;
-  const client = await openImap(config, await credentials(), signal);
+  const client = await openImap(config, credentials, signal);
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => undefined);
   let news = false;

@@ -11,9 +11,37 @@ export type Credentials =
       readonly kind: "token";
       readonly user: string;
       readonly accessToken: string;
+      /** It was asked for only now: where it is refused, another one would be too. */
+      readonly isNew: boolean;
       /** A server has not let the token in: the next one is asked for anew. */
       refused(): void;
     };
+
+/**
+ * Signs in with these credentials. A token may be refused before its time, as after a change of the mailbox's password:
+ * then once more, with a new one.
+ */
+export async function signedIn<C extends Credentials | undefined, T>(
+  credentials: () => Promise<C>,
+  isRefused: (error: unknown) => boolean,
+  signIn: (given: C) => Promise<T>,
+): Promise<T> {
+  const given = await credentials();
+  try {
+    return await signIn(given);
+  } catch (error) {
+    if (given?.kind !== "token" || !isRefused(error)) throw error;
+    given.refused();
+    if (given.isNew) throw error;
+  }
+  const next = await credentials();
+  try {
+    return await signIn(next);
+  } catch (error) {
+    if (next?.kind === "token" && isRefused(error)) next.refused();
+    throw error;
+  }
+}
 
 const requestMs = 20_000;
 /** A token is renewed before it ends. */
@@ -37,8 +65,14 @@ const keptName = "oauth refresh token";
 
 export interface Tokens {
   /** Throws an Error that tells the mend. */
-  token(): Promise<string>;
-  forget(): void;
+  token(): Promise<AccessToken>;
+  /** This token is refused; another one that is known by now stays. */
+  forget(token: string): void;
+}
+
+interface AccessToken {
+  readonly token: string;
+  readonly isNew: boolean;
 }
 
 type TokenHost = Pick<ChannelHost, "clock" | "rememberSecret" | "recallSecret">;
@@ -50,7 +84,7 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
   const { clock } = host;
   let known: { readonly token: string; readonly until: number } | undefined;
 
-  async function ask(): Promise<string> {
+  async function ask(): Promise<AccessToken> {
     const refresh = await refreshToken(host, config.oauth_refresh_token);
     const body = new URLSearchParams({
       client_id: clientId ?? "",
@@ -82,21 +116,21 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
     }
     const lifetime = Number(seconds ?? 300);
     known = { token, until: clock.now() + (Number.isFinite(lifetime) ? lifetime : 300) * 1_000 - marginMs };
-    return token;
+    return { token, isNew: true };
   }
 
-  let asking: Promise<string> | undefined;
+  let asking: Promise<AccessToken> | undefined;
   return {
     async token() {
-      if (known !== undefined && known.until > clock.now()) return known.token;
+      if (known !== undefined && known.until > clock.now()) return { token: known.token, isNew: false };
       // Reading and sending ask at the same time, and a refresh token may be good for one answer only.
       asking ??= ask().finally(() => {
         asking = undefined;
       });
       return asking;
     },
-    forget() {
-      known = undefined;
+    forget(token) {
+      if (known?.token === token) known = undefined;
     },
   };
 }

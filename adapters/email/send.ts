@@ -1,9 +1,11 @@
 import { Readable } from "node:stream";
+import type { SendMailOptions } from "nodemailer";
 import type { ChannelHost, Correspondence, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { MailPart } from "./compose.ts";
 import type { MailRecord } from "./intake.ts";
 import type { Credentials } from "./oauth.ts";
+import { signedIn } from "./oauth.ts";
 import type { OwnNames } from "./own-names.ts";
 import { markOf, ownHeader } from "./own-names.ts";
 import type { EmailConfig } from "./settings.ts";
@@ -33,8 +35,9 @@ export async function sendMail(
   const mail = part.payload as MailPart;
   const letters = await host.correspondence(thread, messagesMax);
   const last = letters === null ? undefined : lastOfCustomer(letters);
-  const to = last?.reply_to ?? letters?.email ?? undefined;
-  if (to === undefined) throw new DeliveryError("rejected", "no e-mail address of this customer is known");
+  const known = last?.reply_to ?? letters?.email ?? undefined;
+  if (known === undefined) throw new DeliveryError("rejected", "no e-mail address of this customer is known");
+  const to = known;
   if (names.isOwnAddress(to)) throw new DeliveryError("rejected", "the address is that of this mailbox itself");
   const { botName, title } = await host.workspace();
   const company = config.from_name ?? title;
@@ -46,12 +49,32 @@ export async function sendMail(
   const root = names.rootId(thread);
   const earlier = (last?.references ?? []).toReversed().filter((id) => id !== root && id !== answered);
   const automatic = mail.role === "assistant";
-  const signIn = await credentialsOrWait();
-  const transport = createTransport(config, signIn);
-  const onAbort = (): void => transport.close();
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    const info = await transport.sendMail({
+  const taken = await signedIn(credentialsOrWait, isLoginRefused, deliver).catch((error: unknown) => {
+    throw smtpError(error, config);
+  });
+  await tellOfRefused(taken, to);
+  const given = /<[^<>\s]{3,900}@[^<>\s]+>/.exec(taken.response)?.[0];
+  return {
+    externalId: markOf(messageId),
+    state: "sent",
+    marks: [...new Set([messageId, ...(given === undefined ? [] : [given])])].map(markOf),
+  };
+
+  async function deliver(signIn: Credentials | undefined) {
+    const transport = createTransport(config, signIn);
+    const onAbort = (): void => transport.close();
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await transport.sendMail(await letter());
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      transport.close();
+    }
+  }
+
+  /** Made for each try: what a file is read from is read once. */
+  async function letter(): Promise<SendMailOptions> {
+    return {
       envelope: { from: config.address, to: [to, ...copies] },
       from: {
         name: author === null || author === company ? company : `${author} (${company})`,
@@ -73,20 +96,7 @@ export async function sendMail(
         [ownHeader]: names.stamp(key),
         ...(automatic ? { "Auto-Submitted": "auto-replied", "X-Auto-Response-Suppress": "All" } : {}),
       },
-    });
-    await tellOfRefused(info, to);
-    const given = /<[^<>\s]{3,900}@[^<>\s]+>/.exec(info.response)?.[0];
-    return {
-      externalId: markOf(messageId),
-      state: "sent",
-      marks: [...new Set([messageId, ...(given === undefined ? [] : [given])])].map(markOf),
     };
-  } catch (error) {
-    if (signIn?.kind === "token" && isLoginRefused(error)) signIn.refused();
-    throw smtpError(error, config);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-    transport.close();
   }
 
   async function credentialsOrWait(): Promise<Credentials | undefined> {

@@ -3,14 +3,14 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Api } from "./client.ts";
 import { deliveredKey } from "./door.ts";
 import { missedKey } from "./poll.ts";
-import type { Settings } from "./settings.ts";
+import type { Assignee, Settings } from "./settings.ts";
 
 const dayMs = 86_400_000;
 
 /** Asks Intercom whose token it is and who answers, and tells how deliveries are known to come. */
 export async function checkWorkspace(
   api: Api,
-  { appId, adminId, region }: Settings,
+  { appId, adminId, handoverTo, region }: Settings,
   host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock">,
   signal: AbortSignal,
 ): Promise<string> {
@@ -26,6 +26,7 @@ export async function checkWorkspace(
     throw new Error(`the workspace ${name} is hosted in ${app.region}: set \`region: ${app.region.toLowerCase()}\``);
   }
   const admin = await findAdmin(api, adminId, name, signal);
+  for (const assignee of handoverTo) await requireAssignee(api, assignee, name, signal);
   const said = `${name}, as ${admin}; ${await deliveries(host)}`;
   return app?.identity_verification === true
     ? said
@@ -50,6 +51,26 @@ async function findAdmin(api: Api, adminId: string, workspace: string, signal: A
     );
   }
   return found.name ?? adminId;
+}
+
+async function requireAssignee(
+  api: Api,
+  { type, id }: Assignee,
+  workspace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const found = await (type === "team"
+      ? api.call<unknown>((client) => client.teams.find({ team_id: id }, { abortSignal: signal }))
+      : api.call<unknown>((client) => client.admins.find({ admin_id: Number(id) }, { abortSignal: signal })));
+    if (found !== null && found !== undefined) return;
+  } catch (error) {
+    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+  }
+  const what = type === "team" ? "team" : "teammate";
+  throw new Error(
+    `there is no ${what} ${id} in ${workspace}: set \`handover_to_${type}\` to the number at the end of the ${what}'s address in Settings, ${type === "team" ? "Teams" : "Teammates"}`,
+  );
 }
 
 /** Intercom tells nobody where it delivers to: what has come says it. */

@@ -9,7 +9,7 @@ import { fileBytesMax, renderParts, textMax } from "./render.ts";
 import { findPart, removePart, sendPart } from "./send.ts";
 import type { IntercomConfig } from "./settings.ts";
 import { config, settingsOf } from "./settings.ts";
-import { addNote, setState } from "./standing.ts";
+import { addNote, handOver, setState } from "./standing.ts";
 
 const intercom: AdapterModule<IntercomConfig> = {
   channels: ["intercom"],
@@ -33,6 +33,7 @@ const intercom: AdapterModule<IntercomConfig> = {
       reconcile: (_key, context, attempt) => findPart(sending, context, attempt),
       remove: (externalId, context) => removePart(sending, externalId, context),
       setState: (state, context) => setState(sending, state, context),
+      handOver: (handover, context) => handOver(sending, handover, context),
       addNote: (note, context) => addNote(sending, note, context),
       fetchFile: (ref, signal) => fetchFile(api, settings.baseUrl, ref, signal),
       check: (signal) => checkWorkspace(api, settings, host, signal),

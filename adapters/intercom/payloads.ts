@@ -51,6 +51,8 @@ const conversation = Type.Object({
   state: maybe(Type.String()),
   open: maybe(Type.Boolean()),
   snoozed_until: maybe(time),
+  admin_assignee_id: maybe(id),
+  team_assignee_id: maybe(id),
   source: maybe(Type.Unknown()),
   contacts: maybe(Type.Object({ contacts: maybe(Type.Array(Type.Object({ id, external_id: maybe(Type.String()) }))) })),
   teammates: maybe(Type.Object({ teammates: maybe(Type.Array(Type.Object({ id: maybe(id) }))) })),

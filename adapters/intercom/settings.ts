@@ -19,6 +19,19 @@ export const config = Type.Object(
       pattern: "^[0-9]{1,20}$",
       description: "The id of the teammate in whose name Parley answers: one of its own, whom no person uses.",
     }),
+    handover_to_team: Type.Optional(
+      Type.String({
+        pattern: "^[0-9]{1,20}$",
+        description: "The id of the team that gets a conversation which the bot hands over to people. Default: none.",
+      }),
+    ),
+    handover_to_admin: Type.Optional(
+      Type.String({
+        pattern: "^[0-9]{1,20}$",
+        description:
+          "The id of the teammate who gets a conversation which the bot hands over to people. Default: none.",
+      }),
+    ),
     region: Type.Optional(
       Type.Union([Type.Literal("us"), Type.Literal("eu"), Type.Literal("au")], {
         description: "Where Intercom hosts the workspace. Default: us.",
@@ -38,11 +51,18 @@ export type IntercomConfig = Static<typeof config>;
 
 export type Region = NonNullable<IntercomConfig["region"]>;
 
+export interface Assignee {
+  readonly type: "admin" | "team";
+  readonly id: string;
+}
+
 export interface Settings {
   readonly accessToken: string;
   readonly clientSecret: string;
   readonly appId: string;
   readonly adminId: string;
+  /** Who gets what is handed over to people. */
+  readonly handoverTo: readonly Assignee[];
   readonly region: Region;
   readonly baseUrl: string;
 }
@@ -54,12 +74,19 @@ const servers: Readonly<Record<Region, string>> = {
 };
 
 export function settingsOf(given: IntercomConfig): Settings {
-  const { region = "us" } = given;
+  const { region = "us", handover_to_team: team, handover_to_admin: admin } = given;
+  if (admin === given.admin_id) {
+    throw new Error("handover_to_admin is Parley's own teammate: set it to a person, or take it out");
+  }
   return {
     accessToken: given.access_token,
     clientSecret: given.client_secret,
     appId: given.app_id,
     adminId: given.admin_id,
+    handoverTo: [
+      ...(team === undefined ? [] : [{ type: "team", id: team } as const]),
+      ...(admin === undefined ? [] : [{ type: "admin", id: admin } as const]),
+    ],
     region,
     baseUrl: given.base_url ?? servers[region],
   };

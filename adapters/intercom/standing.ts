@@ -1,4 +1,5 @@
-import type { OutboundNote, ThreadContext, ThreadStanding } from "#channel/contract.ts";
+import type { Handover, OutboundNote, ThreadContext, ThreadStanding } from "#channel/contract.ts";
+import { DeliveryError } from "#channel/errors.ts";
 import { stateEvent } from "./inbound.ts";
 import { findOurs } from "./parts.ts";
 import type { Conversation } from "./payloads.ts";
@@ -64,16 +65,58 @@ function isSo({ state, open, snoozed_until: until }: Conversation, wanted: Threa
 }
 
 export async function addNote(
-  { api, settings }: Sending,
+  sending: Sending,
   { text, author, createdAt }: OutboundNote,
   { thread, signal }: ThreadContext,
 ): Promise<void> {
-  const { adminId } = settings;
   const html = htmlOf([
     { text: `${author}:`, styles: [{ kind: "bold" }] },
     { text: `\n${text}`, styles: [] },
   ]);
+  const before = await readThread(sending.api, thread, signal);
+  await writeNote(sending, before, { html, createdAt }, { thread, signal });
+}
+
+/** Whoever works in Intercom sees there that it is their turn, and why. */
+export async function handOver(
+  sending: Sending,
+  { reason, by, at }: Handover,
+  { thread, signal }: ThreadContext,
+): Promise<void> {
+  const { api, settings } = sending;
+  const { adminId, handoverTo } = settings;
+  const html = htmlOf([
+    {
+      text: `${by === null ? "The bot" : by} has handed this conversation over to people`,
+      styles: [{ kind: "bold" }],
+    },
+    { text: reason === null ? "." : `: ${reason}.`, styles: [] },
+  ]);
   const before = await readThread(api, thread, signal);
+  await writeNote(sending, before, { html, createdAt: at }, { thread, signal });
+  for (const { type, id } of handoverTo) {
+    const now = type === "team" ? before.team_assignee_id : before.admin_assignee_id;
+    if (String(now ?? "") === id) continue;
+    const body = { message_type: "assignment", type, admin_id: adminId, assignee_id: id } as const;
+    try {
+      await api.call((client) =>
+        client.conversations.manage({ conversation_id: thread, body }, { abortSignal: signal }),
+      );
+    } catch (error) {
+      if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
+      // Whoever mends it looks for the setting.
+      const mend = `it is not assigned to ${type} ${id}: check \`handover_to_${type}\` (${error.message})`;
+      throw new DeliveryError("rejected", mend);
+    }
+  }
+}
+
+async function writeNote(
+  { api, settings: { adminId } }: Sending,
+  before: Conversation,
+  { html, createdAt }: { readonly html: string; readonly createdAt: number },
+  { thread, signal }: ThreadContext,
+): Promise<void> {
   if (findOurs(before, { adminId, kind: "note", html, since: createdAt }) !== undefined) return;
   await api.call((client) =>
     client.conversations.reply(

@@ -1,6 +1,7 @@
 import type { Logger, WebClientOptions } from "@slack/web-api";
 import { LogLevel, WebClient } from "@slack/web-api";
 import type { Log } from "#channel/contract.ts";
+import { createPlatformFetch } from "#channel/platform-fetch.ts";
 
 export const slackApiUrl = "https://slack.com/api";
 
@@ -12,6 +13,8 @@ export interface SlackApi {
    * and a 429 of one channel would hold every other. Errors are put in words by `failureOf`.
    */
   client(signal?: AbortSignal): WebClient;
+  /** A client whose calls end after so many milliseconds. */
+  within(ms: number): WebClient;
   /** A fetch with the bot's token. Only for addresses that `isSlackAddress` accepts. */
   fetchFile(url: string, signal: AbortSignal): Promise<Response>;
 }
@@ -32,23 +35,33 @@ export function clientOptions(baseUrl: string): WebClientOptions {
 }
 
 export function createSlackApi(token: string, baseUrl: string, log: Log): SlackApi {
-  const options: WebClientOptions = { ...clientOptions(baseUrl), logger: sdkLogger(log) };
-  const unbound = new WebClient(token, options);
-  // To make one takes as long as half a call, and one signal stands behind everything that the outbox sends.
+  const send = createPlatformFetch();
+  const create = (timeoutAfterMs: number, signal?: AbortSignal): WebClient =>
+    new WebClient(token, {
+      ...clientOptions(baseUrl),
+      logger: sdkLogger(log),
+      // The calls have their time limit from below.
+      timeout: 0,
+      fetch: (url, { method, headers, body } = {}) => {
+        if (typeof body === "object") throw new Error("files are sent to Slack without its client");
+        return send(String(url), { method, headers, body, signal, timeoutMs: timeoutAfterMs });
+      },
+    });
+  const unbound = create(timeoutMs);
+  // To make one takes as long as a call, and one signal stands behind everything that the outbox sends.
   const bound = new WeakMap<AbortSignal, WebClient>();
+  const limited = new Map<number, WebClient>();
   return {
     baseUrl,
     client(signal) {
       if (signal === undefined) return unbound;
       let client = bound.get(signal);
-      if (client === undefined) {
-        client = new WebClient(token, {
-          ...options,
-          fetch: (url, init) =>
-            fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal }),
-        });
-        bound.set(signal, client);
-      }
+      if (client === undefined) bound.set(signal, (client = create(timeoutMs, signal)));
+      return client;
+    },
+    within(ms) {
+      let client = limited.get(ms);
+      if (client === undefined) limited.set(ms, (client = create(ms)));
       return client;
     },
     fetchFile: (url, signal) =>

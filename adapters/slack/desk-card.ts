@@ -77,10 +77,13 @@ function fieldsOf(card: DeskConversation): readonly string[] {
 const field = (name: string, value: string): string => `*${name}*\n${value.slice(0, 1_900).replace(/&[a-z]*$/, "")}`;
 
 export function statusText({ status, assignee, snoozedUntil }: DeskConversation): string {
-  const by = assignee === null ? "" : ` by ${escapeText(assignee.name)}`;
-  if (status === "claimed") return `Claimed${by}`;
+  const name = assignee === null ? "" : escapeText(assignee.name);
+  if (status === "claimed") return name === "" ? "Claimed" : `Claimed by ${name}`;
+  // Who has it need not be who has snoozed it.
+  const held = name === "" ? "" : `, assigned to ${name}`;
+  if (status === "escalated") return `${statusNames.escalated}${held}`;
   if (status !== "snoozed") return statusNames[status];
-  return `Snoozed${by}, until ${snoozedUntil === null ? "the customer replies" : dateText(snoozedUntil)}`;
+  return `Snoozed until ${snoozedUntil === null ? "the customer replies" : dateText(snoozedUntil)}${held}`;
 }
 
 function slaText({ state, dueAt, leftMs }: DeskConversation["sla"]): string {

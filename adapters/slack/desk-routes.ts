@@ -53,9 +53,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
   /** Opens a dialog. It holds nothing yet that could be lost: who sees none clicks again. */
   async function show(view: Json, { trigger_id: trigger }: Interaction): Promise<Reply> {
     try {
-      await api
-        .client(AbortSignal.timeout(dialogMs))
-        .views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
+      await api.within(dialogMs).views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
     } catch (error) {
       host.log.warn({ failure: failureOf(error) }, "a dialog could not be opened in Slack");
     }
@@ -248,7 +246,7 @@ function addressesOf({ files }: SlackMessage): readonly string[] {
 /** Without it, lists lead to the inbox. */
 async function urlOf(api: SlackApi): Promise<string | undefined> {
   try {
-    return (await api.client(AbortSignal.timeout(500)).auth.test()).url;
+    return (await api.within(500).auth.test()).url;
   } catch {
     return undefined;
   }

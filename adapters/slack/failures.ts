@@ -1,5 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, WebAPIRequestError } from "@slack/web-api";
 import { DeliveryError } from "#channel/errors.ts";
+import { connectionFailure } from "#channel/platform-fetch.ts";
 import { withoutCredentials } from "./client.ts";
 
 /** What Slack, or the way to it, said. */
@@ -12,15 +13,6 @@ export type Failure =
   /** A connection broke, or what came back was not of the Web API. */
   | { readonly kind: "broken"; readonly description: string };
 
-const beforeSending = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
 export function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIRateLimitedError) return { kind: "limited", retryAfterMs: error.retryAfter * 1_000 };
   if (error instanceof WebAPIHTTPError) return { kind: "status", status: error.statusCode };
@@ -32,19 +24,10 @@ export function failureOf(error: unknown): Failure {
     return { kind: "refused", code, needed: typeof needed === "string" ? needed : undefined };
   }
   const inner = error instanceof WebAPIRequestError ? error.original : error;
-  const code = systemCodeOf(inner);
+  const { code, unsent } = connectionFailure(inner);
   const message = inner instanceof Error ? inner.message : "the connection broke";
   const description = withoutCredentials(code ?? message).slice(0, 200);
-  return { kind: code !== undefined && beforeSending.has(code) ? "unreachable" : "broken", description };
-}
-
-/** fetch hides the system's error below its own; with several addresses tried, below one more. */
-function systemCodeOf(error: unknown): string | undefined {
-  for (let at = error, depth = 0; at instanceof Error && depth < 4; depth += 1) {
-    if ("code" in at && typeof at.code === "string") return at.code;
-    at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
-  }
-  return undefined;
+  return { kind: unsent ? "unreachable" : "broken", description };
 }
 
 /** The account has to be mended: what waits is sent then. */

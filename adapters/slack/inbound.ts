@@ -120,9 +120,11 @@ export function ownUserOf({ authorizations }: EventEnvelope): string | undefined
   return filled(own?.user_id);
 }
 
+const identifierMax = 60;
+
 function identifier(value: string | null | undefined): string | undefined {
   const given = filled(value);
-  return given !== undefined && /^[A-Za-z0-9]{1,60}$/.test(given) ? given : undefined;
+  return given !== undefined && given.length <= identifierMax && /^[A-Za-z0-9]+$/.test(given) ? given : undefined;
 }
 
 /** A time stamp is an id as well: it is kept to the letter. */

@@ -1,3 +1,4 @@
+import type { WebClient } from "@slack/web-api";
 import type { ChannelHost } from "#channel/contract.ts";
 import type { SlackApi } from "./client.ts";
 import { failureOf } from "./failures.ts";
@@ -33,10 +34,10 @@ export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "cl
   let silentUntil = 0;
   let own: Promise<{ readonly userId: string; readonly teamId: string } | undefined> | undefined;
 
-  async function ask<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  async function ask<T>(what: string, call: (client: WebClient) => Promise<T>): Promise<T | undefined> {
     if (clock.now() < silentUntil) return undefined;
     try {
-      return await call(AbortSignal.timeout(patienceMs));
+      return await call(api.within(patienceMs));
     } catch (error) {
       const failure = failureOf(error);
       // One person whom nobody knows is no reason to ask for no other.
@@ -47,8 +48,8 @@ export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "cl
   }
 
   function self() {
-    own ??= ask("the app itself", async (signal) => {
-      const { user_id: userId = "", team_id: teamId = "" } = await api.client(signal).auth.test();
+    own ??= ask("the app itself", async (client) => {
+      const { user_id: userId = "", team_id: teamId = "" } = await client.auth.test();
       return { userId, teamId };
     }).then((found) => {
       if (found === undefined) own = undefined;
@@ -58,7 +59,7 @@ export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "cl
   }
 
   async function load(userId: string): Promise<SlackUser | undefined> {
-    const found = await ask(userId, async (signal) => (await api.client(signal).users.info({ user: userId })).user);
+    const found = await ask(userId, async (client) => (await client.users.info({ user: userId })).user);
     if (found === undefined) return undefined;
     const { profile } = found;
     const name = [profile?.display_name, profile?.real_name, found.real_name, found.name].find(

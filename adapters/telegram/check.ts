@@ -1,7 +1,7 @@
 import type { Api } from "grammy";
 import { GrammyError } from "grammy";
 import { withoutToken } from "./failures.ts";
-import { grammySignal } from "./signal.ts";
+import { grammySignal } from "./grammy-types.ts";
 
 /** Asks Telegram whose token it is, and whether its deliveries arrive. */
 export async function checkBot(

@@ -1,4 +1,5 @@
 import { GrammyError, HttpError } from "grammy";
+import { connectionFailure } from "#channel/platform-fetch.ts";
 
 /** What Telegram, or the way to it, said: in words without the token, which stands in every address of the Bot API. */
 export type Failure =
@@ -14,9 +15,6 @@ export type Failure =
   /** A connection broke, or what came back was not of the Bot API. */
   | { readonly kind: "broken"; readonly description: string };
 
-/** Errors before anything was sent. */
-const beforeSending = /\b(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b/;
-
 export function failureOf(error: unknown, token: string): Failure {
   if (error instanceof GrammyError) {
     const { retry_after: seconds, migrate_to_chat_id: movedTo } = error.parameters;
@@ -29,9 +27,9 @@ export function failureOf(error: unknown, token: string): Failure {
     };
   }
   const inner = error instanceof HttpError ? error.error : error;
-  const message = inner instanceof Error ? inner.message : "the connection broke";
-  const description = clean(message, token);
-  return { kind: beforeSending.test(message) ? "unreachable" : "broken", description };
+  const { code, unsent } = connectionFailure(inner);
+  const description = clean(code ?? (inner instanceof Error ? inner.message : "the connection broke"), token);
+  return { kind: unsent ? "unreachable" : "broken", description };
 }
 
 /** Runs `call`, and throws what it throws without the token in it. */

@@ -1,7 +1,7 @@
 import type { Api } from "grammy";
 import { DeliveryError } from "#channel/errors.ts";
 import { failureOf } from "./failures.ts";
-import { grammySignal } from "./signal.ts";
+import { grammySignal } from "./grammy-types.ts";
 
 /** Another name than one of a file below the bot's own folder is none that we ask for. */
 const pathPattern = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;

@@ -1,4 +1,5 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
+import { richTextOf } from "./rich.ts";
 import { threadOf } from "./thread.ts";
 import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./updates.ts";
 import { ignoredKinds } from "./updates.ts";
@@ -135,7 +136,8 @@ function senderOf({ from, chat }: TelegramMessage) {
 
 /** What the customer wrote, and a line for each thing that is neither text nor a file. */
 function textOf(message: TelegramMessage): string {
-  const written = message.text ?? message.caption ?? "";
+  const rich = message.rich_message === undefined ? undefined : richTextOf(message.rich_message.blocks);
+  const written = message.text ?? message.caption ?? rich ?? "";
   return [written, otherLines(message).join("\n")].filter((part) => part !== "").join("\n\n");
 }
 
@@ -174,7 +176,8 @@ function inboundFile({ what, ending, mediaType, file }: NamedFile): InboundFile 
   };
 }
 
-function otherLines({ sticker, contact, location, venue, poll, dice }: TelegramMessage): readonly string[] {
+function otherLines(message: TelegramMessage): readonly string[] {
+  const { sticker, contact, location, venue, poll, dice, checklist, game, invoice } = message;
   const lines: string[] = [];
   // What a sticker says is its sign; the picture adds nothing that could be answered.
   if (sticker !== undefined) lines.push(`[sticker${sticker.emoji === undefined ? "" : `: ${sticker.emoji}`}]`);
@@ -186,5 +189,14 @@ function otherLines({ sticker, contact, location, venue, poll, dice }: TelegramM
   else if (location !== undefined) lines.push(`[location: ${location.latitude}, ${location.longitude}]`);
   if (poll !== undefined) lines.push(`[poll: ${poll.question}]`);
   if (dice !== undefined) lines.push(`[${dice.emoji} ${dice.value}]`);
+  if (checklist !== undefined) {
+    lines.push(`[checklist: ${[checklist.title, ...checklist.tasks.map(({ text }) => `- ${text}`)].join("\n")}]`);
+  }
+  if (game !== undefined) lines.push(`[game: ${game.title}]`);
+  if (invoice !== undefined) lines.push(`[invoice: ${invoice.title}]`);
+  // Of these Telegram gives a bot nothing that could be shown.
+  if (message.story !== undefined) lines.push("[story]");
+  if (message.paid_media !== undefined) lines.push("[paid media]");
+  if (message.giveaway !== undefined) lines.push("[giveaway]");
   return lines;
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { Api } from "grammy";
 import Type from "typebox";
 import type { Static } from "typebox";
+import { createPlatformFetch } from "#channel/platform-fetch.ts";
 import type { AdapterModule, ChannelHost, WebRequest, WebResponse } from "#channel/contract.ts";
 import { checkBot } from "./check.ts";
 import type { Intake } from "./intake.ts";
@@ -13,7 +14,7 @@ import { withoutToken } from "./failures.ts";
 import { editPart, removePart, sendPart } from "./send.ts";
 import { parseThread } from "./thread.ts";
 import { updateKinds } from "./updates.ts";
-import { grammySignal } from "./signal.ts";
+import { grammyFetch, grammySignal } from "./grammy-types.ts";
 
 const config = Type.Object(
   {
@@ -61,7 +62,11 @@ const telegram: AdapterModule<TelegramConfig> = {
     return { key, name: `the bot ${key}`, setting: "token" };
   },
   create({ config: { token, transport, groups = "addressed", base_url: apiRoot } }, host) {
-    const api = new Api(token, { timeoutSeconds, ...(apiRoot === undefined ? {} : { apiRoot }) });
+    const api = new Api(token, {
+      timeoutSeconds,
+      fetch: grammyFetch(createPlatformFetch()),
+      ...(apiRoot === undefined ? {} : { apiRoot }),
+    });
     const intake = createIntake({ host, api, groups, botId: Number(botIdOf(token)) });
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");

@@ -1,5 +1,5 @@
 import type { Api } from "grammy";
-import { Value } from "typebox/value";
+import { Compile } from "typebox/compile";
 import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
 import { readUpdate } from "./inbound.ts";
 import type { TelegramMessage } from "./updates.ts";
@@ -24,13 +24,15 @@ export interface IntakeDependencies {
   readonly botId: number;
 }
 
+const update = Compile(updateSchema);
+
 /** The way of an update to the host, whichever way it came from Telegram. */
 export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
   let ownName: Promise<string> | undefined;
 
   return {
     async take(given) {
-      if (!Value.Check(updateSchema, given)) {
+      if (!update.Check(given)) {
         host.log.warn({}, "an update of Telegram has a form that this version does not know; it is passed over");
         return null;
       }

@@ -4,7 +4,7 @@ import type { Failure } from "./failures.ts";
 import { failureOf } from "./failures.ts";
 import type { Greeting, Intake } from "./intake.ts";
 import { updateKinds } from "./updates.ts";
-import { grammySignal } from "./signal.ts";
+import { grammySignal } from "./grammy-types.ts";
 
 export interface PollDependencies {
   readonly api: Api;

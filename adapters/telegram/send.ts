@@ -6,7 +6,7 @@ import type { Failure } from "./failures.ts";
 import { failureOf } from "./failures.ts";
 import type { TelegramPart } from "./render.ts";
 import { parseThread } from "./thread.ts";
-import { grammySignal } from "./signal.ts";
+import { grammySignal } from "./grammy-types.ts";
 
 type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["entities"]>;
 

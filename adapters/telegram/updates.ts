@@ -102,6 +102,15 @@ const message = Type.Object({
   venue: Type.Optional(Type.Object({ title: Type.String(), address: Type.String() })),
   poll: Type.Optional(Type.Object({ question: Type.String() })),
   dice: Type.Optional(Type.Object({ emoji: Type.String(), value: Type.Number() })),
+  story: Type.Optional(Type.Object({})),
+  checklist: Type.Optional(
+    Type.Object({ title: Type.String(), tasks: Type.Array(Type.Object({ text: Type.String() })) }),
+  ),
+  game: Type.Optional(Type.Object({ title: Type.String() })),
+  invoice: Type.Optional(Type.Object({ title: Type.String() })),
+  paid_media: Type.Optional(Type.Object({})),
+  giveaway: Type.Optional(Type.Object({})),
+  rich_message: Type.Optional(Type.Object({ blocks: Type.Array(Type.Unknown()) })),
   migrate_to_chat_id: Type.Optional(id),
 });
 

@@ -118,6 +118,8 @@ export interface MessageFrame {
   readonly uncertain?: true;
   /** On the customer's own messages: the id that the browser gave it. */
   readonly clientId?: string;
+  /** It was taken back, and there is nothing in it. */
+  readonly deleted?: true;
 }
 
 export interface ReadyFrame extends Standing {
@@ -144,6 +146,8 @@ export type ServerFrame =
       readonly after: number;
       readonly messages: readonly MessageFrame[];
     }
+  /** A message that came before, as it is now; not to be shown any more where it is `deleted`. */
+  | { readonly kind: "changed"; readonly message: MessageFrame }
   | ({ readonly kind: "standing" } & Standing)
   | { readonly kind: "ack"; readonly clientId: string; readonly seq: number | null; readonly id: string | null }
   | { readonly kind: "nack"; readonly clientId: string; readonly code: RefusalCode; readonly detail: string }

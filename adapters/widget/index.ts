@@ -33,6 +33,9 @@ const widget: AdapterModule<WidgetConfig> = {
         host.announce(context.thread);
         return { externalId: context.messageId, state: "sent" };
       },
+      // The history has the new text as soon as this is done, and browsers are told of it then.
+      edit: () => Promise.resolve(),
+      remove: () => Promise.resolve(),
       close: () => sockets.close(),
     };
   },

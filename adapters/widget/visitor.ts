@@ -66,6 +66,7 @@ export function serveVisitor(
   // Held until `ready` is out, so that no message goes before it.
   let pulling = true;
   let stale = false;
+  let amended = false;
   let wanted = 0;
   let rewind: number | undefined;
   let queue: Promise<void> = Promise.resolve();
@@ -130,6 +131,8 @@ export function serveVisitor(
       try {
         while ((stale || wanted > lastSent) && !closed) {
           stale = false;
+          const again = amended;
+          amended = false;
           wanted = 0;
           lastSent = Math.min(lastSent, rewind ?? lastSent);
           rewind = undefined;
@@ -151,6 +154,7 @@ export function serveVisitor(
             await sendReady(at, state);
           }
           const messages = (state?.lastSeq ?? 0) > lastSent ? await host.history(at.thread, lastSent, historyPage) : [];
+          if (again && state !== null) await sendAmended(at);
           for (const message of messages) await deliver(at, message);
           if (messages.length === historyPage) stale = true;
           const next = standingOf(state, at.verified);
@@ -179,9 +183,10 @@ export function serveVisitor(
       role: message.role,
       author: message.authorName,
       createdAt: message.createdAt,
-      content: contents.of(message),
-      sources: message.sources.slice(0, 10),
-      ...(message.files.length === 0 ? {} : { files: message.files.map(fileFrameOf) }),
+      content: message.deleted ? [] : contents.of(message),
+      sources: message.deleted ? [] : message.sources.slice(0, 10),
+      ...(message.deleted ? { deleted: true as const } : {}),
+      ...(message.files.length === 0 || message.deleted ? {} : { files: message.files.map(fileFrameOf) }),
       ...(message.confidence === "low" ? { uncertain: true as const } : {}),
       ...(clientId === undefined ? {} : { clientId }),
     };
@@ -201,6 +206,13 @@ export function serveVisitor(
     await sendSlowly(frameOf(at, message, lastSent));
     lastSent = message.seq;
     noteUnseen(message);
+  };
+
+  /** What was changed of what this browser was sent; the same again does no harm. */
+  const sendAmended = async (at: Seat): Promise<void> => {
+    for (const message of await host.amended(at.thread, lastSent)) {
+      await sendSlowly({ kind: "changed", message: frameOf(at, message, message.seq) });
+    }
   };
 
   /** Only what lies before what this browser was sent, so that nothing comes twice. */
@@ -238,8 +250,10 @@ export function serveVisitor(
       verified: opened.verified,
       page: pageOf(hello.page),
       unwatch: host.watch(thread, (signal) => {
-        if (signal.kind === "changed") pull(at);
-        else send({ kind: "typing", role: signal.who.role, name: signal.who.name });
+        if (signal.kind === "changed") {
+          amended ||= signal.amended === true;
+          pull(at);
+        } else send({ kind: "typing", role: signal.who.role, name: signal.who.name });
       }),
     };
     seat = at;
@@ -249,6 +263,8 @@ export function serveVisitor(
     const continues =
       conversation !== null && hello.conversation === conversation && hello.lastSeq > 0 && hello.lastSeq <= newestSeq;
     lastSent = continues ? hello.lastSeq : Math.max(0, newestSeq - (hello.newest ?? newestSeq));
+    // While it was away, something that it has may have been changed.
+    amended = continues;
     seen = conversation !== null && hello.conversation === conversation ? (hello.seen ?? 0) : 0;
     await sendReady(at, state);
     pulling = false;

@@ -1,5 +1,6 @@
 import type { CannedKey, SpokenLanguage } from "#domain/spoken.ts";
 import { fold } from "./english.ts";
+import { isUnspaced } from "./words.ts";
 
 type Kind = Extract<CannedKey, "hello" | "thanks" | "goodbye">;
 
@@ -132,6 +133,7 @@ export function courtesyIn(text: string): { readonly language: SpokenLanguage; r
   const words = bare(text);
   if (words === "") return undefined;
   const mayBeSpaced = words.split(" ").every((word) => courteousWords.has(word));
+  if (!mayBeSpaced && !isUnspaced(words)) return undefined;
   for (const [language, known] of phrases) {
     const spaced = !unspaced.has(language);
     if (spaced && !mayBeSpaced) continue;

@@ -55,18 +55,28 @@ function wordsOf(folded: string): Word[] {
   }));
 }
 
-/** The same few phrases are looked for in every message. */
-const wantedOf = new Map<string, readonly string[]>();
-const wantedMax = 2_000;
+interface Phrase {
+  /** Where a script has no spaces, what stands around a phrase is in its word. */
+  readonly unspaced: string | undefined;
+  readonly words: readonly string[];
+}
 
-function wantedWords(phrase: string): readonly string[] {
-  let wanted = wantedOf.get(phrase);
-  if (wanted === undefined) {
-    wanted = wordsOf(fold(phrase)).map((word) => word.text);
-    if (wantedOf.size >= wantedMax) wantedOf.clear();
-    wantedOf.set(phrase, wanted);
+/** The same few phrases are looked for in every message. */
+const phrasesRead = new Map<string, Phrase>();
+const phrasesReadMax = 2_000;
+
+function readPhrase(phrase: string): Phrase {
+  let read = phrasesRead.get(phrase);
+  if (read === undefined) {
+    const folded = fold(phrase);
+    read = {
+      unspaced: isUnspaced(phrase) ? folded.trim() : undefined,
+      words: wordsOf(folded).map((word) => word.text),
+    };
+    if (phrasesRead.size >= phrasesReadMax) phrasesRead.clear();
+    phrasesRead.set(phrase, read);
   }
-  return wanted;
+  return read;
 }
 
 /**
@@ -78,11 +88,12 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
   const folded = fold(text);
   const words = wordsOf(folded);
   if (phrases.length > 0 && namesPersonOnly(words)) return true;
+  const said = new Set(words.map((word) => word.text));
   return phrases.some((phrase) => {
-    // Where a script has no spaces, what stands around a phrase is in its word.
-    if (isUnspaced(phrase)) return folded.includes(fold(phrase).trim());
-    const wanted = wantedWords(phrase);
-    if (wanted.length === 0) return false;
+    const { unspaced, words: wanted } = readPhrase(phrase);
+    if (unspaced !== undefined) return folded.includes(unspaced);
+    const [first] = wanted;
+    if (first === undefined || !said.has(first)) return false;
     for (let at = 0; at + wanted.length <= words.length; at += 1) {
       if (
         wanted.every((word, offset) => words[at + offset]?.text === word) &&

@@ -21,10 +21,14 @@ function stopsOf(language: WordLanguage): ReadonlySet<string> {
 
 /** A word as it is compared: without case and accents, and in German however its umlauts are written. */
 export function plain(language: WordLanguage, word: string): string {
-  const folded = fold(word);
-  if (language === "de") return folded.replaceAll("ß", "ss").replaceAll(/([aou])e/g, "$1");
-  return folded.replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("œ", "oe").replaceAll("ß", "ss");
+  return language === "de" ? plainGerman(fold(word)) : plainOther(fold(word));
 }
+
+const plainGerman = (folded: string): string => folded.replaceAll("ß", "ss").replaceAll(/([aou])e/g, "$1");
+const plainOther = (folded: string): string =>
+  /[øæœß]/.test(folded)
+    ? folded.replaceAll("ø", "o").replaceAll("æ", "ae").replaceAll("œ", "oe").replaceAll("ß", "ss")
+    : folded;
 
 const stops = new Map<WordLanguage, ReadonlySet<string>>(
   wordLanguages.map((language) => [language, stopsOf(language)] as const),
@@ -38,6 +42,21 @@ export function stopWordsOf(language: WordLanguage): ReadonlySet<string> {
 /** Words that carry no subject of their own, as {@link plain} makes them. */
 export function isStopWord(language: WordLanguage, word: string): boolean {
   return stops.get(language)?.has(word) === true;
+}
+
+const german = wordLanguages.indexOf("de");
+/** Which of the other languages have a stop word, by their places among all. */
+const placesOfStop = new Map<string, number[]>();
+for (const [place, language] of wordLanguages.entries()) {
+  if (place === german) continue;
+  for (const word of stopWordsOf(language)) placesOfStop.set(word, [...(placesOfStop.get(word) ?? []), place]);
+}
+
+/** The places of the languages that have this as a stop word. */
+function stoppedBy(word: string): readonly number[] {
+  const folded = fold(word);
+  const places = placesOfStop.get(plainOther(folded)) ?? [];
+  return isStopWord("de", plainGerman(folded)) ? [...places, german] : places;
 }
 
 const signCount = 0.9;
@@ -60,19 +79,30 @@ export interface Guess {
  * any of these can be of every language: then it is not sure of the first.
  */
 export function guessLanguages(text: string): Guess {
-  const lower = text.slice(0, 8_000).toLowerCase();
+  const read = text.slice(0, 8_000);
+  const lower = read.toLowerCase();
   if (/\p{Script=Cyrillic}/u.test(lower) && !/[a-z]{4}/.test(lower))
     return { languages: ["ru"], sure: true, weak: false };
+  // What is written in capitals stands for other words: "AI" is no French.
+  const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;
   // A letter alone is as often part of a code.
-  const words = (lower.match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []).slice(
-    0,
-    wordsReadMax,
-  );
-  const scores = wordLanguages.map((language) => {
-    let score = 0;
-    for (const word of words) if (isStopWord(language, plain(language, word))) score += 1;
-    if (language !== "en" && languageFacts[language].signs?.test(lower) === true) score += signCount;
-    return { language, score };
+  const words = (
+    plainly.toLowerCase().match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []
+  ).slice(0, wordsReadMax);
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const different = wordLanguages.map(() => 0);
+  const all = wordLanguages.map(() => 0);
+  for (const [word, count] of counts) {
+    for (const place of stoppedBy(word)) {
+      // However often it stands there: a sample that is printed four times proves no more than once.
+      different[place] = (different[place] ?? 0) + 1;
+      all[place] = (all[place] ?? 0) + count;
+    }
+  }
+  const scores = wordLanguages.map((language, place) => {
+    const signs = language !== "en" && languageFacts[language].signs?.test(lower) === true;
+    return { language, score: (different[place] ?? 0) + (signs ? signCount : 0), prose: all[place] ?? 0 };
   });
   const sorted = scores.toSorted((left, right) => right.score - left.score);
   const [best, second] = sorted;
@@ -82,7 +112,7 @@ export function guessLanguages(text: string): Guess {
   const sure =
     (lead >= 2 || (lead >= 1 && best.score >= 2 && words.length <= 12)) &&
     // Tables and listings have some of every language.
-    (words.length < proseWordsMin || best.score >= words.length * proseShare);
+    (words.length < proseWordsMin || best.prose >= words.length * proseShare);
   return { languages: likely, sure, weak: !sure && best.score < 2 };
 }
 

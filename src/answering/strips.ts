@@ -3,6 +3,7 @@ import type { Unit } from "#knowledge/chunk-text.ts";
 import type { Candidate } from "#knowledge/index/index-port.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import type { Ranked } from "./ranking.ts";
+import { remembered } from "./remembered.ts";
 import { tellingOf } from "./telling.ts";
 
 /** A unit in its place, with the passage it is from. */
@@ -56,11 +57,18 @@ function headingOf(passage: Ranked, asked: AskedTerms): Placed {
   };
 }
 
+/** A few hundred passages: the ones that most questions are about. */
+const charactersKept = 400_000;
+
+const readPassage = remembered(charactersKept, (text) => {
+  const units = readUnits(text);
+  return { units, telling: tellingOf(units) };
+});
+
 function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
   const title = askedIn(passage.candidate.titleTerms, asked);
   let under = title;
-  const units = readUnits(passage.candidate.text);
-  const telling = tellingOf(units);
+  const { units, telling } = readPassage(passage.candidate.text);
   return units.map((unit, index) => {
     const terms = askedIn(asked.termsOf(unit.text), asked);
     // A heading inside the passage speaks for what stands under it.

@@ -2,6 +2,7 @@ import { stemmer } from "stemmer";
 import { englishStopWords } from "./english.ts";
 import type { WordLanguage } from "./languages.ts";
 import { otherWordsOf } from "./other-languages.ts";
+import { remembered } from "./remembered.ts";
 import { isUnspaced, wordsOf } from "./words.ts";
 
 export { fold } from "./english.ts";
@@ -44,6 +45,20 @@ export function contentWordsOf(text: string, language: WordLanguage = "en"): Wor
 /** Their stems: what is indexed, and what a question is compared by. */
 export function termsOf(text: string, language: WordLanguage = "en"): string[] {
   return contentWordsOf(text, language).map(({ term }) => term);
+}
+
+/** Of titles and of pieces of passages, which are the same from question to question. */
+const charactersKept = 400_000;
+const termsKept = new Map<WordLanguage, (text: string) => readonly string[]>();
+
+/** The same, for texts that are asked about again and again. */
+export function termsOfPassage(text: string, language: WordLanguage = "en"): readonly string[] {
+  let of = termsKept.get(language);
+  if (of === undefined) {
+    of = remembered(charactersKept, (each) => termsOf(each, language));
+    termsKept.set(language, of);
+  }
+  return of(text);
 }
 
 /** A word of a script without spaces has as many characters, on average. */

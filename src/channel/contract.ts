@@ -99,6 +99,11 @@ export interface ChannelAdapter {
    */
   addNote?(note: OutboundNote, context: ThreadContext): Promise<void>;
   /**
+   * Tells the people who work on the platform that the bot leaves the conversation to them, and never the customer. Called
+   * again after a failure, so it looks first what is done already. Same errors as {@link send}.
+   */
+  handOver?(handover: Handover, context: ThreadContext): Promise<void>;
+  /**
    * Asks the platform whether the account works: what it is called there. Throws an Error whose message tells the mend,
    * without a credential.
    */
@@ -130,6 +135,15 @@ export interface OutboundNote {
   readonly author: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
+}
+
+export interface Handover {
+  /** In words for agents, without a full stop. */
+  readonly reason: string | null;
+  /** Who has done it in Parley; null: the bot. */
+  readonly by: string | null;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 export type ThreadContext = Pick<SendContext, "thread" | "signal">;
@@ -325,6 +339,8 @@ export interface ChannelHost {
   customerTyping(thread: string): void;
   /** Messages after `afterSeq` in order, at most `limit`. Empty for a thread that has no conversation yet. */
   history(thread: string, afterSeq: number, limit: number): Promise<readonly ThreadMessage[]>;
+  /** Of the messages up to `seq` those that were changed or taken back, in order; the newest ones where there are many. */
+  amended(thread: string, seq: number): Promise<readonly ThreadMessage[]>;
   thread(thread: string): Promise<ThreadState | null>;
   /** Threads that are not archived and in which somebody wrote since, for an adapter that looks for what it has missed. */
   recentThreads(since: number): Promise<readonly RecentThread[]>;

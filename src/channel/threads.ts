@@ -13,6 +13,8 @@ export interface ThreadMessage {
   readonly externalId: string | null;
   readonly createdAt: number;
   readonly files: readonly ThreadFile[];
+  /** It was taken back: there is nothing in it. */
+  readonly deleted: boolean;
 }
 
 /** A file of a message as its customer may see it. */
@@ -47,5 +49,5 @@ export interface ThreadState {
 }
 
 export type ThreadSignal =
-  /** There is something after what you showed, or who answers has changed. */
-  { readonly kind: "changed" } | { readonly kind: "typing"; readonly who: TypingParty };
+  /** There is something after what you showed, or who answers has changed; `amended`: or something in what you showed. */
+  { readonly kind: "changed"; readonly amended?: true } | { readonly kind: "typing"; readonly who: TypingParty };

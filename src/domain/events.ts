@@ -18,6 +18,7 @@ export const eventTypes = [
   "conversation.assigned",
   "conversation.notice",
   "message.created",
+  "message.updated",
   "message.delivery_failed",
   "document.indexed",
   "document.failed",

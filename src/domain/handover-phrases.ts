@@ -1,43 +1,27 @@
 import type { SpokenLanguage } from "./spoken.ts";
 
+/** English puts the same few verbs before the same few names; a kind of person ("a real person") is enough alone. */
+function english(): readonly string[] {
+  const each = (befores: readonly string[], names: readonly string[]): readonly string[] =>
+    befores.flatMap((before) => names.map((name) => `${before} ${name}`));
+  const talk = each(["talk", "speak", "chat"], ["to", "with"]);
+  const someone = ["a human", "a person", "an agent", "a representative", "an operator", "someone", "somebody"];
+  const others = ["human", "agent", "representative", "an advisor", "a manager", "your manager", "a supervisor"];
+  const teams = ["support", "customer service", "customer support", "your team", "your support", "a colleague"];
+  const connect = ["connect me to", "connect me with", "transfer me to", "put me through to", "pass me to"];
+  return [
+    ...each(talk, [...someone, ...others, ...teams]),
+    ...each(connect, [...someone, ...others, ...teams]),
+    ...each(["need", "want", "get", "contact"], ["a human", "human help"]),
+    ...each(["is there", "are there"], ["a human", "a person", "any human", "any humans", "any person"]),
+    ...each(["real", "live", "actual"], ["person", "human", "agent"]),
+    ...["human agent", "human support", "customer service representative"],
+  ];
+}
+
 /** Phrases by which a customer asks for a person, in every language in which the bot offers one. */
 const byLanguage: Readonly<Record<SpokenLanguage, readonly string[]>> = {
-  en: [
-    "talk to a human",
-    "talk to a person",
-    "talk to an agent",
-    "talk to someone",
-    "talk to support",
-    "speak to a human",
-    "speak to a person",
-    "speak to an agent",
-    "speak to someone",
-    "speak with a human",
-    "speak with a person",
-    "speak with someone",
-    "speak with an agent",
-    "talk with a human",
-    "talk with a person",
-    "talk with someone",
-    "human agent",
-    "human support",
-    "real person",
-    "real human",
-    "live agent",
-    "live person",
-    "customer service representative",
-    "contact a human",
-    "need a human",
-    "want a human",
-    "get a human",
-    "connect me to a human",
-    "connect me to an agent",
-    "connect me with a human",
-    "connect me with someone",
-    "chat with a human",
-    "chat with an agent",
-    "chat with a person",
-  ],
+  en: english(),
   de: [
     "mit einem Menschen sprechen",
     "mit einem Menschen reden",

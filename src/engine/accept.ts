@@ -5,11 +5,12 @@ import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockContexts, lockLinked } from "#store/conversations.ts";
+import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
 import { inboundRow, keyOf, knownEvents } from "./arrivals.ts";
 import type { MessageFiles } from "./attachments.ts";
-import { filesOfArrival, groupKey, groupsOf, noFiles, uploadsOf } from "./attachments.ts";
+import { filesOfArrival, groupKey, groupsOf, groupWaitMs, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { thinkLane } from "./lanes.ts";
@@ -22,7 +23,7 @@ import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-cha
 import type { Applied } from "./parked.ts";
 import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
-import { applyStanding, newestOrder, noteFromThere } from "./standing.ts";
+import { applyStanding, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 
 interface Stored {
@@ -80,8 +81,6 @@ export async function acceptAll(
   const inbound: Omit<InboundEventsTable, "id">[] = [];
   const results: Arrived[] = [];
   const newConversations: Draft[] = [];
-  /** The newest change of its state that a platform has told of a conversation. */
-  const orders = new Map<string, string>();
 
   for (const arrival of arrivals) {
     const key = keyOf(arrival);
@@ -100,7 +99,7 @@ export async function acceptAll(
   await contacts.flush(tx, changes.addWork);
   const effects = await changes.flush(tx);
   await linkMarks(tx, arrivals, results);
-  if (inbound.length > 0) await tx.insertInto("inbound_events").values(inbound).execute();
+  await insertRows(tx, "inbound_events", inbound);
   await linkApplied(tx, applied);
   return { results: await withWork(tx, results, arrivals), effects };
 
@@ -151,12 +150,12 @@ export async function acceptAll(
       }
       case "state": {
         if (row === undefined) return nothing;
-        const newest = orders.get(row.id) ?? (await newestOrder(tx, account.id, row.id));
-        orders.set(row.id, newest > event.order ? newest : event.order);
+        const draft = changes.track(row, workspace.settings, false);
+        if (event.order <= (draft.row.platform_order ?? "")) return { ...nothing, conversationId: row.id };
+        draft.row.platform_order = event.order;
+        draft.touch();
         // Our own change is here already, and nothing that came before it counts any more.
-        if (event.order > newest && event.change.kind !== "ours") {
-          applyStanding(changes.track(row, workspace.settings, false), event, account.channel, now);
-        }
+        if (event.change.kind !== "ours") applyStanding(draft, event, account.channel, now);
         return { ...nothing, conversationId: row.id };
       }
       case "moved": {
@@ -248,6 +247,7 @@ export async function acceptAll(
       unreachable: null,
       via_account_id: null,
       customer_wrote_at: null,
+      platform_order: null,
       version: 0,
     };
     const draft = changes.track(row, workspace.settings, true);
@@ -348,9 +348,6 @@ function personOf(
     ...(attributes === undefined ? {} : { attributes }),
   };
 }
-
-/** Platforms tell of the parts of an album within a second or so. */
-const groupWaitMs = 1_500;
 
 function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
   return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;

@@ -3,6 +3,8 @@ import type { Arrival, Arrived } from "./arrivals.ts";
 import { acceptAll } from "./accept.ts";
 import type { Effects } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import type { FindHands } from "./hands.ts";
+import { takeAtOnce } from "./hands.ts";
 import type { Clock, ConversationSearch, Files, Log, Store } from "./ports.ts";
 
 interface Waiting {
@@ -18,6 +20,7 @@ export interface AcceptanceDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly checkpoint: Checkpoint;
+  readonly hands: FindHands;
   /** Gives the signals of what is durable now. */
   readonly announce: (effects: Effects) => void;
 }
@@ -50,7 +53,7 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
  * the statements of a group. Resolves for each when it is durable.
  */
 export function createAcceptance(dependencies: AcceptanceDependencies): (arrival: Arrival) => Promise<Arrived> {
-  const { store, search, files, clock, log, checkpoint, announce } = dependencies;
+  const { store, search, files, clock, log, checkpoint, hands, announce } = dependencies;
   const waiting: Waiting[] = [];
   let storing = false;
 
@@ -80,15 +83,12 @@ export function createAcceptance(dependencies: AcceptanceDependencies): (arrival
   }
 
   async function storeGroup(take: () => readonly Waiting[]): Promise<void> {
-    const { results, effects } = await store.write((tx) =>
-      acceptAll(
-        tx,
-        search,
-        files.seal,
-        take().map(({ arrival }) => arrival),
-        clock.now(),
-      ),
-    );
+    const { results, effects } = await store.write(async (tx) => {
+      const now = clock.now();
+      const arrivals = take().map(({ arrival }) => arrival);
+      const stored = await acceptAll(tx, search, files.seal, arrivals, now);
+      return { ...stored, effects: await takeAtOnce(tx, hands(), stored.effects, now) };
+    });
     checkpoint("accept.committed");
     for (const [i, { resolve, reject }] of take().entries()) {
       const result = results[i];

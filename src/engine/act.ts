@@ -64,8 +64,9 @@ export async function act(
   if (isSo(row, action, agent)) return { acted: { kind: "done" }, effects: null };
   const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
   // Words about it take nothing from anybody.
-  if (action.kind !== "describe" && (moved || isTaken(row, action, agent))) {
-    return { acted: await lost(tx, row), effects: null };
+  if (action.kind !== "describe") {
+    const taken = isTaken(row, action, agent) || (moved && !(await isOwnChange(tx, row, agent)));
+    if (taken) return { acted: await lost(tx, row), effects: null };
   }
   const effects = await updateConversation(
     tx,
@@ -139,15 +140,24 @@ function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent):
   }
 }
 
-export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
-  const last = await tx
+const lastChange = (tx: Tx, { id }: ConversationRow) =>
+  tx
     .selectFrom("audit")
-    .select(["actor_type", "actor_name"])
-    .where("conversation_id", "=", row.id)
+    .select(["actor_type", "actor_id", "actor_name"])
+    .where("conversation_id", "=", id)
     .where("action", "in", ["status_changed", "assigned"])
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirst();
+
+/** Nobody is slower than oneself: a click on what one's own click before has changed is meant as it is. */
+async function isOwnChange(tx: Tx, row: ConversationRow, { email }: ActingAgent): Promise<boolean> {
+  const last = await lastChange(tx, row);
+  return last?.actor_type === "agent" && last.actor_id === email;
+}
+
+export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
+  const last = await lastChange(tx, row);
   const holds = holderOf(row);
   const holder = holds === null ? null : { email: holds, name: await nameInConversation(tx, row, holds) };
   const by = last?.actor_type === "customer" ? "the customer" : (last?.actor_name ?? "somebody");
@@ -155,8 +165,8 @@ export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
 }
 
 /** For who came too late. */
-export function lostText({ holder, by, status }: Extract<Acted, { kind: "lost" }>): string {
-  return holder === null
+export function lostText({ holder, by, status }: Extract<Acted, { kind: "lost" }>, agent: ActingAgent): string {
+  return holder === null || holder.email === agent.email
     ? `This conversation is ${status} by now: ${by} was quicker.`
     : `${holder.name} has claimed this conversation.`;
 }

@@ -6,7 +6,8 @@ import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { attachmentsOf } from "./attachments.ts";
-import { indexLane, sendLane } from "./lanes.ts";
+import { indexWork } from "./index-work.ts";
+import { sendLane } from "./lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { storedBytes } from "./stored-bytes.ts";
@@ -57,11 +58,16 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     .where("message_id", "=", message.id)
     .orderBy("part")
     .execute();
+  // What goes by another way as well, to a visitor who has left, is another text for another adapter.
+  const elsewhere = deliveries.filter(({ thread }) => thread !== null);
   let payloads: ReadonlyMap<string, string>;
+  let waiting: ReadonlyMap<string, string | null>;
   try {
     await channels.ready(account);
-    const parts = amendment.content === null ? [] : await partsOf(dependencies, message, amendment.content);
-    payloads = await change(channels, account, parts, deliveries, {
+    waiting = await amendWaiting(dependencies, message, elsewhere, amendment.content);
+    const parts = amendment.content === null ? [] : await partsOf(dependencies, message, account, amendment.content);
+    const own = deliveries.filter(({ thread }) => thread === null);
+    payloads = await change(channels, account, parts, own, {
       thread: message.context_key,
       key: `${row.id}.amend`,
       messageId: message.id,
@@ -84,6 +90,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
   }
   const effects = await store.write(async (tx) => {
     await finishWork(tx, [row]);
+    for (const [id, payload] of waiting) await changeWaiting(tx, id, payload);
     for (const [id, payload] of payloads) {
       await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
     }
@@ -96,11 +103,43 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
 async function partsOf(
   { store, channels, files }: DeliverDependencies,
   message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
+  account: { readonly id: string },
   content: string,
 ): Promise<readonly Part[]> {
   const attachments = (await attachmentsOf(store.read, [message])).get(message.id) ?? [];
   const text = { role: "agent", authorName: message.author_name, markdown: content, sources: [] } as const;
-  return channels.render({ id: message.account_id }, withFiles(channels, files, message, text, attachments));
+  return channels.render(account, withFiles(channels, files, message, text, attachments));
+}
+
+/** What waits to go by another way goes as it is now, or (null) not at all. What has gone by it cannot be changed. */
+async function amendWaiting(
+  dependencies: DeliverDependencies,
+  message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
+  elsewhere: readonly DeliveriesTable[],
+  content: string | null,
+): Promise<ReadonlyMap<string, string | null>> {
+  if (elsewhere.some(({ state }) => state !== "queued" && state !== "failed")) {
+    throw new DeliveryError("rejected", "it has also gone to the customer by another way, where it stays as it was");
+  }
+  const waiting = elsewhere.filter(({ state }) => state === "queued");
+  const [first] = waiting;
+  if (first === undefined) return new Map();
+  const account = { id: first.account_id };
+  await dependencies.channels.ready(account);
+  const parts = content === null ? [] : await partsOf(dependencies, message, account, content);
+  if (parts.length > waiting.length) {
+    throw new DeliveryError("rejected", "the new text does not fit into the message that follows the customer");
+  }
+  return new Map(waiting.map(({ id }, i) => [id, parts[i] === undefined ? null : JSON.stringify(parts[i])] as const));
+}
+
+async function changeWaiting(tx: Tx, id: string, payload: string | null): Promise<void> {
+  const still = await tx.selectFrom("deliveries").select("state").where("id", "=", id).executeTakeFirst();
+  // Meanwhile it was seen where the conversation is, and goes nowhere else.
+  if (still === undefined) return;
+  if (still.state !== "queued") throw new RetryLater("the reply is just going by another way", 1_000, undefined);
+  if (payload === null) await tx.deleteFrom("deliveries").where("id", "=", id).execute();
+  else await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
 }
 
 /** The platform calls. The parts as they are now, by delivery. */
@@ -176,8 +215,8 @@ export async function storeAmendment(
     .where("id", "=", messageId)
     .where("deleted_at", "is", null)
     .execute();
-  draft.changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId }, dueAt: now });
-  draft.draft.mirror({ kind: "changed", id: messageId });
+  draft.changes.addWork(indexWork([conversationId], now));
+  draft.draft.messageUpdated(messageId);
   return draft.changes.flush(tx);
 }
 

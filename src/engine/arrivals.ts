@@ -2,6 +2,7 @@ import type { Accepted, InboundEvent } from "#channel/contract.ts";
 import type { Attributes } from "#domain/audience.ts";
 import type { Channel } from "#domain/message.ts";
 import type { OutboxRow } from "#store/outbox.ts";
+import { prepareWork } from "#store/prepared.ts";
 import type { InboundEventsTable } from "#store/schema.ts";
 import type { Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
@@ -39,17 +40,7 @@ export const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${
 export async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {
   const known = new Map<string, Arrived>();
   for (const [accountId, group] of Map.groupBy(arrivals, ({ account }) => account.id)) {
-    const rows = await tx
-      .selectFrom("inbound_events as event")
-      .leftJoin("messages", "messages.id", "event.message_id")
-      .select(["event.external_id", "event.conversation_id", "event.message_id", "messages.seq"])
-      .where("event.account_id", "=", accountId)
-      .where(
-        "event.external_id",
-        "in",
-        group.map(({ event }) => event.externalId),
-      )
-      .execute();
+    const { rows } = await storedEvents(tx, { accountId, externalIds: group.map(({ event }) => event.externalId) });
     for (const row of rows) {
       known.set(`${accountId}\n${row.external_id}`, {
         duplicate: true,
@@ -62,6 +53,16 @@ export async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise
   }
   return known;
 }
+
+const storedEvents = prepareWork(
+  (db, { accountId, externalIds }: { readonly accountId: string; readonly externalIds: readonly string[] }) =>
+    db
+      .selectFrom("inbound_events as event")
+      .leftJoin("messages", "messages.id", "event.message_id")
+      .select(["event.external_id", "event.conversation_id", "event.message_id", "messages.seq"])
+      .where("event.account_id", "=", accountId)
+      .where("event.external_id", "in", externalIds),
+);
 
 export function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
   return {

@@ -13,6 +13,9 @@ export type AttachmentRow = Selectable<AttachmentsTable>;
 
 export const fileLane = (id: string): string => `file:${id}`;
 
+/** Platforms tell of the parts of an album within a second or so. */
+export const groupWaitMs = 1_500;
+
 /** Uploaded files that were never sent are kept so long. */
 export const draftMs = 86_400_000;
 

@@ -1,5 +1,5 @@
 import type { Insertable } from "kysely";
-import type { ThreadStanding } from "#channel/contract.ts";
+import type { Handover, ThreadStanding } from "#channel/contract.ts";
 import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
@@ -11,7 +11,8 @@ import { clockOnStatus, slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
-import type { NewWork } from "#store/outbox.ts";
+import { insertRows } from "#store/insert-rows.ts";
+import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
@@ -21,7 +22,8 @@ import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
-import { indexLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
+import { speakLane, thinkLane, timerLane } from "./lanes.ts";
+import { indexWork } from "./index-work.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import { standingOfRow, worksThere } from "./platform-standing.ts";
@@ -31,8 +33,10 @@ import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
 
-/** Texts are indexed at full quarters of a second: question and answer together, as the whole conversation is read for it. */
-const indexEveryMs = 250;
+/** Texts are indexed at full halves of a second: question and answer together, as the whole conversation is read for it. */
+const indexEveryMs = 500;
+/** What one piece of that work names: it is short, and others go between. */
+const indexedTogether = 25;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {
@@ -48,8 +52,11 @@ export interface Changes {
 
 /** Signals to give once the transaction is durable. */
 export interface Effects {
+  /** Work that was taken for this process itself. */
+  readonly taken?: readonly OutboxRow[];
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
-  readonly threads: readonly { readonly accountId: string; readonly contextKey: string }[];
+  /** `amended`: something that was shown before has changed. */
+  readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
   readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
 }
 
@@ -58,6 +65,8 @@ export interface Draft {
   readonly now: number;
   /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
+  /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
+  messageUpdated(messageId: string): void;
   /** Appends a message and queues its parts. */
   addMessage(message: NewMessage): MessagesTable;
   /**
@@ -96,6 +105,8 @@ interface Tracked extends Draft {
   changed: boolean;
   /** There is something new for the customer to see. */
   visible: boolean;
+  /** Something that the customer was shown is another. */
+  amended: boolean;
   /** There are new words to find it by. */
   spoken: boolean;
   /** What lists and searches are narrowed by has changed. */
@@ -104,6 +115,7 @@ interface Tracked extends Draft {
   wanted: boolean;
   there: ThreadStanding;
   readonly notesThere: string[];
+  handedOver: Handover | undefined;
   readonly happenings: Happening[];
   /** A person has done some of it. */
   byPerson: boolean;
@@ -127,6 +139,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const works: NewWork[] = [];
   const speeches: { readonly draft: Tracked; readonly speech: Omit<Speech, "status" | "seq"> }[] = [];
   const events = createEvents(now);
+  /** The files that events of new messages name. */
+  const toldFiles = new Map<string, AttachmentRow[]>();
   const links: ConversationLinksTable[] = [];
   const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
   const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
@@ -143,12 +157,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       before: row,
       changed: isNew,
       visible: false,
+      amended: false,
       spoken: false,
       refiltered: false,
       items: [],
       wanted: false,
       there: standingOfRow(row),
       notesThere: [],
+      handedOver: undefined,
       standsThere(standing) {
         draft.there = standing;
       },
@@ -182,6 +198,12 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         }
       },
       speak: (text, rule, answers) => speak(draft, text, rule, answers),
+      messageUpdated(messageId) {
+        draft.mirror({ kind: "changed", id: messageId });
+        draft.visible = true;
+        draft.amended = true;
+        events.tellUpdate(draft, messageId);
+      },
       joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
@@ -268,6 +290,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       confidence: stored.confidence,
     });
     const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
+    toldFiles.set(stored.id, attachments);
     draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
   }
@@ -296,7 +319,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const here = messages.find(({ id }) => id === message.messageId);
     if (here === undefined) joined.add(message);
     else Object.assign(here, { content: message.content, files: message.files });
-    if (here === undefined) draft.mirror({ kind: "changed", id: message.messageId });
+    toldFiles.get(message.messageId)?.push(...added, ...known);
+    if (here === undefined) {
+      draft.mirror({ kind: "changed", id: message.messageId });
+      events.tellJoined(draft, message.messageId);
+    }
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
@@ -330,6 +357,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.status = to;
     row.status_at = now;
     happen(draft, { kind: "status", from, to });
+    if (event === "conversation.escalated") {
+      const by = personal.has(actor.type) ? (actor.name ?? actor.id) : null;
+      draft.handedOver = { reason: reason ?? null, by, at: now };
+    }
     if (to === "resolved") row.resolved_at = now;
     if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {
@@ -373,6 +404,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const changed = [...drafts.values()].filter((draft) => draft.changed);
     await automate(tx, changed);
     await events.number(tx);
+    const spoken = changed.filter((draft) => draft.spoken).map(({ row }) => row.id);
+    for (let at = 0; at < spoken.length; at += indexedTogether) {
+      const dueAt = now - (now % indexEveryMs) + indexEveryMs;
+      works.push(indexWork(spoken.slice(at, at + indexedTogether), dueAt));
+    }
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;
@@ -380,10 +416,6 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       row.version += 1;
       const clock = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
       row.sla_state = slaState(clock, draft.settings.slaTargets[row.priority], now);
-      if (draft.spoken) {
-        const dueAt = now - (now % indexEveryMs) + indexEveryMs;
-        works.push({ lane: indexLane, kind: "index", payload: { conversationId: row.id }, dueAt });
-      }
       draft.refiltered ||= (["status", "sla_state", "customer_email_key"] as const).some(
         (key) => row[key] !== before[key],
       );
@@ -406,14 +438,14 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       tx,
       changed.filter((draft) => !draft.isNew),
     );
-    if (messages.length > 0) await tx.insertInto("messages").values(messages).execute();
+    await insertRows(tx, "messages", messages);
     for (const { messageId, content, files } of joined) {
       await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
     }
     await storeAttachments(tx, fresh, uploaded);
-    if (deliveries.length > 0) await tx.insertInto("deliveries").values(deliveries).execute();
+    await insertRows(tx, "deliveries", deliveries);
     await linkConversations(tx, links);
-    if (audits.length > 0) await tx.insertInto("audit").values(audits).execute();
+    await insertRows(tx, "audit", audits);
     await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
@@ -425,7 +457,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       wake: works.filter((work) => work.lease === undefined),
       threads: signalled
         .filter((draft) => draft.visible)
-        .map(({ row }) => ({ accountId: row.account_id, contextKey: row.context_key })),
+        .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
       workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
     };
   }
@@ -457,6 +489,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       for (const rows of [fresh, uploaded]) rows.splice(0, rows.length, ...rows.filter((row) => !isOf(row)));
       works.splice(0, works.length, ...works.filter(({ lane }) => !lanes.has(lane)));
       message.files = null;
+      toldFiles.get(message.id)?.splice(0);
     },
     flush,
   };

@@ -155,6 +155,8 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       const found = [contactOf(user), contactOf(session), ...addresses.map((key) => contactOf(key))];
       const reason = user?.kind ?? addresses[0]?.kind ?? "user_id";
       const contact = join(same(found, verified?.userId), reason) ?? add(person);
+      // The platform may not have told it in time.
+      if (contact.name === null && person.sender.name !== undefined) setFields(contact, { name: person.sender.name });
       const before = identities.get(textOf(session));
       // A session of one user that is now another's goes with its user.
       const ownerId = before !== undefined && rootOf(before.contact_id) === contact ? before.contact_id : contact.id;

@@ -5,6 +5,9 @@ import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { prepareRead } from "#store/prepared.ts";
+import type { FindHands } from "./hands.ts";
+import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { act } from "./act.ts";
 import { actInWords } from "./act-words.ts";
@@ -42,7 +45,7 @@ import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
 import { createSettling, think } from "./think.ts";
-import { abandonThere, noteThere, standThere } from "./standing.ts";
+import { abandonThere, handoverThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
@@ -67,6 +70,7 @@ export interface EngineDependencies {
   /** As people reach us; without a slash at the end. */
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
+  readonly hands: FindHands;
 }
 
 /** The accounts that this process knows. */
@@ -90,6 +94,8 @@ export interface EngineWork {
   standThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows a note to the people who work on the conversation's platform. */
   noteThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** Tells the conversation's platform of a hand-over to people. */
+  handoverThere(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Shows at the agents' desk what has happened. */
   desk(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Does what was done at the agents' desk. */
@@ -113,9 +119,6 @@ export interface EngineWork {
   abandonThere(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
 
-/** Conversations whose text is indexed in one write. */
-const indexStep = 10;
-
 export interface CreatedEngine extends Engine {
   readonly work: EngineWork;
   /** Gives the signals of what others have stored. */
@@ -124,7 +127,8 @@ export interface CreatedEngine extends Engine {
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
   const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
-  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint } = dependencies;
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands } =
+    dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
     const workspace = await workspaces.get(id);
@@ -135,21 +139,24 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   /** Gives the signals of what is durable now. */
   function announce(effects: Effects | null): void {
     if (effects === null) return;
+    // Even if what follows fails: it is taken, and would wait for the end of its lease.
+    if (effects.taken !== undefined) hands()?.take(effects.taken);
     for (const [dueAt, works] of Map.groupBy(effects.wake, (work) => work.dueAt)) {
       wake.notify(
         works.map(({ lane }) => lane),
         dueAt,
       );
     }
-    for (const { accountId, contextKey } of effects.threads) {
-      fanout.publish(threadTopic(accountId, contextKey), JSON.stringify({ kind: "changed" }));
+    for (const { accountId, contextKey, amended } of effects.threads) {
+      const signal = { kind: "changed", ...(amended === true ? { amended } : {}) };
+      fanout.publish(threadTopic(accountId, contextKey), JSON.stringify(signal));
     }
     for (const { workspaceId, conversationId } of effects.workspaces) {
       fanout.publish(workspaceTopic(workspaceId), JSON.stringify({ kind: "changed", conversationId }));
     }
   }
 
-  const enqueue = createAcceptance({ store, search, files, clock, log, checkpoint, announce });
+  const enqueue = createAcceptance({ ...dependencies, announce });
 
   async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
@@ -188,23 +195,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       if (workspace === undefined) return;
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
-    async index(rows) {
-      const byConversation = [...Map.groupBy(rows, conversationOf)];
-      // In small steps: who waits for an acknowledgement goes before them.
-      for (let at = 0; at < byConversation.length; at += indexStep) {
-        const step = byConversation.slice(at, at + indexStep);
-        await store.write(async (tx) => {
-          await finishWork(
-            tx,
-            step.flatMap(([, of]) => of),
-          );
-          await search.index(
-            tx,
-            step.map(([id]) => id),
-          );
-        });
-      }
-    },
+    index: (rows) => indexTexts(dependencies, rows),
     async amend(rows, signal) {
       for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
     },
@@ -213,6 +204,9 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
     async noteThere(rows, signal) {
       for (const row of rows) await noteThere({ ...dependencies, announce }, row, signal);
+    },
+    async handoverThere(rows, signal) {
+      for (const row of rows) await handoverThere({ ...dependencies, announce }, row, signal);
     },
     async abandonThere(tx, row, reason, now) {
       const effects = await abandonThere(tx, search, row, reason, now);
@@ -285,11 +279,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   async function workspaceOfWork(rows: readonly OutboxRow[]): Promise<Workspace | undefined> {
     const [first] = rows;
     if (first === undefined) return undefined;
-    const row = await store.read
-      .selectFrom("conversations")
-      .select("workspace_id")
-      .where("id", "=", conversationOf(first))
-      .executeTakeFirst();
+    const [row] = await workspaceRows(store, { id: conversationOf(first) });
     const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
     if (workspace === undefined) await store.write((tx) => finishWork(tx, rows));
     return workspace;
@@ -401,6 +391,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
   };
 }
+
+const workspaceRows = prepareRead((db, { id }: { readonly id: string }) =>
+  db.selectFrom("conversations").select("workspace_id").where("id", "=", id),
+);
 
 function conversationOf(row: OutboxRow): string {
   return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;

@@ -5,6 +5,7 @@ import type { Role } from "#domain/message.ts";
 import { linkConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
+import { prepareRead, prepareWork } from "#store/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
@@ -59,11 +60,7 @@ export interface Marks {
 /** Those of many parts at the same time are stored together. */
 export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" | "clock">): Marks {
   const begin = async (tx: Tx, ids: readonly string[]): Promise<readonly undefined[]> => {
-    await tx
-      .updateTable("deliveries")
-      .set((eb) => ({ state: "sending", started_at: clock.now(), attempts: eb("attempts", "+", 1) }))
-      .where("id", "in", ids)
-      .execute();
+    if (ids.length > 0) await markSending(tx, { ids, now: clock.now() });
     return ids.map(() => undefined);
   };
   const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
@@ -72,23 +69,10 @@ export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" 
       parts.map(({ row }) => row),
     );
     for (const [state, of] of Map.groupBy(parts, (part) => part.state)) {
-      const externalIds = of.map(({ deliveryId, externalId }) => sql`when ${deliveryId} then ${externalId}`);
-      const { numUpdatedRows } = await tx
-        .updateTable("deliveries")
-        .set({
-          state,
-          external_id: sql<string | null>`case id ${sql.join(externalIds, sql` `)} end`,
-          settled_at: clock.now(),
-          error: null,
-        })
-        .where(
-          "id",
-          "in",
-          of.map(({ deliveryId }) => deliveryId),
-        )
-        .where("state", "in", statesBefore(state))
-        .executeTakeFirstOrThrow();
-      if (Number(numUpdatedRows) !== of.length) throw new KnownOtherwise();
+      const ids = of.map(({ deliveryId }) => deliveryId);
+      const externalIds = of.map(({ externalId }) => externalId);
+      const { numAffectedRows } = await markSent(tx, { ids, externalIds, now: clock.now() }, state);
+      if (Number(numAffectedRows) !== of.length) throw new KnownOtherwise();
     }
     return parts.map(() => undefined);
   };
@@ -116,6 +100,40 @@ export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" 
   };
 }
 
+interface Sending extends Readonly<Record<string, number | readonly string[]>> {
+  readonly ids: readonly string[];
+  readonly now: number;
+}
+
+const markSending = prepareWork((db, { ids, now }: Sending) =>
+  db
+    .updateTable("deliveries")
+    .set((eb) => ({ state: "sending", started_at: now, attempts: eb("attempts", "+", 1) }))
+    .where("id", "in", ids),
+);
+
+interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
+  readonly ids: readonly string[];
+  /** In the order of the ids. */
+  readonly externalIds: readonly (string | null)[];
+  readonly now: number;
+}
+
+const markSent = prepareWork((db, { ids, externalIds, now }: Settling, shape) => {
+  const state = shape as DeliveryState;
+  const cases = ids.map((id, at) => sql`when ${id} then ${externalIds[at]}`);
+  return db
+    .updateTable("deliveries")
+    .set({
+      state,
+      external_id: sql<string | null>`case id ${sql.join(cases, sql` `)} end`,
+      settled_at: now,
+      error: null,
+    })
+    .where("id", "in", ids)
+    .where("state", "in", statesBefore(state));
+});
+
 /** The platform's report was faster, or the part is gone. */
 class KnownOtherwise extends Error {}
 
@@ -127,14 +145,7 @@ class KnownOtherwise extends Error {}
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, clock, channels, search, checkpoint, marks, announce } = dependencies;
   const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
-  const delivery = await store.read
-    .selectFrom("deliveries")
-    .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
-    .innerJoin("messages", "messages.id", "deliveries.message_id")
-    .selectAll("deliveries")
-    .select(["conversations.context_key", "conversations.account_id as own_account_id", "messages.role"])
-    .where("deliveries.id", "=", deliveryId)
-    .executeTakeFirst();
+  const [delivery] = await deliveryRows(store, { deliveryId });
   // The conversation was deleted, or the part is settled: nothing is left to send.
   if (delivery === undefined || (delivery.state !== "queued" && delivery.state !== "sending")) {
     await store.write((tx) => finishWork(tx, [row]));
@@ -270,6 +281,16 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     announce(effects);
   }
 }
+
+const deliveryRows = prepareRead((db, { deliveryId }: { readonly deliveryId: string }) =>
+  db
+    .selectFrom("deliveries")
+    .innerJoin("conversations", "conversations.id", "deliveries.conversation_id")
+    .innerJoin("messages", "messages.id", "deliveries.message_id")
+    .selectAll("deliveries")
+    .select(["conversations.context_key", "conversations.account_id as own_account_id", "messages.role"])
+    .where("deliveries.id", "=", deliveryId),
+);
 
 const otherPartsMax = 200;
 

@@ -11,6 +11,7 @@ import type { MessagesTable } from "#store/schema.ts";
 import type { EndpointWish, NewEvent } from "#store/webhooks.ts";
 import { endpointWishes, insertEvents } from "#store/webhooks.ts";
 import type { AttachmentRow } from "./attachments.ts";
+import { attachmentsOf, groupWaitMs } from "./attachments.ts";
 import type { Tx } from "./ports.ts";
 import { conversationItem, documentItem, messageItem, timestamp } from "./representation.ts";
 
@@ -35,15 +36,35 @@ interface Subject {
 interface Told {
   readonly subject: Subject;
   readonly type: ConversationEventType;
-  readonly actor: Actor;
+  /** Null: the author of the message. */
+  readonly actor: Actor | null;
   /** Several changes of one transaction are each told with the status that they led to. */
   readonly status: Status;
   readonly details: EventDetails;
+  /** The message as it is when everything is written. */
+  readonly messageId?: string;
+}
+
+/** More has joined a message that was told of before. */
+interface Joined {
+  readonly subject: Subject;
+  readonly messageId: string;
+}
+
+/** An event that nobody has been sent yet. */
+interface Unsent {
+  readonly eventId: string;
+  readonly payload: string;
+  readonly messageId: string;
 }
 
 /** What a transaction tells of conversations, gathered in memory and written at its end. */
 export interface Events {
   tell(subject: Subject, type: ConversationEventType, actor: Actor, details: EventDetails): void;
+  /** A stored message was changed or taken back. */
+  tellUpdate(subject: Subject, messageId: string): void;
+  /** More files have joined a stored message: the event of it names them too where it still waits, else they are told. */
+  tellJoined(subject: Subject, messageId: string): void;
   /** Numbers what somebody wants to hear of; before the conversations' rows are written, which hold the count. */
   number(tx: Tx): Promise<void>;
   /** Writes what was numbered; after the tags are written. The work of sending it. */
@@ -56,21 +77,46 @@ export interface Events {
  */
 export function createEvents(now: number): Events {
   const told: Told[] = [];
+  const joined = new Map<string, Joined>();
+  const unsent: Unsent[] = [];
   let wishes: readonly EndpointWish[] = [];
   let numbered: readonly { readonly event: Told; readonly sequence: number }[] = [];
+
+  function tellUpdate(subject: Subject, messageId: string): void {
+    told.push({
+      subject,
+      type: "message.updated",
+      actor: null,
+      status: subject.row.status,
+      details: {},
+      messageId,
+    });
+  }
 
   return {
     tell(subject, type, actor, details) {
       told.push({ subject, type, actor, status: subject.row.status, details });
     },
 
+    tellUpdate,
+
+    tellJoined(subject, messageId) {
+      joined.set(messageId, { subject, messageId });
+    },
+
     async number(tx) {
-      if (told.length === 0) return;
+      if (told.length + joined.size === 0) return;
+      const subjects = [...told, ...joined.values()].map(({ subject }) => subject);
       wishes = await endpointWishes(
         tx,
-        told.map(({ subject }) => subject.row.workspace_id),
+        subjects.map(({ row }) => row.workspace_id),
       );
       if (wishes.length === 0) return;
+      for (const { subject, messageId } of joined.values()) {
+        const event = await unsentOf(tx, subject.row.id, messageId, now);
+        if (event === undefined) tellUpdate(subject, messageId);
+        else unsent.push(event);
+      }
       numbered = told
         .filter(({ subject, type }) => isWanted(wishes, subject.row.workspace_id, type))
         .map((event) => {
@@ -82,15 +128,29 @@ export function createEvents(now: number): Events {
     },
 
     async store(tx) {
+      for (const { eventId, payload, messageId } of unsent) {
+        const message = (await messageNow(tx, messageId))?.item;
+        if (message === undefined) continue;
+        const before = JSON.parse(payload) as { readonly data: object };
+        const whole = JSON.stringify({ ...before, data: { ...before.data, message } });
+        await tx.updateTable("events").set({ payload: whole }).where("id", "=", eventId).execute();
+      }
       if (numbered.length === 0) return [];
       const tags = await tagsOf(
         tx,
         numbered.map(({ event }) => event.subject.row.id),
       );
-      const events = numbered.map(({ event: { subject, type, actor, status, details }, sequence }) => {
+      const held = new Map<string, number>();
+      const events: NewEvent[] = [];
+      for (const { event, sequence } of numbered) {
+        const { subject, type, status, details } = event;
         const { row, settings } = subject;
         const conversation = conversationItem({ ...row, status }, tags.get(row.id) ?? [], settings, now);
-        return newEvent(now, {
+        const updated = event.messageId === undefined ? undefined : await messageNow(tx, event.messageId);
+        const actor = event.actor ?? updated?.author ?? systemActor("messages");
+        const message =
+          details.message === undefined ? updated?.item : messageItem(details.message, details.attachments);
+        const stored = newEvent(now, {
           workspaceId: row.workspace_id,
           type,
           subjectId: row.id,
@@ -100,15 +160,42 @@ export function createEvents(now: number): Events {
             previous_status: details.previousStatus ?? null,
             actor: { type: actor.type, id: actor.id, name: actor.name },
             sequence,
-            ...(details.message === undefined ? {} : { message: messageItem(details.message, details.attachments) }),
+            ...(message === undefined ? {} : { message }),
             ...(details.error === undefined ? {} : { error: details.error }),
             ...(details.notice === undefined ? {} : { notice: details.notice }),
           },
         });
-      });
-      return insertEvents(tx, events, wishes, now);
+        events.push(stored);
+        // The rest of an album is waited for.
+        const mayJoin = type === "message.created" && details.attachments?.some((file) => file.group_key !== null);
+        if (mayJoin === true) held.set(stored.id, now + groupWaitMs);
+      }
+      return insertEvents(tx, events, wishes, now, held);
     },
   };
+}
+
+/** The event of this message, while it waits for the rest of an album and is not sent. */
+async function unsentOf(tx: Tx, conversationId: string, messageId: string, now: number): Promise<Unsent | undefined> {
+  const rows = await tx
+    .selectFrom("events")
+    .select(["id", "payload"])
+    .where("subject_id", "=", conversationId)
+    .where("type", "=", "message.created")
+    .where("created_at", ">", now - groupWaitMs)
+    .execute();
+  const found = rows.find(({ payload }) => {
+    const { data } = JSON.parse(payload) as { readonly data: { readonly message?: { readonly id?: string } } };
+    return data.message?.id === messageId;
+  });
+  return found === undefined ? undefined : { eventId: found.id, payload: found.payload, messageId };
+}
+
+async function messageNow(tx: Tx, messageId: string) {
+  const row = await tx.selectFrom("messages").selectAll().where("id", "=", messageId).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const attachments = (await attachmentsOf(tx, [row])).get(row.id) ?? [];
+  return { author: authorOf(row), item: messageItem(row, attachments) };
 }
 
 /** Tells that a document is indexed or has failed, in the transaction in which it does. */

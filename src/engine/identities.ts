@@ -1,4 +1,5 @@
 import { dialectOf } from "#store/dialect.ts";
+import { prepareWork } from "#store/prepared.ts";
 import type { ContactsTable, IdentitiesTable } from "#store/schema.ts";
 import type { Tx } from "./ports.ts";
 
@@ -14,36 +15,41 @@ export async function loadIdentities(tx: Tx, wanted: readonly IdentityKey[]) {
   const contacts = new Map<string, ContactsTable>();
   if (keys.size === 0) return { identities, contacts };
   const groups = [...Map.groupBy(keys.values(), ({ workspace_id, kind }) => `${workspace_id}\n${kind}`).values()];
-  const rows = await tx
-    .selectFrom("identities")
-    .selectAll()
-    .where((eb) =>
-      eb.or(
-        groups.map((group) =>
-          eb.and([
-            eb("workspace_id", "=", group[0]?.workspace_id ?? ""),
-            eb("kind", "=", group[0]?.kind ?? ""),
-            eb(
-              "value",
-              "in",
-              group.map(({ value }) => value),
-            ),
-          ]),
-        ),
-      ),
-    )
-    .execute();
+  const rows: IdentitiesTable[] = [];
+  for (const group of groups) {
+    const { workspace_id: workspaceId = "", kind = "" } = group[0] ?? {};
+    rows.push(...(await identitiesOf(tx, { workspaceId, kind, values: group.map(({ value }) => value) })).rows);
+  }
   for (const row of rows) identities.set(textOf(row), row);
   let missing = [...new Set(rows.map(({ contact_id }) => contact_id))];
   // Twice at most: the contacts themselves, and those that stand for them since a merge.
   while (missing.length > 0) {
-    const found = await tx.selectFrom("contacts").selectAll().where("id", "in", missing).execute();
+    const { rows: found } = await contactsOf(tx, { ids: missing });
     for (const row of found) contacts.set(row.id, row);
     missing = [...new Set(found.map(({ root_id }) => root_id))].filter((id) => !contacts.has(id));
     if (found.length === 0) break;
   }
   return { identities, contacts };
 }
+
+interface OneKind extends Readonly<Record<string, string | readonly string[]>> {
+  readonly workspaceId: string;
+  readonly kind: string;
+  readonly values: readonly string[];
+}
+
+const identitiesOf = prepareWork((db, { workspaceId, kind, values }: OneKind) =>
+  db
+    .selectFrom("identities")
+    .selectAll()
+    .where("workspace_id", "=", workspaceId)
+    .where("kind", "=", kind)
+    .where("value", "in", values),
+);
+
+const contactsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+  db.selectFrom("contacts").selectAll().where("id", "in", ids),
+);
 
 /** Pairs of contacts, `a\nb` in both orders, whose merge was undone. */
 export async function undoneMerges(tx: Tx, contactIds: readonly string[]): Promise<Set<string>> {

@@ -2,7 +2,7 @@ import type { InboundEvent } from "#channel/contract.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import { dropAttachments } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
-import { indexLane } from "./lanes.ts";
+import { indexWork } from "./index-work.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Tx } from "./ports.ts";
@@ -46,8 +46,8 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
     for (const work of await dropAttachments(tx, files, changes.now)) changes.addWork(work);
     if (files.length > 0) await tx.updateTable("messages").set({ files: null }).where("id", "=", message.id).execute();
   }
-  changes.addWork({ lane: indexLane, kind: "index", payload: { conversationId: draft.row.id }, dueAt: changes.now });
-  draft.mirror({ kind: "changed", id: message.id });
+  changes.addWork(indexWork([draft.row.id], changes.now));
+  draft.messageUpdated(message.id);
   return message.id;
 }
 

@@ -1,4 +1,5 @@
 import type { InboundEvent } from "#channel/contract.ts";
+import { prepareWork } from "#store/prepared.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { TextChange } from "./inbound-changes.ts";
 import type { Tx } from "./ports.ts";
@@ -26,19 +27,10 @@ export async function parkedChanges(
   const parked = new Map<string, TextChange>();
   const messages = arrivals.filter(({ event }) => event.kind === "message");
   for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
-    const rows = await tx
-      .selectFrom("inbound_events")
-      .select("payload")
-      .where("account_id", "=", accountId)
-      .where(
-        "target_external_id",
-        "in",
-        group.map(({ event }) =>
-          event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
-        ),
-      )
-      .orderBy("id")
-      .execute();
+    const targets = group.map(({ event }) =>
+      event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
+    );
+    const { rows } = await changesOf(tx, { accountId, targets });
     for (const row of rows) {
       const event = JSON.parse(row.payload) as Partial<TextChange>;
       // The text of a deleted conversation's events is gone.
@@ -49,6 +41,16 @@ export async function parkedChanges(
   }
   return parked;
 }
+
+const changesOf = prepareWork(
+  (db, { accountId, targets }: { readonly accountId: string; readonly targets: readonly string[] }) =>
+    db
+      .selectFrom("inbound_events")
+      .select("payload")
+      .where("account_id", "=", accountId)
+      .where("target_external_id", "in", targets)
+      .orderBy("id"),
+);
 
 /** So that what waited is deleted with the conversation that it was for. */
 export async function linkApplied(tx: Tx, applied: readonly Applied[]): Promise<void> {

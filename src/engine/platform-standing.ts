@@ -1,4 +1,4 @@
-import type { ThreadStanding } from "#channel/contract.ts";
+import type { Handover, ThreadStanding } from "#channel/contract.ts";
 import { standingChannels, standingOf } from "#domain/lifecycle.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { NewWork } from "#store/outbox.ts";
@@ -16,7 +16,15 @@ export function standingOfRow({ status, snoozed_until: until }: ConversationRow)
 /** After what is said before it, and before what is said later: in the lane of the messages. */
 export function worksThere(
   row: ConversationRow,
-  { there, notesThere }: { readonly there: ThreadStanding; readonly notesThere: readonly string[] },
+  {
+    there,
+    notesThere,
+    handedOver,
+  }: {
+    readonly there: ThreadStanding;
+    readonly notesThere: readonly string[];
+    readonly handedOver: Handover | undefined;
+  },
   now: number,
 ): readonly NewWork[] {
   if (!standingChannels.has(row.channel)) return [];
@@ -27,6 +35,9 @@ export function worksThere(
     payload: { conversationId: row.id, noteId },
     dueAt: now,
   }));
+  if (handedOver !== undefined && row.status === "escalated") {
+    works.push({ lane, kind: "handover-there", payload: { conversationId: row.id, handedOver }, dueAt: now });
+  }
   if (standingText(standingOfRow(row)) !== standingText(there)) {
     works.push({ lane, kind: "stand-there", payload: { conversationId: row.id }, dueAt: now });
   }

@@ -5,6 +5,7 @@ import type {
   Clock,
   Log,
   OutboundMessage,
+  Handover,
   OutboundNote,
   Part,
   Receipt,
@@ -168,6 +169,8 @@ export interface Channels {
   setState(account: Pick<Account, "id">, state: ThreadStanding, context: ThreadContext): Promise<void>;
   /** Nothing happens where the platform shows notes to nobody. */
   addNote(account: Pick<Account, "id">, note: OutboundNote, context: ThreadContext): Promise<void>;
+  /** Nothing happens where nobody works on the platform. */
+  handOver(account: Pick<Account, "id">, handover: Handover, context: ThreadContext): Promise<void>;
   /** The agents' desk on this account; undefined where there is none. */
   desk(account: Pick<Account, "id">): Desk | undefined;
   /** The same for taking back what it shows, also where the account is disabled or its workspace is being deleted. */

@@ -1,4 +1,4 @@
-import type { InboundEvent } from "#channel/contract.ts";
+import type { Handover, InboundEvent } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import { wakeTarget } from "#domain/lifecycle.ts";
 import type { Actor, Channel } from "#domain/message.ts";
@@ -18,23 +18,6 @@ import { claim, insertNote } from "./update.ts";
 // and write notes. Both sides are kept in step, and neither is told what it has said itself.
 
 type StateEvent = Extract<InboundEvent, { kind: "state" }>;
-
-/** The largest order of the changes that this platform has told so far. */
-export async function newestOrder(tx: Tx, accountId: string, conversationId: string): Promise<string> {
-  const rows = await tx
-    .selectFrom("inbound_events")
-    .select("payload")
-    .where("account_id", "=", accountId)
-    .where("conversation_id", "=", conversationId)
-    .where("kind", "=", "state")
-    .execute();
-  let newest = "";
-  for (const { payload } of rows) {
-    const { order } = JSON.parse(payload) as Partial<StateEvent>;
-    if (order !== undefined && order > newest) newest = order;
-  }
-  return newest;
-}
 
 /** Does here what was done there. What the lifecycle does not know of is passed over: nobody there could mend it. */
 export function applyStanding(draft: Draft, { change, by }: StateEvent, channel: Channel, now: number): void {
@@ -122,6 +105,25 @@ export async function noteThere(dependencies: Dependencies, row: OutboxRow, sign
   await there(dependencies, row, "A note could not be shown on the conversation's platform", async () => {
     await channels.ready({ id });
     await channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal });
+  });
+}
+
+export async function handoverThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
+  const { store, channels } = dependencies;
+  const { conversationId, handedOver } = JSON.parse(row.payload) as {
+    readonly conversationId: string;
+    readonly handedOver: Handover;
+  };
+  const conversation = await store.read
+    .selectFrom("conversations")
+    .select(["account_id", "context_key"])
+    .where("id", "=", conversationId)
+    .executeTakeFirst();
+  if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
+  const { account_id: id, context_key: thread } = conversation;
+  await there(dependencies, row, "The hand-over could not be shown on the conversation's platform", async () => {
+    await channels.ready({ id });
+    await channels.handOver({ id }, handedOver, { thread, signal });
   });
 }
 

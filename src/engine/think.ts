@@ -1,6 +1,8 @@
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import { letterBody } from "#domain/letter.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import type { SkillCall } from "#domain/skill.ts";
 import type { Confidence } from "#domain/message.ts";
@@ -9,10 +11,13 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
+import { prepareRead } from "#store/prepared.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { claimDetails, verifiedUser } from "./customer.ts";
+import type { FindHands } from "./hands.ts";
+import { takeAtOnce } from "./hands.ts";
 import type {
   Answer,
   Answerer,
@@ -21,7 +26,6 @@ import type {
   ConversationSearch,
   JudgeAnger,
   Question,
-  Reader,
   Store,
   Tx,
 } from "./ports.ts";
@@ -91,16 +95,12 @@ export async function think(
     readonly seq: number;
     readonly options?: QuestionOptions;
   };
-  const conversation = await store.read
-    .selectFrom("conversations")
-    .selectAll()
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
+  const [conversation] = await conversationRows(store, { conversationId });
   if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
   await channels.ready({ id: conversation.account_id });
   if (conversation.via_account_id !== null) await readyIfThere(channels, conversation.via_account_id);
   const perQuestion = conversation.channel === "api";
-  const messages = await recentMessages(store.read, conversation, perQuestion ? seq : undefined);
+  const messages = await recentMessages(store, conversation, perQuestion ? seq : undefined);
   const audience = options?.audience ?? [];
   const asked = messages.filter(
     (message) =>
@@ -126,10 +126,15 @@ export async function think(
         name: settings.botName,
       });
   let turn: Decision;
+  let isHeld = false;
   try {
     turn = await decide(conversation);
+  } catch (error) {
+    // It is tried again soon, and the customer sees that somebody is at it.
+    isHeld = error instanceof Problem && error.code === "search_unavailable";
+    throw error;
   } finally {
-    stopTyping?.();
+    if (!isHeld) stopTyping?.();
   }
   return finish(turn);
 
@@ -154,7 +159,11 @@ export async function think(
     const { userId, ...choices } = options ?? {};
     const question: Question = {
       workspaceId: workspace.id,
-      text,
+      // The names of those who write and are written to are nothing that is asked.
+      text: asked
+        .map(({ content }) => letterBody(content))
+        .filter((content) => content !== "")
+        .join("\n"),
       history: messages
         .filter((message) => message.seq < (asked[0]?.seq ?? 0) && message.content !== "")
         // What was said to somebody who may see more is not known to this asker.
@@ -272,10 +281,12 @@ export function createSettling({
   store,
   clock,
   search,
+  hands,
 }: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
+  readonly hands: FindHands;
 }): (turn: Turn) => Promise<Thought> {
   async function settleAll(tx: Tx, turns: readonly Turn[]): Promise<readonly Thought[]> {
     // What comes too late is not said.
@@ -301,7 +312,7 @@ export function createSettling({
     }
     if (first === undefined) return thoughts;
     // They are those of all; one of them gives the signals.
-    const effects = await changes.flush(tx);
+    const effects = await takeAtOnce(tx, hands(), await changes.flush(tx), changes.now);
     return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
   }
 
@@ -337,21 +348,36 @@ type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience"
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
-  db: Reader,
+  store: Store,
   conversation: ConversationRow,
   upTo: number | undefined,
 ): Promise<RecentMessage[]> {
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
-  let query = db
-    .selectFrom("messages")
-    .select(["seq", "role", "content", "audience", "author_id", "files", "metadata"])
-    .where("conversation_id", "=", conversation.id)
-    .where("seq", ">", from);
-  if (upTo !== undefined) query = query.where("seq", "<=", upTo);
-  // A flood of messages is answered by its end.
-  const rows = await query.orderBy("seq", "desc").limit(50).execute();
+  const rows = await messageRows(store, { id: conversation.id, from, upTo: upTo ?? Number.MAX_SAFE_INTEGER });
   return rows.toReversed();
 }
+
+const conversationRows = prepareRead((db, { conversationId }: { readonly conversationId: string }) =>
+  db.selectFrom("conversations").selectAll().where("id", "=", conversationId),
+);
+
+interface Stretch extends Readonly<Record<string, string | number>> {
+  readonly id: string;
+  readonly from: number;
+  readonly upTo: number;
+}
+
+const messageRows = prepareRead((db, { id, from, upTo }: Stretch) =>
+  db
+    .selectFrom("messages")
+    .select(["seq", "role", "content", "audience", "author_id", "files", "metadata"])
+    .where("conversation_id", "=", id)
+    .where("seq", ">", from)
+    .where("seq", "<=", upTo)
+    .orderBy("seq", "desc")
+    // A flood of messages is answered by its end.
+    .limit(50),
+);
 
 const tagsIn = (audience: string | null): readonly string[] =>
   audience === null ? [] : (JSON.parse(audience) as readonly string[]);

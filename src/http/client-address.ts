@@ -15,8 +15,9 @@ export function createClientAddress(trustedProxies: readonly string[], onUnbelie
 
   return function clientAddress(remote: string | undefined, forwardedFor: string | undefined): string {
     let address = plain(remote ?? "");
-    if (forwardedFor !== undefined && ranges.length === 0) onUnbelieved();
-    const hops = (forwardedFor ?? "").split(",").map((hop) => plain(hop.trim()));
+    if (forwardedFor === undefined) return address;
+    if (ranges.length === 0) onUnbelieved();
+    const hops = forwardedFor.split(",").map((hop) => plain(hop.trim()));
     while (hops.length > 0 && trusts(address)) {
       const next = hops.pop();
       if (next === undefined || isIP(next) === 0) break;

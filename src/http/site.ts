@@ -176,7 +176,7 @@ function webRequestOf(request: FastifyRequest): WebRequest {
   return {
     method: request.method,
     path,
-    query: Object.fromEntries(new URLSearchParams(query)),
+    query: query === "" ? {} : Object.fromEntries(new URLSearchParams(query)),
     headers: Object.fromEntries(headers),
     body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     remoteAddress: request.remoteAddress,

@@ -1,4 +1,13 @@
-import { LostLease, claimLanes, deferWork, dueLanes, nextDue, releaseLeases, renewLeases } from "#store/outbox.ts";
+import {
+  LostLease,
+  claimLanes,
+  deferWork,
+  dueLanes,
+  lanesWithWork,
+  nextDue,
+  releaseLeases,
+  renewLeases,
+} from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 
@@ -11,6 +20,8 @@ export interface Handler {
   /** Lanes of this kind, whose names begin with it, that may run at the same time; absent: as many as there is room for. */
   readonly lanesMax?: number;
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
+  /** True: this failure is waited out, and the work not given up for it, however often it was tried. */
+  waitsOut?(row: OutboxRow, error: unknown, now: number): boolean;
   /** Stores what giving up means; the row itself stays as a dead letter. What it returns is called when that is durable. */
   abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
@@ -31,6 +42,12 @@ export interface WorkerOptions {
 export interface Worker {
   /** These lanes may have work, due at this time. */
   wake(lane: string, dueAt: number): void;
+  /** Those of these lanes that can be begun at once: what was woken before them is not passed over. */
+  offer(lanes: readonly string[]): readonly string[];
+  /** Under which work is taken for {@link take}. */
+  lease(): { readonly id: string; readonly until: number };
+  /** Does rows of lanes that were offered. */
+  take(rows: readonly OutboxRow[]): void;
   /** Lanes that run now, by kind. */
   running(): ReadonlyMap<string, number>;
   /** Lets running work end, at most this long, and gives back what was not begun. */
@@ -49,6 +66,11 @@ export function openWorker(options: WorkerOptions): Worker {
   const abort = new AbortController();
   const wanted = new Set<string>();
   const running = new Set<string>();
+  /** What is taken and not begun, by its lane. */
+  const handed = new Map<string, readonly OutboxRow[]>();
+  /** Lanes that have run, and may have got more meanwhile. */
+  const ended = new Set<string>();
+  let looking = false;
   let closing = false;
   let claiming = false;
   let scheduled = false;
@@ -60,7 +82,7 @@ export function openWorker(options: WorkerOptions): Worker {
   const stopPoll = repeat(pollMs, poll);
   const stopRenewal = repeat(leaseMs / 3, async () => {
     // Only of what runs: rows whose failure could not be stored are free again when their lease ends.
-    await store.write((tx) => renewLeases(tx, [...running], { id: processId, until: clock.now() + leaseMs }));
+    await store.write((tx) => renewLeases(tx, [...running, ...handed.keys()], lease()));
   });
   schedule();
 
@@ -109,6 +131,10 @@ export function openWorker(options: WorkerOptions): Worker {
       timerAt = Number.POSITIVE_INFINITY;
       void guarded(poll);
     });
+  }
+
+  function lease(): { readonly id: string; readonly until: number } {
+    return { id: processId, until: clock.now() + leaseMs };
   }
 
   function wake(lane: string, dueAt: number): void {
@@ -163,7 +189,7 @@ export function openWorker(options: WorkerOptions): Worker {
     claiming = true;
     try {
       const now = clock.now();
-      const rows = await store.write((tx) => claimLanes(tx, lanes, { id: processId, until: now + leaseMs }, now));
+      const rows = await store.write((tx) => claimLanes(tx, lanes, lease(), now));
       for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) begin(lane, group);
     } catch (error) {
       for (const lane of lanes) wanted.add(lane);
@@ -178,11 +204,52 @@ export function openWorker(options: WorkerOptions): Worker {
     running.add(lane);
     void guarded(() => drain(rows)).finally(() => {
       running.delete(lane);
+      beginHanded();
       // What came in meanwhile was passed over while the lane was ours.
-      wanted.add(lane);
+      if (!running.has(lane)) lookInto(lane);
       schedule();
       if (running.size === 0) onIdle?.();
     });
+  }
+
+  function take(rows: readonly OutboxRow[]): void {
+    for (const [lane, of] of Map.groupBy(rows, (row) => row.lane)) {
+      handed.set(lane, [...(handed.get(lane) ?? []), ...of]);
+    }
+    beginHanded();
+  }
+
+  function beginHanded(): void {
+    for (const [lane, rows] of handed) {
+      // At the end they are begun to be given back.
+      if (running.size >= options.lanesMax && !closing) return;
+      if (running.has(lane)) continue;
+      handed.delete(lane);
+      begin(lane, rows);
+    }
+  }
+
+  /** Looks without taking a turn at writing: mostly there is nothing. */
+  function lookInto(lane: string): void {
+    ended.add(lane);
+    if (looking || closing) return;
+    looking = true;
+    setImmediate(() => void guarded(look));
+  }
+
+  async function look(): Promise<void> {
+    const lanes = [...ended];
+    ended.clear();
+    try {
+      for (const lane of await lanesWithWork(store, lanes, clock.now())) wanted.add(lane);
+    } catch (error) {
+      for (const lane of lanes) wanted.add(lane);
+      throw error;
+    } finally {
+      looking = false;
+      for (const lane of ended) lookInto(lane);
+    }
+    schedule();
   }
 
   async function drain(rows: readonly OutboxRow[]): Promise<void> {
@@ -230,7 +297,8 @@ export function openWorker(options: WorkerOptions): Worker {
     const reason = error instanceof Error ? error.message : "unknown failure";
     log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
     const dueAt = now + options.backoffMs(rows[0]?.attempts ?? 0, error);
-    const isDead = (row: OutboxRow): boolean => row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax);
+    const isDead = (row: OutboxRow): boolean =>
+      row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
     const putBack = (giveUp: Handler["abandoned"]) =>
       store.write(async (tx) => {
         const after: (() => void)[] = [];
@@ -275,12 +343,26 @@ export function openWorker(options: WorkerOptions): Worker {
 
   return {
     wake,
+    offer(lanes) {
+      if (closing || failing) return [];
+      let room = options.lanesMax - running.size - handed.size - nextLanes().length;
+      return lanes.filter((lane) => {
+        const handler = handlers[kindOf(lane)];
+        if (room <= 0 || running.has(lane) || handed.has(lane)) return false;
+        if (handler === undefined || handler.lanesMax !== undefined) return false;
+        room -= 1;
+        return true;
+      });
+    },
+    lease,
+    take,
     running: () => new Map([...Map.groupBy(running, kindOf)].map(([kind, lanes]) => [kind, lanes.length])),
     async close(graceMs) {
       closing = true;
       stopTimer();
       stopPoll();
       stopRenewal();
+      beginHanded();
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;
         if (running.size === 0) resolve();
@@ -291,7 +373,7 @@ export function openWorker(options: WorkerOptions): Worker {
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
       cancelGrace();
       // Of what runs still. Questions that are answered for a client have leases of this process too, and go on.
-      await store.write((tx) => releaseLeases(tx, [processId], [...running]));
+      await store.write((tx) => releaseLeases(tx, [processId], [...running, ...handed.keys()]));
     },
   };
 }

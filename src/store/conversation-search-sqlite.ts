@@ -6,6 +6,7 @@ import { newestFirst, rowConditions, tagJoins, tagsMax } from "./conversation-li
 import { searchText } from "./conversation-search-text.ts";
 import { facetTokens, phrasesOf } from "./conversation-search-words.ts";
 import type { DatabaseSearch } from "./conversation-search.ts";
+import { prepareWork } from "./prepared.ts";
 
 // One FTS5 row a conversation. Rows are numbered by the conversation's start, so that FTS5 gives them in the list's
 // order and stops when the page is full; and they hold what lists filter by as further tokens, so that "refund, open,
@@ -40,47 +41,60 @@ export function createSqliteSearch(read: Reader): DatabaseSearch {
 }
 
 async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> {
-  for (const id of new Set(conversationIds)) {
-    const conversation = await tx
-      .selectFrom("conversations")
-      .select(["workspace_id", "channel", "status", "sla_state", "customer_email_key", "started_at", "last_seq"])
-      .where("id", "=", id)
-      .executeTakeFirst();
+  const ids = [...new Set(conversationIds)];
+  if (ids.length === 0) return;
+  const conversations = new Map((await conversationsOf(tx, { ids })).rows.map((row) => [row.id, row]));
+  const tags = Map.groupBy((await tagsOf(tx, { ids })).rows, (row) => row.conversation_id);
+  const positioned = new Set((await positionsOf(tx, { ids })).rows.map((row) => row.conversation_id));
+  for (const id of ids) {
+    const conversation = conversations.get(id);
     if (conversation === undefined) {
       await remove(tx, [id]);
       continue;
     }
-    const tags = await tx.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute();
     const facets = facetTokens({
       workspaceId: conversation.workspace_id,
       channel: conversation.channel,
       status: conversation.status,
       slaState: conversation.sla_state,
-      tags: tags.map(({ tag }) => tag),
+      tags: (tags.get(id) ?? []).map(({ tag }) => tag),
       ...(conversation.customer_email_key === null ? {} : { email: conversation.customer_email_key }),
     });
-    const body = `${facets.join(" ")} ${await searchText(tx, conversation.workspace_id, id)}`;
-    const { numUpdatedRows } = await tx
-      .updateTable("conversation_text")
-      .set({ indexed_seq: conversation.last_seq })
-      .where("conversation_id", "=", id)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) {
+    if (!positioned.has(id)) {
       const first = BigInt(conversation.started_at) * positionsPerMs;
       await sql`insert into conversation_text (position, conversation_id, indexed_seq)
         select coalesce(max(position) + 1, ${first}), ${id}, ${conversation.last_seq} from conversation_text
         where position >= ${first} and position < ${first + positionsPerMs}`.execute(tx);
-    } else {
-      await deleteDocument(tx, id);
     }
-    await sql`insert into conversation_fts (rowid, body)
-      select position, ${body} from conversation_text where conversation_id = ${id}`.execute(tx);
+    const body = `${facets.join(" ")} ${await searchText(tx, conversation.workspace_id, id)}`;
+    await writeDocument(tx, { id, body });
   }
 }
 
+const conversationsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+  db
+    .selectFrom("conversations")
+    .select(["id", "workspace_id", "channel", "status", "sla_state", "customer_email_key", "started_at", "last_seq"])
+    .where("id", "in", ids),
+);
+
+const tagsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+  db.selectFrom("conversation_tags").select(["conversation_id", "tag"]).where("conversation_id", "in", ids),
+);
+
+const positionsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
+  db.selectFrom("conversation_text").select("conversation_id").where("conversation_id", "in", ids),
+);
+
+const writeDocument = prepareWork((_db, { id, body }: { readonly id: string; readonly body: string }) => {
+  return sql`insert or replace into conversation_fts (rowid, body)
+    select position, ${body} from conversation_text where conversation_id = ${id}`;
+});
+
 async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void> {
   for (const id of conversationIds) {
-    await deleteDocument(tx, id);
+    await sql`delete from conversation_fts
+      where rowid = (select position from conversation_text where conversation_id = ${id})`.execute(tx);
     await tx.deleteFrom("conversation_text").where("conversation_id", "=", id).execute();
   }
 }
@@ -98,11 +112,6 @@ async function purge(tx: Tx, first: boolean): Promise<boolean> {
   await sql`insert into conversation_fts (conversation_fts, rank)
     values ('merge', ${sql.lit(first ? -mergedPages : mergedPages)})`.execute(tx);
   return (await changes()) - before >= 2;
-}
-
-async function deleteDocument(tx: Tx, id: string): Promise<void> {
-  await sql`delete from conversation_fts
-    where rowid = (select position from conversation_text where conversation_id = ${id})`.execute(tx);
 }
 
 async function collect(

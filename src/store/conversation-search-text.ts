@@ -1,5 +1,6 @@
 import type { Reader, Tx } from "#engine/ports.ts";
 import { documentOf } from "./conversation-search-words.ts";
+import { prepareWork } from "./prepared.ts";
 
 // Of a very long thread the newest messages can be searched: as many as fit both limits.
 const charactersMax = 200_000;
@@ -7,14 +8,7 @@ const messagesMax = 1_000;
 
 /** The text that a conversation is found by. */
 export async function searchText(tx: Reader | Tx, workspaceId: string, conversationId: string): Promise<string> {
-  const newestFirst = await tx
-    .selectFrom("messages")
-    .select("content")
-    .where("conversation_id", "=", conversationId)
-    .where("deleted_at", "is", null)
-    .orderBy("seq", "desc")
-    .limit(messagesMax)
-    .execute();
+  const { rows: newestFirst } = await contentsOf(tx, { conversationId });
   const kept: string[] = [];
   let left = charactersMax;
   for (const { content } of newestFirst) {
@@ -24,3 +18,13 @@ export async function searchText(tx: Reader | Tx, workspaceId: string, conversat
   }
   return documentOf(workspaceId, kept.toReversed());
 }
+
+const contentsOf = prepareWork((db, { conversationId }: { readonly conversationId: string }) =>
+  db
+    .selectFrom("messages")
+    .select("content")
+    .where("conversation_id", "=", conversationId)
+    .where("deleted_at", "is", null)
+    .orderBy("seq", "desc")
+    .limit(messagesMax),
+);

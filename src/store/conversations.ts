@@ -1,6 +1,8 @@
 import type { ExpressionBuilder, Insertable, Selectable } from "kysely";
 import type { Reader, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
+import { insertRows } from "./insert-rows.ts";
+import { prepareWork } from "./prepared.ts";
 import type { ConversationLinksTable, ConversationsTable } from "./schema.ts";
 
 export type ConversationRow = Selectable<ConversationsTable>;
@@ -17,6 +19,7 @@ const changing = [
   "unreachable",
   "via_account_id",
   "customer_wrote_at",
+  "platform_order",
   "status",
   "snoozed_from",
   "snoozed_until",
@@ -60,12 +63,13 @@ export async function lockConversation(tx: Tx, workspaceId: string, id: string):
 /** Those of these conversations that there are, locked. */
 export async function lockConversations(tx: Tx, ids: readonly string[]): Promise<ConversationRow[]> {
   if (ids.length === 0) return [];
-  const query = tx
-    .selectFrom("conversations")
-    .selectAll()
-    .where("id", "in", [...new Set(ids)]);
-  return (dialectOf(tx) === "mysql" ? query.orderBy("id").forUpdate() : query).execute();
+  return (await lockedById(tx, { ids: [...new Set(ids)] })).rows;
 }
+
+const lockedById = prepareWork((db, { ids }: { readonly ids: readonly string[] }) => {
+  const query = db.selectFrom("conversations").selectAll().where("id", "in", ids);
+  return dialectOf(db) === "mysql" ? query.orderBy("id").forUpdate() : query;
+});
 
 export interface Context {
   readonly accountId: string;
@@ -74,11 +78,27 @@ export interface Context {
 
 /** The conversations of these contexts, locked. */
 export async function lockContexts(tx: Tx, contexts: readonly Context[]): Promise<ConversationRow[]> {
-  if (contexts.length === 0) return [];
+  const [first] = contexts;
+  if (first === undefined) return [];
+  if (contexts.every(({ accountId }) => accountId === first.accountId)) {
+    const contextKeys = contexts.map(({ contextKey }) => contextKey);
+    return (await lockedByContext(tx, { accountId: first.accountId, contextKeys })).rows;
+  }
   const query = tx.selectFrom("conversations").selectAll().where(anyContext(contexts));
   // Two transactions that lock the same rows in the same order cannot wait for each other.
   return (dialectOf(tx) === "mysql" ? query.orderBy("id").forUpdate() : query).execute();
 }
+
+const lockedByContext = prepareWork(
+  (db, { accountId, contextKeys }: { readonly accountId: string; readonly contextKeys: readonly string[] }) => {
+    const query = db
+      .selectFrom("conversations")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .where("context_key", "in", contextKeys);
+    return dialectOf(db) === "mysql" ? query.orderBy("id").forUpdate() : query;
+  },
+);
 
 function anyContext(contexts: readonly Context[]) {
   const byAccount = Map.groupBy(contexts, ({ accountId }) => accountId);
@@ -107,7 +127,7 @@ export async function conversationOfContext(db: Reader | Tx, context: Context): 
 }
 
 export async function insertConversations(tx: Tx, rows: readonly Insertable<ConversationsTable>[]): Promise<void> {
-  if (rows.length > 0) await tx.insertInto("conversations").values(rows).execute();
+  await insertRows(tx, "conversations", rows);
 }
 
 /** Conversations of other accounts that these threads go on with, locked; by account and thread. */
@@ -172,7 +192,12 @@ export async function saveConversations(tx: Tx, saved: readonly SavedConversatio
   for (const { row, before } of saved) {
     const columns = changing.filter((column) => row[column] !== before[column]);
     if (columns.length === 0) continue;
-    const set = Object.fromEntries(columns.map((column) => [column, row[column]])) as Partial<ConversationRow>;
-    await tx.updateTable("conversations").set(set).where("id", "=", row.id).execute();
+    const set = Object.fromEntries(columns.map((column) => [column, row[column]]));
+    await updateColumns(tx, { ...set, id: row.id }, columns.join());
   }
 }
+
+const updateColumns = prepareWork(
+  (db, { id, ...set }: { readonly id: string } & Readonly<Record<string, string | number | null>>) =>
+    db.updateTable("conversations").set(set).where("id", "=", id),
+);

@@ -41,6 +41,7 @@ export function threadOf(db: Reader | Tx, conversationId: string): Promise<DeskT
   return db.selectFrom("desk_threads").selectAll().where("conversation_id", "=", conversationId).executeTakeFirst();
 }
 
+/** Whose thread it is, or was before it was begun anew. */
 export async function conversationOfThread(
   db: Reader | Tx,
   accountId: string,
@@ -52,15 +53,35 @@ export async function conversationOfThread(
     .where("account_id", "=", accountId)
     .where("external_id", "=", thread)
     .executeTakeFirst();
-  return row?.conversation_id;
+  if (row !== undefined) return row.conversation_id;
+  const before = await postById(db, writtenId(accountId, thread));
+  return before?.kind === "thread" ? before.conversation_id : undefined;
 }
 
 export async function setThread(tx: Tx, conversationId: string, set: Partial<DeskThreadsTable>): Promise<void> {
   await tx.updateTable("desk_threads").set(set).where("conversation_id", "=", conversationId).execute();
 }
 
-/** The thread is to be begun anew: nothing is shown of the conversation. */
+/** The thread is to be begun anew: nothing is shown of the conversation. Whose the one before was stays known. */
 export async function resetThread(tx: Tx, conversationId: string, now: number): Promise<void> {
+  const before = await threadOf(tx, conversationId);
+  if (before !== undefined && before.account_id !== null && before.external_id !== null) {
+    const { account_id: accountId, external_id: thread } = before;
+    await savePost(tx, {
+      id: writtenId(accountId, thread),
+      conversation_id: conversationId,
+      account_id: accountId,
+      direction: "in",
+      kind: "thread",
+      ref_id: null,
+      part: 0,
+      state: "posted",
+      external_id: thread,
+      parked: null,
+      mark: null,
+      created_at: now,
+    });
+  }
   await tx
     .deleteFrom("desk_posts")
     .where("conversation_id", "=", conversationId)

@@ -26,6 +26,7 @@ import { mail } from "./migrations/0015-mail.ts";
 import { requestsInFlight } from "./migrations/0016-requests-in-flight.ts";
 import { replyWindows } from "./migrations/0017-reply-windows.ts";
 import { passingState } from "./migrations/0018-passing-state.ts";
+import { platformOrders } from "./migrations/0024-platform-orders.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
 
@@ -46,6 +47,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0016-requests-in-flight": requestsInFlight,
   "0017-reply-windows": replyWindows,
   "0018-passing-state": passingState,
+  "0024-platform-orders": platformOrders,
 };
 
 export interface OpenStore extends Store {

@@ -1,5 +1,7 @@
 import type { Selectable } from "kysely";
-import type { Reader, Tx } from "#engine/ports.ts";
+import type { Reader, Store, Tx } from "#engine/ports.ts";
+import { insertRows } from "./insert-rows.ts";
+import { prepareRead, prepareWork } from "./prepared.ts";
 import type { OutboxTable } from "./schema.ts";
 
 export type OutboxRow = Selectable<OutboxTable>;
@@ -14,24 +16,22 @@ export interface NewWork {
 }
 
 export async function insertWork(tx: Tx, works: readonly NewWork[], now: number): Promise<void> {
-  if (works.length === 0) return;
-  await tx
-    .insertInto("outbox")
-    .values(
-      works.map(({ lane, kind, payload, dueAt, lease }) => ({
-        lane,
-        kind,
-        payload: JSON.stringify(payload),
-        due_at: dueAt,
-        attempts: 0,
-        lease_id: lease?.id ?? null,
-        lease_until: lease?.until ?? null,
-        dead_at: null,
-        last_error: null,
-        created_at: now,
-      })),
-    )
-    .execute();
+  await insertRows(
+    tx,
+    "outbox",
+    works.map(({ lane, kind, payload, dueAt, lease }) => ({
+      lane,
+      kind,
+      payload: JSON.stringify(payload),
+      due_at: dueAt,
+      attempts: 0,
+      lease_id: lease?.id ?? null,
+      lease_until: lease?.until ?? null,
+      dead_at: null,
+      last_error: null,
+      created_at: now,
+    })),
+  );
 }
 
 /** Thrown when work was taken over by another process, or withdrawn, while it was being done: its result is void. */
@@ -45,18 +45,15 @@ export class LostLease extends Error {
 /** Marks work as done, in the transaction that stores its result. */
 export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
   for (const [leaseId, of] of Map.groupBy(rows, (row) => row.lease_id ?? "")) {
-    const result = await tx
-      .deleteFrom("outbox")
-      .where(
-        "id",
-        "in",
-        of.map(({ id }) => id),
-      )
-      .where("lease_id", "=", leaseId)
-      .executeTakeFirst();
-    if (Number(result.numDeletedRows) !== of.length) throw new LostLease();
+    const { numAffectedRows } = await deleteLeased(tx, { ids: of.map(({ id }) => id), leaseId });
+    if (Number(numAffectedRows) !== of.length) throw new LostLease();
   }
 }
+
+const deleteLeased = prepareWork(
+  (db, { ids, leaseId }: { readonly ids: readonly number[]; readonly leaseId: string }) =>
+    db.deleteFrom("outbox").where("id", "in", ids).where("lease_id", "=", leaseId),
+);
 
 /**
  * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
@@ -69,13 +66,7 @@ export async function claimLanes(
   now: number,
 ): Promise<OutboxRow[]> {
   if (lanes.length === 0) return [];
-  const rows = await tx
-    .selectFrom("outbox")
-    .selectAll()
-    .where("lane", "in", lanes)
-    .where("dead_at", "is", null)
-    .orderBy("id")
-    .execute();
+  const { rows } = await rowsOfLanes(tx, { lanes });
   const taken: OutboxRow[] = [];
   for (const lane of Map.groupBy(rows, (row) => row.lane).values()) {
     const held = lane.some((row) => row.lease_id !== null && (row.lease_until ?? 0) > now);
@@ -88,14 +79,9 @@ export async function claimLanes(
   }
   if (taken.length === 0) return [];
   const ids = taken.map(({ id }) => id);
-  const result = await tx
-    .updateTable("outbox")
-    .set({ lease_id: lease.id, lease_until: lease.until })
-    .where("id", "in", ids)
-    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)]))
-    .executeTakeFirst();
+  const { numAffectedRows } = await leaseRows(tx, { ids, leaseId: lease.id, until: lease.until, now });
   const claimed = taken.map((row) => ({ ...row, lease_id: lease.id, lease_until: lease.until }));
-  if (Number(result.numUpdatedRows) === taken.length) return claimed;
+  if (Number(numAffectedRows) === taken.length) return claimed;
   // Another process was quicker with some lanes: give up every lane that is not wholly ours.
   const now2 = await tx.selectFrom("outbox").select(["id", "lane", "lease_id"]).where("lane", "in", lanes).execute();
   const lost = new Set(now2.filter((row) => row.lease_id !== null && row.lease_id !== lease.id).map((row) => row.lane));
@@ -106,6 +92,25 @@ export async function claimLanes(
   }
   return claimed.filter((row) => mine.has(row.id) && !lost.has(row.lane));
 }
+
+const rowsOfLanes = prepareWork((db, { lanes }: { readonly lanes: readonly string[] }) =>
+  db.selectFrom("outbox").selectAll().where("lane", "in", lanes).where("dead_at", "is", null).orderBy("id"),
+);
+
+interface Leasing extends Readonly<Record<string, string | number | readonly number[]>> {
+  readonly ids: readonly number[];
+  readonly leaseId: string;
+  readonly until: number;
+  readonly now: number;
+}
+
+const leaseRows = prepareWork((db, { ids, leaseId, until, now }: Leasing) =>
+  db
+    .updateTable("outbox")
+    .set({ lease_id: leaseId, lease_until: until })
+    .where("id", "in", ids)
+    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
+);
 
 const claimMax = 400;
 
@@ -131,6 +136,32 @@ export async function dueLanes(
   const rows = await query.orderBy("due_at").limit(limit).execute();
   return [...new Set(rows.map(({ lane }) => lane))];
 }
+
+/** Those of these lanes in which something is due that nobody does. */
+export async function lanesWithWork(
+  store: Pick<Store, "read" | "select">,
+  lanes: readonly string[],
+  now: number,
+): Promise<readonly string[]> {
+  if (lanes.length === 0) return [];
+  return (await waitingLanes(store, { lanes, now })).map(({ lane }) => lane);
+}
+
+interface Looking extends Readonly<Record<string, number | readonly string[]>> {
+  readonly lanes: readonly string[];
+  readonly now: number;
+}
+
+const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
+  db
+    .selectFrom("outbox")
+    .select("lane")
+    .distinct()
+    .where("lane", "in", lanes)
+    .where("dead_at", "is", null)
+    .where("due_at", "<=", now)
+    .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
+);
 
 /** When the next row will be due that is not due yet; null when there is none. */
 export async function nextDue(db: Reader, now: number): Promise<number | null> {

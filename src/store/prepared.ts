@@ -1,14 +1,27 @@
-import type { CompiledQuery } from "kysely";
-import type { Reader, Store } from "#engine/ports.ts";
+import type { CompiledQuery, QueryResult } from "kysely";
+import type { Reader, Store, Tx } from "#engine/ports.ts";
+import { dialectOf } from "./dialect.ts";
 
-type Values = Readonly<Record<string, string | number>>;
+type Value = string | number | bigint | null;
+
+/** A list stands for the values of an `in`: it has one at least, and may come with its last repeated. */
+type Values = Readonly<Record<string, Value | readonly Value[]>>;
 
 /** Stands in a statement where a value is given when it runs. */
 class Slot {
   readonly name: string;
+  readonly at: number;
 
-  constructor(name: string) {
+  constructor(name: string, at: number) {
     this.name = name;
+    this.at = at;
+  }
+
+  valueIn(values: Values): Value {
+    const value = values[this.name];
+    if (!isList(value)) return value ?? null;
+    // Lists are written as long as the next power of two, so that there are few statements for all their lengths.
+    return value[Math.min(this.at, value.length - 1)] ?? null;
   }
 }
 
@@ -18,6 +31,8 @@ export type PreparedRead<V extends Values, R> = (
   values: V,
   shape?: string,
 ) => Promise<readonly R[]>;
+
+export type PreparedWork<V extends Values, R> = (db: Tx | Reader, values: V, shape?: string) => Promise<QueryResult<R>>;
 
 const shapesMax = 500;
 
@@ -29,24 +44,55 @@ export function prepareRead<V extends Values, R>(
   build: (db: Reader, values: V, shape: string) => { compile(db: Reader): CompiledQuery<R> },
 ): PreparedRead<V, R> {
   const built = new WeakMap<Reader, Map<string, CompiledQuery<R>>>();
-
-  function queryFor(db: Reader, names: readonly string[], shape: string): CompiledQuery<R> {
-    let shapes = built.get(db);
-    if (shapes === undefined) built.set(db, (shapes = new Map<string, CompiledQuery<R>>()));
-    let query = shapes.get(shape);
-    if (query === undefined) {
-      // Typed as values, because that is what they stand for.
-      const slots = Object.fromEntries(names.map((name) => [name, new Slot(name)])) as unknown as V;
-      query = build(db, slots, shape).compile(db);
-      if (shapes.size >= shapesMax) shapes.clear();
-      shapes.set(shape, query);
-    }
-    return query;
-  }
-
   return (store, values, shape = "") => {
-    const query = queryFor(store.read, Object.keys(values), shape);
-    const parameters = query.parameters.map((each) => (each instanceof Slot ? values[each.name] : each));
-    return store.select({ ...query, parameters });
+    let shapes = built.get(store.read);
+    if (shapes === undefined) built.set(store.read, (shapes = new Map<string, CompiledQuery<R>>()));
+    const query = builtOnce(shapes, values, shape, (slots) => build(store.read, slots, shape).compile(store.read));
+    return store.select(filled(query, values));
   };
 }
+
+/** The same for statements of a transaction; also for reads outside of one, where the database is awaited anyway. */
+export function prepareWork<V extends Values, R = unknown>(
+  build: (db: Reader, values: V, shape: string) => { compile(db: Reader): CompiledQuery<R> },
+): PreparedWork<V, R> {
+  const built = { sqlite: new Map<string, CompiledQuery<R>>(), mysql: new Map<string, CompiledQuery<R>>() };
+  return (db, values, shape = "") => {
+    const query = builtOnce(built[dialectOf(db)], values, shape, (slots) => build(db, slots, shape).compile(db));
+    return db.executeQuery(filled(query, values));
+  };
+}
+
+function builtOnce<V extends Values, R>(
+  shapes: Map<string, CompiledQuery<R>>,
+  values: V,
+  shape: string,
+  build: (slots: V) => CompiledQuery<R>,
+): CompiledQuery<R> {
+  let key = shape;
+  for (const value of Object.values(values)) if (isList(value)) key += `\n${lengthFor(value)}`;
+  let query = shapes.get(key);
+  if (query === undefined) {
+    const slots = Object.entries(values).map(([name, value]) => [
+      name,
+      isList(value) ? Array.from({ length: lengthFor(value) }, (_, at) => new Slot(name, at)) : new Slot(name, 0),
+    ]);
+    // Typed as values, because that is what they stand for.
+    query = build(Object.fromEntries(slots) as unknown as V);
+    if (shapes.size >= shapesMax) shapes.clear();
+    shapes.set(key, query);
+  }
+  return query;
+}
+
+function filled<R>(query: CompiledQuery<R>, values: Values): CompiledQuery<R> {
+  const parameters = query.parameters.map((each) => (each instanceof Slot ? each.valueIn(values) : each));
+  return { ...query, parameters };
+}
+
+function lengthFor(list: readonly Value[]): number {
+  if (list.length === 0) throw new Error("a list in a prepared statement cannot be empty");
+  return 2 ** Math.ceil(Math.log2(list.length));
+}
+
+const isList = (value: Value | readonly Value[] | undefined): value is readonly Value[] => Array.isArray(value);

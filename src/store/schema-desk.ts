@@ -27,9 +27,9 @@ export interface DeskPostsTable {
   direction: "out" | "in";
   /**
    * What it shows, or what became of it: `draft` is a text that was kept back, as a note, until its writer says what to
-   * do; `parked` an edit or a removal that has come before the text itself.
+   * do; `parked` an edit or a removal that has come before the text itself; `thread` one that was begun anew elsewhere.
    */
-  kind: "message" | "transcript" | "note" | "event" | "file" | "draft" | "parked" | "refused";
+  kind: "message" | "transcript" | "note" | "event" | "file" | "draft" | "parked" | "refused" | "thread";
   /** Id of the message (of a file: that it came with), the note or the audit entry. */
   ref_id: string | null;
   part: number;

@@ -190,6 +190,8 @@ export interface ConversationsTable {
   via_account_id: string | null;
   /** When the customer last wrote by the conversation's own account; null: never, or before this was kept. */
   customer_wrote_at: number | null;
+  /** The largest order of the changes of its state that its platform has told; null: none. */
+  platform_order: string | null;
   /** Raised by every change of this row: compare and set. */
   version: number;
 }
@@ -379,6 +381,7 @@ export interface ConversationTextTable {
   conversation_id: string;
   /** MySQL only: the messages as tokens. */
   body: Generated<string>;
+  /** Of when the row was made, on SQLite: nothing reads it, and to keep it up would cost a page a message. */
   indexed_seq: number;
 }
 

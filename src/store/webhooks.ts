@@ -3,6 +3,7 @@ import type { EventType } from "#domain/events.ts";
 import type { Reader, Store, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
 import type { NewWork } from "./outbox.ts";
+import { prepareWork } from "./prepared.ts";
 import type { EventsTable } from "./schema-webhooks.ts";
 
 export type NewEvent = Insertable<EventsTable>;
@@ -28,11 +29,8 @@ export interface EndpointWish {
 
 /** All endpoints of these workspaces, by one indexed read. */
 export async function endpointWishes(tx: Tx, workspaceIds: readonly string[]): Promise<readonly EndpointWish[]> {
-  const rows = await tx
-    .selectFrom("webhooks")
-    .select(["id", "workspace_id", "events", "disabled_at"])
-    .where("workspace_id", "in", [...new Set(workspaceIds)])
-    .execute();
+  if (workspaceIds.length === 0) return [];
+  const { rows } = await webhooksOf(tx, { workspaceIds: [...new Set(workspaceIds)] });
   return rows.map((row) => ({
     id: row.id,
     workspaceId: row.workspace_id,
@@ -41,16 +39,27 @@ export async function endpointWishes(tx: Tx, workspaceIds: readonly string[]): P
   }));
 }
 
+const webhooksOf = prepareWork((db, { workspaceIds }: { readonly workspaceIds: readonly string[] }) =>
+  db
+    .selectFrom("webhooks")
+    .select(["id", "workspace_id", "events", "disabled_at"])
+    .where("workspace_id", "in", workspaceIds),
+);
+
 export function typesOf(row: { readonly events: string }): readonly EventType[] {
   return JSON.parse(row.events) as readonly EventType[];
 }
 
-/** Stores events, and queues each for the endpoints that want it. The work that tells of the queues. */
+/**
+ * Stores events, and queues each for the endpoints that want it. The work that tells of the queues. `held`: until when an
+ * event waits, by its id.
+ */
 export async function insertEvents(
   tx: Tx,
   events: readonly NewEvent[],
   wishes: readonly EndpointWish[],
   now: number,
+  held: ReadonlyMap<string, number> = new Map(),
 ): Promise<readonly NewWork[]> {
   const queued = events.flatMap((event) =>
     wishes
@@ -59,7 +68,7 @@ export async function insertEvents(
         endpoint_id: id,
         subject_id: event.subject_id,
         event_id: event.id,
-        due_at: now,
+        due_at: held.get(event.id) ?? now,
         attempts: 0,
         created_at: now,
       })),

@@ -4,7 +4,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { InboxAnswer, InboxUser } from "../support/inbox.ts";
-import { addAgent, customerWrites, settled, signIn } from "../support/inbox.ts";
+import { addAgent, asked, settled, signIn, signInTeam } from "../support/inbox.ts";
 
 eachDatabase("what agents say in the inbox", (open) => {
   let app: TestApp;
@@ -14,18 +14,11 @@ eachDatabase("what agents say in the inbox", (open) => {
 
   beforeAll(async () => {
     app = await startApp(open);
-    anna = await signIn(app, await addAgent(app, "Anna"));
-    ben = await signIn(app, await addAgent(app, "Ben"));
-    const other = await app.createWorkspace();
-    stranger = await signIn(app, await addAgent(app, "Mallory", other.id));
+    ({ anna, ben, stranger } = await signInTeam(app));
   });
   afterAll(() => app?.close());
 
-  const start = async (thread: string) => {
-    const customer = await customerWrites(app, thread, "How long does delivery take?");
-    await settled(app);
-    return customer;
-  };
+  const start = (thread: string) => asked(app, thread);
   const refusal = (answer: InboxAnswer) => answer.body as Refusal;
   const view = (answer: InboxAnswer) => answer.body as ConversationView;
   const texts = (conversation: ConversationView) => conversation.messages.map(({ content }) => JSON.stringify(content));
@@ -114,7 +107,30 @@ eachDatabase("what agents say in the inbox", (open) => {
   });
 
   it("says when a channel cannot change what was sent", async () => {
-    const { conversationId } = await start("unchangeable");
+    // Nobody listens there: that it is not sent is not the matter here.
+    const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111" };
+    const account = { id: "acc_sms", workspace_id: app.workspace.id, channel: "sms", name: "sms" } as const;
+    await app.store.write((tx) =>
+      tx
+        .insertInto("accounts")
+        .values({
+          ...account,
+          config: JSON.stringify({ ...config, base_url: "http://127.0.0.1:9" }),
+          credentials: null,
+          managed_by: "file",
+          enabled: 1,
+          created_at: app.clock.now(),
+        })
+        .execute(),
+    );
+    const { conversationId } = await app.engine.accept(account.id, {
+      kind: "message",
+      externalId: "SM1",
+      thread: "+15550001111:+15550002222",
+      sender: { key: "+15550002222" },
+      sentAt: app.clock.now(),
+      text: "How long does delivery take?",
+    });
     const { lastSeq } = view(await anna.get(`conversations/${conversationId}`));
     const replied = view(
       await anna.send("POST", `conversations/${conversationId}/reply`, {

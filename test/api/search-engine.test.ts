@@ -57,8 +57,8 @@ eachDatabase("conversations in Typesense", (open) => {
     const other = await ask("where is my parcel");
     await settled([other]);
     const id = await ask("my xylophone is broken");
-    // A quarter of a second until the text is indexed, and the wake after the commit.
-    app.clock.advance(300);
+    // Half a second until the text is indexed, and the wake after the commit.
+    app.clock.advance(600);
     await vi.waitFor(async () => expect(await found("broken xylophone")).toEqual([id]));
     await soon(async () => expect(await waiting()).toBe(0));
     expect(written()).toEqual([other, id].toSorted());

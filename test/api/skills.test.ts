@@ -56,8 +56,8 @@ workspaces:
           url: ${shop}/cancellations
           body: {order: "{order}", user: "{user.id}"}
           timeout_seconds: 1
-        arguments: {order: {description: The number of the order., shape: "BK-######"}}
-        phrases: ["cancel order {order}"]
+        arguments: {order: {description: The number of the order., shape: "BK-######", ask: Which order?}}
+        phrases: ["cancel order {order}", "cancel my order"]
         answer: The order {order} is cancelled.
       - {name: hours, use: business_hours}
       - {name: keep_address, use: capture_lead}
@@ -216,6 +216,11 @@ eachDatabase("a skill that looks something up", (open) => {
     // Another turn of the same conversation that proves nothing.
     const later = await desk.ask("How many points do I have?", { conversation_id: known.conversation_id });
     expect(later.answer).toBe(defaultSettings.lookupUnverifiedMessage);
+  });
+
+  it("tells a stranger so before it asks for anything", async () => {
+    expect((await desk.ask("Cancel my order")).answer).toBe(defaultSettings.lookupUnverifiedMessage);
+    expect((await desk.ask("Cancel my order", proof(desk, "u-7"))).answer).toBe("Which order?");
   });
 
   it("says when nothing was found", async () => {

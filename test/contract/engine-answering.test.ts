@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from "vitest";
+import { Problem } from "#domain/problem.ts";
 import type { ConversationChange } from "#engine/engine.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { BenchOptions, EngineBench } from "../support/engine-bench.ts";
@@ -7,6 +8,8 @@ import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 import { runBeside } from "../support/run-beside.ts";
 
 const handover = "A person will come.";
+const searchAway = (): Problem =>
+  new Problem("search_unavailable", "The search engine does not answer now.", { retryAfterS: 5 });
 
 eachDatabase("answering", (open) => {
   const benches: EngineBench[] = [];
@@ -308,6 +311,40 @@ eachDatabase("answering", (open) => {
     const talk = await bench.talk(conversationId);
     expect(talk).toHaveLength(8);
     expect(new Set(talk).size).toBe(8);
+  });
+
+  it("holds a question while the search is away, shows that somebody types, and answers when it is back", async () => {
+    const typed: string[] = [];
+    const bench = await newBench({ script: { typing: async (thread) => void typed.push(thread) } });
+    bench.script.answer = () => Promise.reject(searchAway());
+    const id = await bench.begin("held", "Where is my parcel?");
+    await bench.advance(100_000);
+    const tries = bench.asked.length;
+    expect(tries).toBeGreaterThan(15);
+    expect(typed.length).toBeGreaterThan(tries / 2);
+    expect((await bench.row(id)).status).toBe("open");
+    bench.script.answer = async () => answerOf("At the post office.");
+    await bench.advance(7_000);
+    expect((await bench.talk(id)).slice(1)).toEqual(["assistant: At the post office."]);
+    expect(await bench.notes(id)).toEqual([]);
+  });
+
+  it("hands a question over when the search was away for two minutes, and tells the agents why", async () => {
+    const bench = await newBench();
+    bench.script.answer = () => Promise.reject(searchAway());
+    const id = await bench.begin("away", "Where is my parcel?");
+    await bench.advance(2 * minuteMs - 1);
+    expect((await bench.row(id)).status).toBe("open");
+    await bench.advance(10_000);
+    expect((await bench.row(id)).status).toBe("escalated");
+    expect((await bench.talk(id)).slice(1)).toEqual([`assistant: ${handover}`]);
+    expect(await bench.notes(id)).toEqual(["The bot could not answer: The search engine does not answer now."]);
+    // A person is asked for at once, whatever the search does.
+    const other = await bench.begin("person", "Where is my parcel?");
+    await bench.advance(8_000);
+    await bench.say("person", "I want to talk to a human");
+    await bench.advance(8_000);
+    expect((await bench.row(other)).status).toBe("escalated");
   });
 
   it("does not answer a question over the API behind the client's back once it was told of a failure", async () => {

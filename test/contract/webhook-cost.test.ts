@@ -1,4 +1,4 @@
-import type { KyselyPlugin, RootOperationNode } from "kysely";
+import type { KyselyPlugin, QueryId, RootOperationNode } from "kysely";
 import { CompiledQuery, createQueryId } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { pino } from "pino";
@@ -6,7 +6,7 @@ import { newId } from "#domain/ids.ts";
 import { eventTypes } from "#domain/events.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import { acceptAll } from "#engine/accept.ts";
-import type { Store } from "#engine/ports.ts";
+import type { Store, Tx } from "#engine/ports.ts";
 import { addWebhook } from "#src/operator/webhooks.ts";
 import { createSecrets } from "#src/secrets.ts";
 import { tellEndpoint } from "#src/webhooks/dispatch.ts";
@@ -28,25 +28,42 @@ eachDatabase("what webhooks cost", (open) => {
 
   /** The store, and every statement that goes through it. */
   function recorded(): { readonly store: Store; readonly taken: () => readonly CompiledQuery[] } {
-    const nodes: RootOperationNode[] = [];
+    const taken: CompiledQuery[] = [];
+    const built = new Map<QueryId, RootOperationNode>();
     const recorder: KyselyPlugin = {
-      transformQuery({ node }) {
-        nodes.push(node);
+      transformQuery({ node, queryId }) {
+        if (node.kind !== "RawNode") built.set(queryId, node);
         return node;
       },
-      transformResult: async ({ result }) => result,
+      transformResult: async ({ result, queryId }) => {
+        const node = built.get(queryId);
+        if (node !== undefined) taken.push(store.read.getExecutor().compileQuery(node, createQueryId()));
+        return result;
+      },
     };
     const { store } = bench;
+    /** What is prepared was built without values, and comes with them when it is run. */
+    const watched = (tx: Tx): Tx =>
+      new Proxy(tx.withPlugin(recorder), {
+        get(target, name) {
+          if (name === "executeQuery") {
+            return (query: CompiledQuery) => {
+              taken.push(query);
+              built.delete(query.queryId);
+              return target.executeQuery(query);
+            };
+          }
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        },
+      });
     return {
       store: {
         ...store,
         read: store.read.withPlugin(recorder),
-        write: (work) => store.write((tx) => work(tx.withPlugin(recorder))),
+        write: (work) => store.write((tx) => work(watched(tx))),
       },
-      taken: () =>
-        nodes
-          .filter(({ kind }) => kind !== "RawNode")
-          .map((node) => store.read.getExecutor().compileQuery(node, createQueryId())),
+      taken: () => taken,
     };
   }
 
@@ -70,6 +87,12 @@ eachDatabase("what webhooks cost", (open) => {
     return taken().map(({ sql }) => sql);
   }
 
+  /** SQLite gets the rows of a table in a few statements after each other. */
+  function steps(statements: readonly string[]): number {
+    const tables = statements.map((sql) => /^insert into \S+/.exec(sql)?.[0] ?? "");
+    return tables.filter((table, at) => table === "" || table !== tables[at - 1]).length;
+  }
+
   it("costs a workspace without endpoints one indexed read, for however many messages are stored together", async () => {
     for (const count of [1, 50]) {
       const all = await accept(count);
@@ -87,7 +110,9 @@ eachDatabase("what webhooks cost", (open) => {
     const one = await accept(1);
     const fifty = await accept(50);
     // 100 events are two statements, since a statement has a bound.
-    expect(fifty.length - one.length).toBeLessThanOrEqual(2);
+    expect(steps(fifty) - steps(one)).toBeLessThanOrEqual(2);
+    if (bench.store.dialect === "mysql") expect(fifty.length - one.length).toBeLessThanOrEqual(2);
+    expect(fifty.length).toBeLessThan(one.length * 2);
   });
 
   it("sends without reading a conversation, and finds what is due by indexes alone", async () => {

@@ -68,6 +68,50 @@ eachDatabase("sending events to endpoints", (open) => {
     expect(receiver.types()).toEqual(["conversation.started", "message.created", "message.created"]);
   });
 
+  it("names every file of an album in the event of its message, and those that come late in one of their own", async () => {
+    const { secret } = await add(receiver.url, ["message.created", "message.updated", "conversation.resolved"]);
+    const sender = { key: "ada" };
+    const part = (externalId: string, more: object) =>
+      bench.accept({
+        kind: "message",
+        externalId,
+        thread: "album",
+        sender,
+        sentAt: bench.clock.now(),
+        text: "",
+        files: [{ ref: `ref-${externalId}`, name: `${externalId}.jpg`, mediaType: "image/jpeg", bytes: 3 }],
+        group: { key: "album" },
+        ...more,
+      });
+    const names = () =>
+      receiver.received.map(({ event: { type, data } }) => {
+        const { attachments = [] } =
+          (data as unknown as { message?: { attachments?: { name: string }[] } }).message ?? {};
+        return [type, ...attachments.map(({ name }) => name).toSorted()];
+      });
+    // The first two come in one delivery of the platform, the third a moment later.
+    const [{ conversationId }] = await Promise.all([part("front", { text: "Look" }), part("back", {})]);
+    bench.clock.advance(1_000);
+    await bench.settle();
+    await part("side", {});
+    await resolve(conversationId ?? "");
+    await bench.settle();
+    expect(receiver.received).toEqual([]);
+    await bench.advance(1_000);
+    await receive(2);
+    expect(names()).toEqual([["message.created", "back.jpg", "front.jpg", "side.jpg"], ["conversation.resolved"]]);
+    const [first] = receiver.received;
+    if (first === undefined) throw new Error("nothing was received");
+    expect(verify(secret, first)).toEqual(first.event);
+    expect(first.event.data).toMatchObject({ message: { content: "Look" } });
+
+    await bench.advance(60_000);
+    const before = receiver.received.length;
+    await part("late", {});
+    await receive(before + 1);
+    expect(names().at(-1)).toEqual(["message.updated", "back.jpg", "front.jpg", "late.jpg", "side.jpg"]);
+  });
+
   it("tries again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, with the same id, then gives up", async () => {
     const { id, secret } = await add();
     receiver.behave(answer(500, {}, "out of order"));

@@ -146,6 +146,23 @@ eachDatabase("what endpoints are told of", (open) => {
     }
   });
 
+  it("tells that a customer has changed a message and taken it back, as it is then", async () => {
+    const id = await conversationIn("open");
+    const { context_key: thread } = await bench.row(id);
+    const before = (await eventsOf(id)).length;
+    await bench.say(thread, "Five", { id: "five" });
+    const base = { thread, sender: { key: thread }, sentAt: bench.clock.now(), messageExternalId: "five" };
+    await bench.accept({ ...base, kind: "edit", externalId: "edit", text: "Six" });
+    await bench.accept({ ...base, kind: "edit", externalId: "edit again", text: "Six" });
+    await bench.accept({ ...base, kind: "delete", externalId: "delete" });
+    const updates = (await eventsOf(id)).slice(before).filter(({ type }) => type === "message.updated");
+    expect(updates.map(({ data }) => data)).toMatchObject([
+      { actor: { type: "customer" }, message: { content: "Six", edited_at: expect.any(String) } },
+      { actor: { type: "customer" }, message: { content: "", deleted_at: expect.any(String) } },
+    ]);
+    await bench.settle();
+  });
+
   it("tells that an agent's reply claims the conversation, assigns it and is a message", async () => {
     const id = await conversationIn("escalated");
     const before = (await eventsOf(id)).length;

@@ -1,7 +1,9 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import type { Handler } from "#jobs/worker.ts";
+import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
+import type { OpenStore } from "#store/open.ts";
+import type { OutboxRow } from "#store/outbox.ts";
 import { claimLanes, finishWork, insertWork } from "#store/outbox.ts";
 import { systemClock } from "#src/clock.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
@@ -90,4 +92,88 @@ eachDatabase("the worker", (open) => {
     await worker.close(1_000);
     await close();
   }, 20_000);
+
+  it("does what it was given with its lease, in order, and what came into the lane meanwhile", async () => {
+    const { store, close } = await openTestStore(open);
+    const done: number[] = [];
+    const begun = Promise.withResolvers<undefined>();
+    const goOn = Promise.withResolvers<undefined>();
+    const worker = openTestWorker(store, async (row) => {
+      begun.resolve(undefined);
+      await goOn.promise;
+      await store.write((tx) => finishWork(tx, [row]));
+      done.push((JSON.parse(row.payload) as { readonly n: number }).n);
+    });
+    expect(worker.offer(["send:1", "kept-by-nobody:1"])).toEqual(["send:1"]);
+    const given = await insertTaken(store, worker, "send:1", [1, 2]);
+    worker.take(given);
+    await begun.promise;
+    // What runs is not offered a second time, and what comes behind it waits.
+    expect(worker.offer(["send:1"])).toEqual([]);
+    const now = systemClock.now();
+    await store.write((tx) => insertWork(tx, [work("send:1", 3, now)], now));
+    worker.wake("send:1", now);
+    goOn.resolve(undefined);
+    await expect.poll(() => done, { timeout: 10_000 }).toEqual([1, 2, 3]);
+    await worker.close(1_000);
+    await close();
+  });
+
+  it("gives back at its end what it was given and had no room for", async () => {
+    const { store, close } = await openTestStore(open);
+    const goOn = Promise.withResolvers<undefined>();
+    const done: string[] = [];
+    const worker = openTestWorker(store, async (row) => {
+      await goOn.promise;
+      await store.write((tx) => finishWork(tx, [row]));
+      done.push(row.lane);
+    });
+    // It has room for two lanes, and offers no more.
+    expect(worker.offer(["send:1", "send:2", "send:3"])).toEqual(["send:1", "send:2"]);
+    for (const lane of ["send:1", "send:2", "send:3"]) worker.take(await insertTaken(store, worker, lane, [1]));
+    expect(worker.running().get("send")).toBe(2);
+    expect(worker.offer(["send:4"])).toEqual([]);
+    const closed = worker.close(10_000);
+    goOn.resolve(undefined);
+    await closed;
+    expect(done.toSorted()).toEqual(["send:1", "send:2"]);
+    const rows = await store.read.selectFrom("outbox").select(["lane", "lease_id"]).execute();
+    expect(rows).toEqual([{ lane: "send:3", lease_id: null }]);
+    await close();
+  });
 });
+
+const work = (lane: string, n: number, dueAt: number) => ({ lane, kind: "send", payload: { n }, dueAt });
+
+function openTestWorker(store: OpenStore, run: (row: OutboxRow) => Promise<void>): Worker {
+  return openWorker({
+    store,
+    clock: systemClock,
+    log: pino({ level: "silent" }),
+    processId: "ses_test",
+    handlers: {
+      send: {
+        batch: false,
+        attemptsMax: 1,
+        async run(rows) {
+          for (const row of rows) await run(row);
+        },
+      },
+    },
+    lanesMax: 2,
+    backoffMs: () => 1_000,
+  });
+}
+
+/** Stores work and takes it for the worker, in one transaction. */
+function insertTaken(store: OpenStore, worker: Worker, lane: string, numbers: readonly number[]): Promise<OutboxRow[]> {
+  return store.write(async (tx) => {
+    const now = systemClock.now();
+    await insertWork(
+      tx,
+      numbers.map((n) => work(lane, n, now)),
+      now,
+    );
+    return claimLanes(tx, [lane], worker.lease(), now);
+  });
+}

@@ -6,21 +6,26 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TestDatabase } from "../support/databases.ts";
 import { eachDatabase } from "../support/databases.ts";
 import { says, startModelServer } from "../support/model-server.ts";
-import { parley, startGateway } from "../support/program.ts";
+import type { CommandHost } from "../support/program.ts";
+import { openCommandHost, parley as runProcess, startGateway } from "../support/program.ts";
 
 eachDatabase("the command line", (open) => {
   let database: TestDatabase;
   let folder: string;
   let env: Record<string, string>;
   let workspaceId: string;
+  let host: CommandHost;
+  const parley: CommandHost["parley"] = (args, given) => host.parley(args, given);
 
   beforeAll(async () => {
+    host = await openCommandHost();
     database = await open();
     folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
     env = { PARLEY_DATA_DIR: join(folder, "data"), DATABASE_URL: database.url };
     workspaceId = (await json(["workspace", "create", "--name", "Acme"])).id;
   });
   afterAll(async () => {
+    await host.close();
     await rm(folder, { recursive: true, force: true });
     await database.remove();
   });
@@ -122,7 +127,7 @@ eachDatabase("the command line", (open) => {
   });
 
   it("ends with status 1 for what does not exist", async () => {
-    const ran = await parley(["key", "list", "--workspace", "wt_aaaaaa_bbbbbbbbbbbb"], env);
+    const ran = await runProcess(["key", "list", "--workspace", "wt_aaaaaa_bbbbbbbbbbbb"], env);
     expect(ran).toMatchObject({ status: 1, stdout: "" });
     expect(ran.stderr).toContain("there is no workspace wt_aaaaaa_bbbbbbbbbbbb");
   });
@@ -135,7 +140,7 @@ eachDatabase("the command line", (open) => {
     expect(checks.find(({ name }) => name === "search engine")).toMatchObject({
       ok: false,
       degraded: true,
-      detail: expect.stringContaining("Check TYPESENSE_URL"),
+      detail: expect.stringContaining("check TYPESENSE_URL"),
     });
     expect(checked.stdout).not.toContain("a-secret-key");
   });
@@ -173,7 +178,7 @@ eachDatabase("the command line", (open) => {
       const { sources } = (await asked.json()) as { readonly sources: readonly unknown[] };
       expect(sources.length).toBeGreaterThan(0);
       // Works while the server runs.
-      expect((await parley(["workspace", "list", "--json"], start)).status).toBe(0);
+      expect((await runProcess(["workspace", "list", "--json"], start)).status).toBe(0);
       expect(await first.stop()).toBe(0);
 
       const second = await startGateway(start);
@@ -187,7 +192,7 @@ eachDatabase("the command line", (open) => {
   it("ends when its port is taken, instead of living on and serving nobody", async () => {
     const first = await startGateway(env);
     try {
-      const ran = await parley(["start"], { ...env, PORT: new URL(first.url).port });
+      const ran = await runProcess(["start"], { ...env, PORT: new URL(first.url).port });
       expect(ran.status).toBe(1);
       expect(ran.stderr).toContain("EADDRINUSE");
     } finally {
@@ -282,12 +287,23 @@ eachDatabase("the command line", (open) => {
 describe("the command line, called wrongly", () => {
   let folder: string;
   let env: Record<string, string>;
+  let host: CommandHost;
 
   beforeAll(async () => {
+    host = await openCommandHost();
     folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
     env = { PARLEY_DATA_DIR: join(folder, "data") };
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    await host.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("ends with status 2 as a process, and says nothing on standard output", async () => {
+    const ran = await runProcess(["frobnicate"], env);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain('no command "frobnicate"');
+  });
 
   it.each([
     [["frobnicate"], 'no command "frobnicate"'],
@@ -301,7 +317,7 @@ describe("the command line, called wrongly", () => {
     [["ask", "--workspace", "w"], 'use: parley ask --workspace W "question"'],
     [["documents", "list", "--workspace", "w", "--status", "lost"], "--status is one of pending"],
   ])("ends with status 2 and says how, called wrongly: %s", async (args, reason) => {
-    const ran = await parley(args, env);
+    const ran = await host.parley(args, env);
     expect(ran).toMatchObject({ status: 2, stdout: "" });
     expect(ran.stderr).toContain(reason);
   });
@@ -317,7 +333,7 @@ describe("the command line, called wrongly", () => {
     [{ TYPESENSE_URL: "http://localhost:8108" }, "set TYPESENSE_API_KEY"],
     [{ TYPESENSE_URL: "localhost:8108", TYPESENSE_API_KEY: "k" }, "use http://host:8108"],
   ])("does not start with %o, and says what is allowed", async (setting, reason) => {
-    const ran = await parley(["start"], { ...env, ...setting });
+    const ran = await host.parley(["start"], { ...env, ...setting });
     expect(ran.status).toBe(1);
     expect(ran.stderr).toContain(reason);
   });

@@ -5,19 +5,20 @@ import { createPeople } from "#engine/people.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import { openStore } from "#store/open.ts";
 import { insertWork } from "#store/outbox.ts";
+import { connect, newClientId } from "../../adapters/widget/test/support/client.ts";
 import { startApp } from "../support/app.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
 import { createHands, newest } from "../support/desk-hands.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
-import { mia } from "../support/desk-world.ts";
+import { ben, mia } from "../support/desk-world.ts";
 
 let bench: DeskBench;
 let world: DeskWorld;
 
 const hands = createHands(() => bench);
-const { escalated, write, told } = hands;
+const { escalated, claimed, click, write, sees, told, notes } = hands;
 
 /** A conversation of a visitor of the website that waits for a person. */
 async function visitor(name: string): Promise<string> {
@@ -44,23 +45,33 @@ describe("the desk", () => {
   });
   afterAll(() => bench.close());
 
-  it("tells an agent that the customer keeps seeing what cannot be changed or taken back", async () => {
-    const { store } = bench.app;
-    const id = await visitor("edits");
+  it("changes and takes back replies on the website, while the page is open", async () => {
+    const socketUrl = `${bench.app.url.replace("http", "ws")}/widget/ws?workspace=${bench.workspaceId}&channel=widget`;
+    const page = await connect({ socketUrl });
+    page.send({ kind: "hello", lastSeq: 0 });
+    await page.next("ready");
+    const before = world.cards().length;
+    page.send({ kind: "send", clientId: newClientId(), text: "I want to talk to a human" });
+    await bench.until("the card is shown", () => world.cards().length > before);
+    await bench.settle();
     const written = await write(mia, newest(world.cards()), "Five euros");
+    const content = (text: string) => [{ t: "p", c: [text] }];
+    const shown = async () => {
+      for (;;) {
+        const frame = await page.next("message");
+        if (frame.role === "agent") return frame;
+      }
+    };
+    const reply = await shown();
+    expect(reply.content).toEqual(content("Five euros"));
     await world.edits(written, "Six euros");
     await bench.settle();
-    expect(told(mia)).toContain("on widget a message cannot be changed");
+    const { id, seq } = reply;
+    expect(await page.next("changed")).toMatchObject({ message: { id, seq, content: content("Six euros") } });
     await world.removes(written);
     await bench.settle();
-    expect(told(mia)).toContain("on widget a message cannot be taken back");
-    const stored = await store.read
-      .selectFrom("messages")
-      .select("content")
-      .where("conversation_id", "=", id)
-      .where("role", "=", "agent")
-      .execute();
-    expect(stored).toEqual([{ content: "Five euros" }]);
+    expect(await page.next("changed")).toMatchObject({ message: { id, seq, content: [], deleted: true } });
+    page.close();
   });
 
   it("names the files of customers, those of an album that come one by one too", async () => {
@@ -81,6 +92,69 @@ describe("the desk", () => {
       "👤 Ada L.: front.pdf",
       "👤 Ada L.: back.pdf",
     ]);
+  });
+
+  it("leaves a reply as it was sent when its writer makes a note of it, and a note a note, and says so", async () => {
+    const card = await claimed();
+    const reply = await write(mia, card, "They never pay");
+    await world.edits(reply, "// They never pay");
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nThey never pay");
+    expect(told(mia)).toContain("Delete your message to take it back");
+    const note = await write(mia, card, "// Ask Ben");
+    await world.edits(note, "Ask Ben first");
+    await bench.settle();
+    expect(await notes()).toEqual([{ content: "Ask Ben first", author: "mia@shop.example" }]);
+    expect(sees().at(-1)).toBe("Mia Meyer:\nThey never pay");
+    expect(told(mia)).toContain("This stays an internal note");
+  });
+
+  it("snoozes once for two clicks, takes nobody's own click for a colleague's, and shows who has it", async () => {
+    const card = await claimed();
+    const old = { ...card, blocks: [...card.blocks] };
+    const before = world.whispers(mia).length;
+    await Promise.all([1, 2].map(() => world.clicks(mia, old, "parley_snooze", "h1")));
+    await bench.settle();
+    await click(mia, old, "parley_resolve");
+    expect(world.whispers(mia)).toHaveLength(before);
+    expect(world.thread(card).slice(-2)).toEqual(["Mia Meyer snoozed it.", "Resolved by Mia Meyer."]);
+
+    const other = await claimed();
+    const seen = { ...other, blocks: [...other.blocks] };
+    await click(ben, other, "parley_snooze", "reply");
+    expect(JSON.stringify(other.blocks)).toContain("Snoozed until the customer replies, assigned to Mia Meyer");
+    await click(mia, seen, "parley_resolve");
+    expect(told(mia)).toBe("This conversation is snoozed by now: Ben Bauer was quicker.");
+  });
+
+  it("shows a customer's name on the card once Slack tells it", async () => {
+    const user = "U0LATE001";
+    const before = world.cards().length;
+    await world.slackSays(user, "I want to talk to a human");
+    await bench.until("the card is shown", () => world.cards().length > before);
+    const card = newest(world.cards());
+    expect(JSON.stringify(card.blocks)).toContain("Visitor");
+    world.slack.users.set(user, { id: user, name: "Lea Late", teamId: world.slack.teamId, email: "lea@shop.example" });
+    bench.app.clock.advance(3_600_000);
+    await world.slackSays(user, "Still here");
+    await bench.settle();
+    expect(JSON.stringify(card.blocks)).toContain("Lea Late, lea@shop.example (verified)");
+    expect(world.thread(card).at(-1)).toBe("👤 Lea Late\nStill here");
+  });
+
+  it("takes back the rest of a thread whose card was deleted, and tells who writes there where it goes on", async () => {
+    const card = await claimed();
+    const reply = await write(mia, card, "Five euros");
+    card.deleted = true;
+    await world.telegramSays(hands.chat(), 2, "Are you there?");
+    await bench.settle();
+    expect(world.thread(card)).toEqual([`${mia}: Five euros`]);
+    await write(mia, card, "I am");
+    expect(sees().at(-1)).toBe("Mia Meyer:\nFive euros");
+    expect(told(mia)).toContain("this conversation has a new thread by now");
+    await world.edits(reply, "Six euros");
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nSix euros");
   });
 
   it("finds the conversation of a card that becomes known while it is looked for", async () => {

@@ -1,15 +1,21 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { deskChannel, openDeskWorld } from "../support/desk-world.ts";
-import { parley, startGateway } from "../support/program.ts";
+import type { CommandHost } from "../support/program.ts";
+import { openCommandHost, startGateway } from "../support/program.ts";
 
 let world: DeskWorld;
 let folder: string;
 let env: Record<string, string>;
+let host: CommandHost;
 
+beforeAll(async () => {
+  host = await openCommandHost();
+});
+afterAll(() => host.close());
 beforeEach(async () => {
   world = await openDeskWorld();
   folder = await mkdtemp(join(tmpdir(), "parley-doctor-test-"));
@@ -27,7 +33,7 @@ afterEach(async () => {
 
 /** What doctor says of the channels and the desk, by name. */
 async function said(): Promise<Readonly<Record<string, string>>> {
-  const { stdout } = await parley(["doctor", "--json"], env);
+  const { stdout } = await host.parley(["doctor", "--json"], env);
   const { checks } = JSON.parse(stdout) as {
     readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
   };
@@ -56,6 +62,11 @@ it("tells before the first start what is wrong with the accounts of the file, an
   expect((await said())["channel telegram"]).toBe(
     "✗ Telegram does not know this token: get the bot's token from @BotFather, and set `token`",
   );
+  // What is wrong with one account is told in full, and keeps nobody from asking about the other.
+  await writeFileWith("transport: webhook", "transport: pigeons\n        groops: all");
+  const half = await said();
+  expect(half["channel slack"]).toMatch(/^✓ @parley in Shop/);
+  expect(half["channel telegram"]).toMatch(/^✗ .*parley\.yaml, line \d+: transport must be one of webhook, polling/);
   await writeFileWith(`      channel: ${deskChannel}`, "      channel: C0NOWHERE");
   expect((await said())["desk slack"]).toMatch(/^✗ the app cannot see the desk channel: check desk\.channel/);
   await writeFileWith("xxx", "xxx");

@@ -7,7 +7,8 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { newSqlite } from "../support/databases.ts";
-import { parley } from "../support/program.ts";
+import type { CommandHost } from "../support/program.ts";
+import { openCommandHost } from "../support/program.ts";
 
 /** Each command is a process of its own, and the machine may be busy. */
 const patienceMs = 120_000;
@@ -34,7 +35,9 @@ describe("rules test", () => {
   let app: TestApp;
   let folder: string;
   let env: Record<string, string>;
+  let host: CommandHost;
   beforeAll(async () => {
+    host = await openCommandHost();
     database = await newSqlite();
     folder = await mkdtemp(join(tmpdir(), "parley-rules-"));
     await writeFile(join(folder, "parley.yaml"), config);
@@ -47,6 +50,7 @@ describe("rules test", () => {
     app = await startApp(newSqlite, { databaseUrl: database.url });
   });
   afterAll(async () => {
+    await host.close();
     await app.close();
     await database.remove();
     await rm(folder, { recursive: true, force: true });
@@ -65,7 +69,7 @@ describe("rules test", () => {
       await app.post("/v1/query", { workspace_id: app.workspace.id, query: "the refund?", conversation_id: id });
       const before = await app.get(`/v1/conversations/${id}`);
 
-      const ran = await parley(["rules", "test", "--workspace", app.workspace.id, "--json"], env);
+      const ran = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--json"], env);
       expect(ran).toMatchObject({ status: 0, stderr: "" });
       const told = JSON.parse(ran.stdout) as {
         readonly conversations: number;
@@ -94,9 +98,9 @@ describe("rules test", () => {
   );
 
   it("tells people, names rules that there are, and takes one of them", { timeout: patienceMs }, async () => {
-    const shown = await parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "refunds"], env);
+    const shown = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "refunds"], env);
     expect(shown.stdout).toContain("1 rules on 1 conversations: they would have fired 1 times. Nothing was changed.");
-    const wrong = await parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "x"], env);
+    const wrong = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "x"], env);
     expect(wrong).toMatchObject({ status: 1, stdout: "" });
     expect(wrong.stderr).toContain('there is no rule "x"; there are: "refunds", "waits", "late"');
   });
@@ -105,13 +109,13 @@ describe("rules test", () => {
     const email = "anna@test.example";
     const { store, clock, workspace } = app;
     await createAgent(store, clock, { workspaceId: workspace.id, email, name: "Anna", role: "agent" });
-    const away = await parley(["agent", "away", "--workspace", workspace.id, "--email", email, "--json"], env);
+    const away = await host.parley(["agent", "away", "--workspace", workspace.id, "--email", email, "--json"], env);
     expect(JSON.parse(away.stdout)).toEqual({ email, away: true });
-    const list = await parley(["agent", "list", "--json"], env);
+    const list = await host.parley(["agent", "list", "--json"], env);
     expect(JSON.parse(list.stdout)).toMatchObject([{ email, away: true }]);
-    const back = await parley(["agent", "back", "--workspace", workspace.id, "--email", email, "--json"], env);
+    const back = await host.parley(["agent", "back", "--workspace", workspace.id, "--email", email, "--json"], env);
     expect(JSON.parse(back.stdout)).toEqual({ email, away: false });
-    const nobody = await parley(["agent", "away", "--workspace", workspace.id, "--email", "x@test.example"], env);
+    const nobody = await host.parley(["agent", "away", "--workspace", workspace.id, "--email", "x@test.example"], env);
     expect(nobody.stderr).toContain("there is no agent x@test.example");
   });
 });

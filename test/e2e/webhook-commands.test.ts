@@ -7,13 +7,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Webhook } from "standardwebhooks";
 import type { TestDatabase } from "../support/databases.ts";
 import { eachDatabase } from "../support/databases.ts";
-import { parley } from "../support/program.ts";
+import type { CommandHost } from "../support/program.ts";
+import { openCommandHost } from "../support/program.ts";
 
 eachDatabase("the webhook commands", (open) => {
   let database: TestDatabase;
   let folder: string;
   let env: Record<string, string>;
   let workspaceId: string;
+  let host: CommandHost;
   const received: { readonly headers: Record<string, string>; readonly body: string }[] = [];
   const server = createServer((request, response) => {
     let body = "";
@@ -32,6 +34,7 @@ eachDatabase("the webhook commands", (open) => {
       server.listen(0, "127.0.0.1", resolve);
     });
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    host = await openCommandHost();
     database = await open();
     folder = await mkdtemp(join(tmpdir(), "parley-cli-"));
     const file = join(folder, "parley.yaml");
@@ -40,6 +43,7 @@ eachDatabase("the webhook commands", (open) => {
     workspaceId = (await json(["workspace", "create", "--name", "Acme"])).id;
   });
   afterAll(async () => {
+    await host.close();
     await new Promise((resolve) => {
       server.close(resolve);
     });
@@ -49,7 +53,7 @@ eachDatabase("the webhook commands", (open) => {
 
   // oxlint-disable-next-line typescript/no-explicit-any -- what a test reads of an output, its expectations check.
   async function json(args: readonly string[], status = 0): Promise<any> {
-    const ran = await parley([...args, "--json"], env);
+    const ran = await host.parley([...args, "--json"], env);
     expect(ran.stderr).toBe("");
     expect(ran.status).toBe(status);
     return JSON.parse(ran.stdout);
@@ -88,14 +92,14 @@ eachDatabase("the webhook commands", (open) => {
 
   it("rotate a webhook's secret, and remove it", async () => {
     expect((await json(["webhook", "rotate", added.id])).secret).not.toBe(added.secret);
-    const shown = await parley(["webhook", "list"], env);
+    const shown = await host.parley(["webhook", "list"], env);
     expect(shown.stdout).toContain(added.id);
     await json(["webhook", "remove", added.id]);
     expect(await json(["webhook", "list"])).toEqual([]);
   }, 90_000);
 
   it("say what is wrong with what they are given", async () => {
-    const wrong = async (...args: readonly string[]) => parley(["webhook", ...args], env);
+    const wrong = async (...args: readonly string[]) => host.parley(["webhook", ...args], env);
     const url2 = await wrong("add", "--workspace", workspaceId, "--url", "http://10.0.0.1/");
     expect(url2).toMatchObject({ status: 1, stderr: expect.stringContaining("outbound.allow_private") });
     const events = await wrong("add", "--workspace", workspaceId, "--url", url, "--events", "conversation.ended");

@@ -75,6 +75,7 @@ export function rowsOf(seed: ConversationSeed): SeedRows {
       unreachable: null,
       via_account_id: null,
       customer_wrote_at: messages.length === 0 ? null : startedAt,
+      platform_order: null,
       version: 1,
     },
     tags: (seed.tags ?? []).map((tag) => ({

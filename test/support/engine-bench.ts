@@ -45,6 +45,8 @@ export interface Script {
   send: (part: Part, context: SendContext) => Promise<Receipt>;
   /** Absent: the platform cannot tell what it has. Whether it is there is read once, when the adapter is made. */
   reconcile?: (key: string, attempt: Attempt) => Promise<Receipt | null>;
+  /** Absent: the platform shows nobody typing. Whether it is there is read once, when the adapter is made. */
+  typing?: (thread: string) => Promise<void>;
   idempotentSend: boolean;
 }
 
@@ -145,6 +147,8 @@ export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
   };
 }
 
+export const benchSecret = "a secret for tests, of more than thirty-two characters";
+
 /** By which `/metrics` can be read. */
 export const metricsToken = "the token of the tests' metrics";
 
@@ -170,7 +174,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       port: 0,
       publicUrl: "http://parley.test",
       dataDir: folder,
-      secret: "a secret for tests, of more than thirty-two characters",
+      secret: benchSecret,
       databaseUrl: database.url,
       redisUrl: undefined,
       role: "all",
@@ -248,7 +252,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       (await store.read.selectFrom("notes").selectAll().where("conversation_id", "=", id).orderBy("id").execute()).map(
         ({ content }) => content,
       ),
-    async until(what, reached, patienceMs = 10_000) {
+    async until(what, reached, patienceMs = 40_000) {
       const end = performance.now() + patienceMs;
       while (!(await reached())) {
         if (performance.now() > end) {
@@ -363,6 +367,7 @@ function scripted(script: Script, sent: Sent[]): AdapterModule {
         sent.push({ thread: context.thread, text: part.text, key: context.key });
         return receipt;
       },
+      ...(script.typing === undefined ? {} : { typing: async (thread: string) => script.typing?.(thread) }),
       ...(script.reconcile === undefined
         ? {}
         : { reconcile: async (key, _context, attempt) => script.reconcile?.(key, attempt) ?? null }),

@@ -1,13 +1,15 @@
-import type { FakeDocument, FakeValue } from "./fake-typesense.ts";
+import type { FakeDocument, FakeValue } from "./fake-typesense-index.ts";
 
 // `filter_by` as Typesense reads it: `&&` and `||` bind alike, from left to right, and a value of text is compared
 // without its signs.
 
+type Fits = (document: FakeDocument) => boolean;
+
 /** Throws an Error where the filter cannot be read. */
-export function matchesFilter(document: FakeDocument, filter: string, types: ReadonlyMap<string, string>): boolean {
-  if (filter.trim() === "") return true;
+export function readFilter(filter: string, types: ReadonlyMap<string, string>): Fits {
+  if (filter.trim() === "") return () => true;
   const parser = { text: filter, at: 0 };
-  const result = expression(parser, document, types);
+  const result = expression(parser, types);
   if (parser.at !== filter.length) throw new Error("Could not parse the filter query.");
   return result;
 }
@@ -21,56 +23,71 @@ function space(parser: Parser): void {
   while (parser.text[parser.at] === " ") parser.at += 1;
 }
 
-function expression(parser: Parser, document: FakeDocument, types: ReadonlyMap<string, string>): boolean {
-  let result = operand(parser, document, types);
+function expression(parser: Parser, types: ReadonlyMap<string, string>): Fits {
+  let result = operand(parser, types);
   for (;;) {
     space(parser);
     const operator = parser.text.slice(parser.at, parser.at + 2);
     if (operator !== "&&" && operator !== "||") return result;
     parser.at += 2;
-    const other = operand(parser, document, types);
-    result = operator === "&&" ? result && other : result || other;
+    const left = result;
+    const right = operand(parser, types);
+    result =
+      operator === "&&"
+        ? (document) => left(document) && right(document)
+        : (document) => left(document) || right(document);
   }
 }
 
-function operand(parser: Parser, document: FakeDocument, types: ReadonlyMap<string, string>): boolean {
+function operand(parser: Parser, types: ReadonlyMap<string, string>): Fits {
   space(parser);
   if (parser.text[parser.at] === "(") {
     parser.at += 1;
-    const result = expression(parser, document, types);
+    const result = expression(parser, types);
     space(parser);
     if (parser.text[parser.at] !== ")") throw new Error("The parentheses in the filter are not balanced.");
     parser.at += 1;
     return result;
   }
-  const match = /^(\w+):(=|<=|>=|<|>)?([\w.-]+|\[[\w.,-]*\])/.exec(parser.text.slice(parser.at));
+  const match = /^(\w+):(!?=|<=|>=|<|>)?([\w.-]+|\[[\w.,-]*\])/.exec(parser.text.slice(parser.at));
   const [all, field = "", operator = "", value = ""] = match ?? [];
   if (all === undefined) throw new Error("Could not parse the filter query.");
   parser.at += all.length;
   const type = types.get(field);
   if (type === undefined) throw new Error(`Could not find a filter field named \`${field}\` in the schema.`);
-  return compare(document[field], operator, value, type, field);
+  const fits = comparison(operator, value, type, field);
+  return (document) => fits(document[field]);
 }
 
-function compare(held: FakeValue | undefined, operator: string, value: string, type: string, field: string): boolean {
+function comparison(
+  operator: string,
+  value: string,
+  type: string,
+  field: string,
+): (held: FakeValue | undefined) => boolean {
   if (type === "int64" || type === "int32") {
     if (!/^-?\d+$/.test(value)) throw new Error(`Error with filter field \`${field}\`: Not an int64.`);
-    const number = Number(held);
+    const wanted = Number(value);
     switch (operator) {
       case "<":
-        return number < Number(value);
+        return (held) => Number(held) < wanted;
       case ">":
-        return number > Number(value);
+        return (held) => Number(held) > wanted;
       case "<=":
-        return number <= Number(value);
+        return (held) => Number(held) <= wanted;
       case ">=":
-        return number >= Number(value);
+        return (held) => Number(held) >= wanted;
+      case "!=":
+        return (held) => Number(held) !== wanted;
       default:
-        return number === Number(value);
+        return (held) => Number(held) === wanted;
     }
   }
-  if (operator !== "=") throw new Error(`Error with filter field \`${field}\`: only := is imitated here.`);
+  if (operator !== "=" && operator !== "!=")
+    throw new Error(`Error with filter field \`${field}\`: only := and :!= are imitated here.`);
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-  const wanted = value.startsWith("[") ? value.slice(1, -1).split(",") : [value];
-  return [held ?? []].flat().some((each) => wanted.some((one) => plain(String(each)) === plain(one)));
+  const wanted = new Set((value.startsWith("[") ? value.slice(1, -1).split(",") : [value]).map(plain));
+  const isOne = (held: FakeValue | undefined): boolean =>
+    [held ?? []].flat().some((each) => wanted.has(plain(String(each))));
+  return operator === "=" ? isOne : (held) => !isOne(held);
 }

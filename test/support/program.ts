@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { Order } from "./command-host.ts";
 
 const main = fileURLToPath(new URL("../../bin/parley.js", import.meta.url));
+const host = fileURLToPath(new URL("./command-host.ts", import.meta.url));
 
 export interface Ran {
   readonly status: number | null;
@@ -26,6 +28,62 @@ export async function parley(args: readonly string[], env: Readonly<Record<strin
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const [status] = (await once(child, "close")) as [number | null];
   return { status, stdout, stderr };
+}
+
+/** Runs command lines in one process, which is started once; each has to end as in a process of its own. */
+export interface CommandHost {
+  parley(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran>;
+  close(): Promise<void>;
+}
+
+export async function openCommandHost(): Promise<CommandHost> {
+  const child = fork(host, { env: environment({}), stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
+  const ended = once(child, "close");
+  let stdout = "";
+  let stderr = "";
+  let look = (): void => undefined;
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    look();
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    look();
+  });
+  let failed: (() => void) | undefined;
+  void ended.then(() => failed?.());
+  await Promise.race([once(child, "message"), ended]);
+  let last: Promise<unknown> = Promise.resolve();
+
+  function obey(order: Order): Promise<Ran> {
+    return new Promise((resolve, reject) => {
+      failed = () => reject(new Error(`the process of the commands ended:\n${stdout}${stderr}`));
+      look = () => {
+        const [said, status, ...behind] = stdout.split("\0");
+        const complaint = stderr.split("\0", 1)[0] ?? "";
+        if (behind.length === 0 || complaint === stderr) return;
+        stdout = behind.join("\0");
+        stderr = stderr.slice(complaint.length + 1);
+        look = () => undefined;
+        resolve({ status: Number(status), stdout: said ?? "", stderr: complaint });
+      };
+      child.send(order, (error) => {
+        if (error !== null) reject(error);
+      });
+    });
+  }
+
+  return {
+    parley(args, env) {
+      const ran = last.then(() => obey({ args, env: environment(env) }));
+      last = ran.catch(() => undefined);
+      return ran;
+    },
+    async close() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
 }
 
 export interface Gateway {

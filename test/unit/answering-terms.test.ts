@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { detailsIn } from "#answering/details.ts";
+import { languageOf } from "#answering/languages.ts";
 import { understand } from "#answering/question.ts";
 import { termsOf, wordsOf } from "#answering/terms.ts";
 
@@ -17,6 +18,15 @@ describe("terms", () => {
   it("are few and short however long a word is", () => {
     expect(termsOf("x".repeat(100_000))[0]?.length).toBeLessThanOrEqual(64);
     expect(termsOf("😀 … — !!!")).toEqual([]);
+  });
+});
+
+describe("the language of a document", () => {
+  it("is told by different words, not by one that a sample repeats or that stands in capitals", () => {
+    expect(languageOf("Data: {word: ello}. Data: {word: ello}. Data: {word: ello}. It looks like this.")).toBe("en");
+    expect(languageOf("Model names: Vertex AI, Prime AI, Other AI")).toBe("en");
+    expect(languageOf("Zahlung mit Kreditkarte")).toBe("de");
+    expect(languageOf("WIE LANGE DAUERT DER VERSAND")).toBe("de");
   });
 });
 

@@ -53,6 +53,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     },
     customerTyping: notUsed,
     history: notUsed,
+    amended: notUsed,
     thread: notUsed,
     recentThreads: notUsed,
     watch: notUsed,

@@ -82,16 +82,19 @@ describe("access tokens", () => {
     };
     const again = (given: object = {}) => createTokens({ ...config, ...given }, host);
     const tokens = again();
-    return { clock, kept, again, tokens, token: tokens?.token };
+    const token = async () => (await tokens?.token())?.token;
+    return { clock, kept, again, tokens, token };
   };
 
   it("go on with the refresh token that was given last, also after a restart, and with a new one of the operator's", async () => {
-    const { tokens, again } = tokensOf({ oauth_refresh_token: "first" });
+    const { tokens, token, again } = tokensOf({ oauth_refresh_token: "first" });
     answer = { status: 200, body: JSON.stringify({ access_token: "t1", expires_in: "3600", refresh_token: "second" }) };
     asked.length = 0;
     // Reading and sending ask together, and are answered by one request.
-    expect(await Promise.all([tokens?.token(), tokens?.token()])).toEqual(["t1", "t1"]);
-    tokens?.forget();
+    expect(await Promise.all([token(), token()])).toEqual(["t1", "t1"]);
+    tokens?.forget("another");
+    expect(await tokens?.token()).toEqual({ token: "t1", isNew: false });
+    tokens?.forget("t1");
     await tokens?.token();
     await again()?.token();
     await again({ oauth_refresh_token: "put there by hand" })?.token();

@@ -93,6 +93,28 @@ describe("a visitor who has left the website", () => {
     expect(await deliveries(messageId)).toEqual([{ account_id: widgetId, state: "read" }]);
   });
 
+  it("gets what an agent has corrected, and nothing that was taken back in time", async () => {
+    const address = "eve@visitors.example";
+    const { bench } = mail;
+    const anna = { email: "anna@test.example", name: "Anna" };
+    const id = await visit("eve", address);
+    const amend = async (messageId: string, content: string | null) => {
+      const said = await bench.engine.say(bench.workspaceId, id, { kind: "amend", messageId, content }, anna);
+      await bench.settle();
+      return said.kind;
+    };
+    const typo = await mail.reply(id, "It arrives tomorow.");
+    expect(await amend(typo, "It arrives tomorrow.")).toBe("done");
+    expect(await amend(await mail.reply(id, "Not for you."), null)).toBe("done");
+    await bench.advance(4 * minuteMs);
+    const mails = await mail.mailsTo(address);
+    expect(mails.map(({ parsed }) => parsed.text?.split("\n")[0])).toEqual(["It arrives tomorrow."]);
+    // Now it is in their mailbox.
+    expect(await amend(typo, "It arrives today.")).toBe("done");
+    expect((await bench.notes(id)).at(-1)).toContain("by another way, where it stays as it was");
+    expect((await bench.talk(id)).at(-2)).toBe("agent: It arrives tomorrow.");
+  });
+
   it("gets none without an address, and the bot's answers do not follow them", async () => {
     const before = mail.world.sent.length;
     const id = await visit("cas", null);

@@ -53,7 +53,7 @@ describe("the settings", () => {
 describe("the check", () => {
   const webhookUrl = "https://help.example/channels/intercom/acc_1";
   const kept = new Map<string, string>();
-  const check = (more: Partial<IntercomConfig> = {}, url = webhookUrl): Promise<string> => {
+  const check = async (more: Partial<IntercomConfig> = {}, url = webhookUrl): Promise<string> => {
     const settings = settingsOf(configOf(more));
     const host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock"> = {
       webhookUrl: url,
@@ -81,6 +81,13 @@ describe("the check", () => {
     await expect(check({ app_id: "other1" })).rejects.toThrow(`is of the workspace Shop (${intercom.appId})`);
     await expect(check({ region: "eu" })).rejects.toThrow("is hosted in US: set `region: us`");
     await expect(check({ admin_id: "12" })).rejects.toThrow("there is no teammate 12 in Shop");
+    await expect(check({ handover_to_team: "13" })).rejects.toThrow(
+      "there is no team 13 in Shop: set `handover_to_team`",
+    );
+    await expect(check({ handover_to_admin: "14" })).rejects.toThrow("there is no teammate 14 in Shop");
+    await expect(check({ handover_to_admin: intercom.bot.id })).rejects.toThrow("is Parley's own teammate");
+    const { carla, team } = intercom;
+    expect(await check({ handover_to_team: team.id, handover_to_admin: carla.id })).toContain("Shop, as Parley");
     intercom.workspace.seat = false;
     await expect(check()).rejects.toThrow("has no seat in the inbox");
     await intercom.goAway();

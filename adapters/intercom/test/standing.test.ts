@@ -7,7 +7,7 @@ import { openIntercom } from "./support/account.ts";
 eachDatabase("a conversation that people work on in Intercom and in Parley", (open) => {
   let account: IntercomBench;
   beforeAll(async () => {
-    account = await openIntercom(open);
+    account = await openIntercom(open, { handover_to_team: "5017", handover_to_admin: "814861" });
   });
   afterAll(() => account.close());
 
@@ -149,6 +149,34 @@ eachDatabase("a conversation that people work on in Intercom and in Parley", (op
       "note: anna@test.example:\nAsk him about <b>the</b> bill",
     ]);
     expect(await account.talk(id)).toEqual(["user: Hello", "assistant: You asked: Hello"]);
+  });
+
+  it("shows those who work there that the bot has handed over, why and to whom, once and not the customer", async () => {
+    const { intercom, bench } = account;
+    const id = await account.write("lou", "I want to talk to a human");
+    const handed = "note: The bot has handed this conversation over to people: the customer asked for a person.";
+    const [said] = account.done(id);
+    expect(said).toMatch(/^comment: /);
+    expect(account.done(id)).toEqual([said, handed, "assignment", "assignment"]);
+    expect(intercom.conversations.get(id)?.assignee).toEqual({ admin: "814861", team: "5017" });
+    await comeToRest();
+    // That they have it to do is no reply of theirs: the first who answers claims it.
+    expect(await account.row(id)).toMatchObject({ status: "escalated", assigned_to: null });
+    expect(await account.notes(id)).toEqual([]);
+    await account.deliver(intercom.teammate(intercom.carla, id, { type: "comment", body: "Here I am" }));
+    expect(await account.row(id)).toMatchObject({ status: "claimed", assigned_to: "carla@shop.example" });
+    expect(account.done(id)).toHaveLength(4);
+    // By an agent in Parley, where Intercom has done it and its answer was lost.
+    const other = await account.write("mo", "Hello");
+    await bench.settle();
+    intercom.fail({ kind: "hang_up_after_commit" }, { kind: "hang_up_after_commit" }, { kind: "hang_up_after_commit" });
+    await account.update(other, { status: "escalated" });
+    await bench.advance(hourMs);
+    expect(account.done(other).filter((deed) => !deed.startsWith("comment"))).toEqual([
+      "note: Anna has handed this conversation over to people.",
+      "assignment",
+      "assignment",
+    ]);
   });
 
   it("takes a change and a note that Intercom did and did not answer for as done", async () => {

@@ -94,6 +94,32 @@ describe("an update of Telegram", () => {
     );
     expect(told({ poll: { question: "Tea?" } })[0]).toBe("[poll: Tea?]");
     expect(told({ dice: { emoji: "🎲", value: 6 } })[0]).toBe("[🎲 6]");
+    expect(told({ story: { chat: { id: 2, type: "private" }, id: 1 } })[0]).toBe("[story]");
+    expect(told({ paid_media: { star_count: 1, paid_media: [] } })[0]).toBe("[paid media]");
+    expect(
+      told({
+        checklist: {
+          title: "Move",
+          tasks: [
+            { id: 1, text: "Pack" },
+            { id: 2, text: "Go" },
+          ],
+        },
+      })[0],
+    ).toBe("[checklist: Move\n- Pack\n- Go]");
+    const rich = [
+      { type: "heading", text: "Hello" },
+      {
+        type: "paragraph",
+        text: ["How ", { type: "bold", text: "much" }, { type: "custom_emoji", alternative_text: "?" }],
+      },
+      { type: "list", items: [{ label: "1.", blocks: [{ type: "paragraph", text: "One" }] }] },
+      { type: "table", cells: [[{ text: "a" }, { text: "b" }]] },
+      { type: "divider" },
+    ];
+    expect(told({ rich_message: { blocks: rich } })[0]).toBe("Hello\nHow much?\n1.\nOne\na\nb");
+    const deep = Array.from({ length: 9_000 }).reduce<unknown>((text) => ({ type: "bold", text }), "x");
+    expect(told({ rich_message: { blocks: [{ type: "paragraph", text: deep }] }, text: "y" })[0]).toBe("y");
   });
 
   it("is passed over when no customer has written it", () => {

@@ -30,6 +30,9 @@ export interface Item {
   readonly files: readonly FileFrame[];
   readonly uncertain: boolean;
   readonly state: "sent" | "pending" | "failed";
+  /** Other after each change of what was shown before. */
+  readonly revision: number;
+  readonly deleted: boolean;
   readonly why?: RefusalCode;
 }
 
@@ -130,17 +133,18 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     state = { ...state, ...change };
     const history = [...bySeq.values()].toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
     const stored = new Set(history.map((item) => item.key));
+    const shown = history.filter(({ deleted }) => !deleted);
     const pending = outbox()
       .filter(({ clientId }) => !stored.has(clientId) && !failed.has(clientId) && !acked.has(clientId))
       .map((each) => itemOf(each, "pending"));
     state = {
       ...state,
       items: [
-        ...history,
+        ...shown,
         ...[...failed.values(), ...acked.values(), ...pending].toSorted((a, b) => a.createdAt - b.createdAt),
       ],
       replaying: lastSeq < target,
-      unread: history.filter((item) => item.role !== "user" && (item.seq ?? 0) > seen.seq).length,
+      unread: shown.filter((item) => item.role !== "user" && (item.seq ?? 0) > seen.seq).length,
     };
     changed();
   };
@@ -219,6 +223,15 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     update(frame.role === "user" ? {} : { typing: undefined });
   };
 
+  const amend = (frame: MessageFrame): void => {
+    const known = bySeq.get(frame.seq);
+    if (known === undefined) return;
+    const item = sentItem(frame, settings.base);
+    if (item.deleted === known.deleted && JSON.stringify(item.content) === JSON.stringify(known.content)) return;
+    bySeq.set(frame.seq, { ...item, key: known.key, revision: known.revision + 1 });
+    update({});
+  };
+
   const older = (before: number, after: number, messages: readonly MessageFrame[]): void => {
     // Of a history that has begun anew meanwhile.
     if (before !== firstSeq) return;
@@ -291,6 +304,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
           return message(frame);
         case "older":
           return older(frame.before, frame.after, frame.messages);
+        case "changed":
+          return amend(frame.message);
         case "standing":
           return update({ standing: standingOf(frame), lead: leadAfter(frame, state.face) });
         case "ack":
@@ -418,6 +433,8 @@ function itemOf(waiting: Waiting, state: Item["state"]): Item {
     files: (waiting.files ?? []).map(({ name, bytes }) => ({ name, bytes, url: null, preview: false })),
     uncertain: false,
     state,
+    revision: 0,
+    deleted: false,
   };
 }
 
@@ -436,6 +453,8 @@ function sentItem(frame: MessageFrame, base: URL): Item {
     })),
     uncertain: frame.uncertain === true,
     state: "sent",
+    revision: 0,
+    deleted: frame.deleted === true,
   };
 }
 

@@ -166,8 +166,11 @@ export function createMessageLog(
         row = draw(item, name);
         rows.set(item.key, row);
         drawMeta(row, item, name);
-      } else if (item.files.some(({ url }, at) => url !== row?.drawn.files[at]?.url)) {
-        // What is stored can be opened.
+      } else if (
+        item.revision !== row.drawn.revision ||
+        item.files.some(({ url }, at) => url !== row?.drawn.files[at]?.url)
+      ) {
+        // It was changed, or what is stored can be opened.
         row = draw(item, name);
         rows.set(item.key, row);
         drawMeta(row, item, name);

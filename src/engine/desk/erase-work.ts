@@ -1,5 +1,6 @@
-import { deleteDesk, postedOf } from "#store/desk.ts";
+import { deleteDesk, postedOf, resetThread } from "#store/desk.ts";
 import type { NewWork } from "#store/outbox.ts";
+import { insertWork } from "#store/outbox.ts";
 import type { Tx } from "../ports.ts";
 
 export interface ErasePayload {
@@ -18,6 +19,20 @@ export const eraseLane = (accountId: string): string => `desk-erase:${accountId}
 export async function eraseWork(tx: Tx, conversationId: string, now: number): Promise<readonly NewWork[]> {
   const posted = await postedOf(tx, conversationId);
   await deleteDesk(tx, conversationId);
+  return takeBack(posted, now);
+}
+
+/** The same for a thread that begins anew: nothing of the one before stays that a later deletion would not find. */
+export async function beginAnew(tx: Tx, conversationId: string, now: number): Promise<void> {
+  const posted = await postedOf(tx, conversationId);
+  await resetThread(tx, conversationId, now);
+  await insertWork(tx, takeBack(posted, now), now);
+}
+
+function takeBack(
+  posted: readonly { readonly accountId: string; readonly externalId: string }[],
+  now: number,
+): readonly NewWork[] {
   return [...Map.groupBy(posted, ({ accountId }) => accountId)].flatMap(([accountId, of]) => {
     const all = of.map(({ externalId }) => externalId);
     return Array.from({ length: Math.ceil(all.length / shownAtOnce) }, (_, i): NewWork => {

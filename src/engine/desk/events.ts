@@ -232,7 +232,7 @@ async function asked(
   const action = actionOf(ask, agent, now);
   const { acted, effects: done } = await act(tx, context, workspace, conversationId, action, agent, event.seen, now);
   const effects = joined([brought, done]);
-  if (acted.kind === "lost") return { effects, notice: { text: lostText(acted) } };
+  if (acted.kind === "lost") return { effects, notice: { text: lostText(acted, agent) } };
   return { effects, notice: event.confirm === true ? { text: doneText(ask.kind) } : null };
 }
 

@@ -4,7 +4,7 @@ import type { Desk, DeskItem, DeskMark, DeskPart } from "#desk/contract.ts";
 import { ThreadGone } from "#desk/errors.ts";
 import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { postById, postsOf, resetThread, savePost, setThread, threadOf } from "#store/desk.ts";
+import { postById, postsOf, savePost, setThread, threadOf } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
@@ -15,6 +15,7 @@ import { viewWindow } from "../reply-window.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
+import { beginAnew } from "./erase-work.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskConversations, deskMessages } from "./snapshot.ts";
@@ -65,7 +66,7 @@ export async function mirror(
   } catch (error) {
     if (error instanceof ThreadGone) {
       dependencies.log.warn({ conversation: place.row.id }, "a thread at the desk is gone; it is begun anew");
-      await store.write((tx) => resetThread(tx, place.row.id, dependencies.clock.now()));
+      await store.write((tx) => beginAnew(tx, place.row.id, dependencies.clock.now()));
       throw new RetryLater(error.message, undefined, error);
     }
     throw later(error);
@@ -108,7 +109,7 @@ async function placeOf(
   if (thread === undefined) return undefined;
   const moved = thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== settings.channel);
   if (moved) {
-    await store.write((tx) => resetThread(tx, conversationId, clock.now()));
+    await store.write((tx) => beginAnew(tx, conversationId, clock.now()));
     thread = await threadOf(store.read, conversationId);
     if (thread === undefined) return undefined;
   }

@@ -2,7 +2,7 @@ import type { DeskEvent, DraftChoice } from "#desk/contract.ts";
 import { Problem } from "#domain/problem.ts";
 import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { postById, savePost, writtenId } from "#store/desk.ts";
+import { postById, savePost, threadOf, writtenId } from "#store/desk.ts";
 import type { DeskPostsTable } from "#store/schema-desk.ts";
 import { act, agentActor, holderOf } from "../act.ts";
 import { askAmendment } from "../amend.ts";
@@ -61,25 +61,29 @@ export async function write(
     await post("refused", null);
     return { effects: null, notice: { text: [reason, ...told].join(" ") } };
   };
+  const thread = await threadOf(tx, row.id);
+  if (thread?.external_id !== given.thread) {
+    return refused("Nothing was sent: this conversation has a new thread by now, and goes on there.");
+  }
   if (text === "" && brought.files.length === 0) {
     return given.files.length === 0 ? nothing : refused("Nothing was sent.");
   }
   if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
   if (isNote(text)) {
-    const kept = { text: withoutSign(text), files: given.files.map(({ name }) => ({ id: null, name })) };
+    const files = given.files.map(({ name }) => ({ id: null, name }));
+    const kept: Kept = { text: withoutSign(text), files, signed: true };
     if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
     return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), null);
   }
   const holder = holderOf(row);
   const isOthers = holder !== null && holder !== agent.email;
   const choices = { conversationId: row.id, messageId: given.messageId };
-  const draft = { text, files: brought.files.map(({ id: file, name }) => ({ id: file, name })) };
+  const files = brought.files.map(({ id: file, name }) => ({ id: file, name }));
+  const draft: Kept = { text, files, ...(isOthers ? { askedOf: holder } : {}) };
   if (isOthers) {
-    const name = await nameInConversation(tx, row, holder);
-    const reason = `${name} has this conversation, so this was kept as an internal note and not sent.`;
     return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
-      text: [reason, ...told].join(" "),
-      choices: { ...choices, options: ["send", "take_over", "note"] },
+      text: [await heldText(tx, row, holder), ...told].join(" "),
+      choices: { ...choices, options: heldOptions },
     });
   }
   if (workspace.settings.desk?.replyMode === "explicit") {
@@ -91,10 +95,10 @@ export async function write(
   if (row.status === "archived") {
     return refused("Nothing was sent: the conversation is archived. Reopen it to reply.");
   }
-  const files = draft.files.map(({ id: file }) => file);
-  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, files);
+  const ids = files.map(({ id: file }) => file);
+  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, ids);
   await post("message", messageId);
-  const notices = [...told, ...(await linkedNotice(tx, context.channels, row, files))];
+  const notices = [...told, ...(await linkedNotice(tx, context.channels, row, ids))];
   return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
 }
 
@@ -102,7 +106,16 @@ export async function write(
 interface Kept {
   readonly text: string;
   readonly files: readonly { readonly id: string | null; readonly name: string }[];
+  /** It was written with the sign of a note. */
+  readonly signed?: boolean;
+  /** Whose conversation it was when its writer was asked what to do. */
+  readonly askedOf?: string;
 }
+
+const heldOptions: readonly DraftChoice[] = ["send", "take_over", "note"];
+
+const heldText = async (tx: Tx, row: ConversationRow, holder: string): Promise<string> =>
+  `${await nameInConversation(tx, row, holder)} has this conversation, so this was kept as an internal note and not sent.`;
 
 export const isNote = (text: string): boolean => text.trimStart().startsWith(noteSign);
 
@@ -233,6 +246,10 @@ export async function changeWritten(
     .where("id", "=", post.ref_id)
     .executeTakeFirst();
   if (message === undefined || message.deleted_at !== null || message.content === content) return nothing;
+  if (content !== null && isNote(content)) {
+    const text = `Nothing was changed: a reply that was sent is no note any more, and the customer sees it as it was. Delete your message to take it back.`;
+    return { effects: null, notice: { text } };
+  }
   if (content === "" || (content !== null && content.length > textMax)) {
     return { effects: null, notice: { text: `Nothing was changed: a reply has 1 to ${textMax} characters.` } };
   }
@@ -249,7 +266,8 @@ async function changeNote(
   content: string | null,
 ): Promise<Outcome> {
   const { ref_id: noteId } = post;
-  const kept = content === null ? null : { text: withoutSign(content), files: keptIn(post)?.files ?? [] };
+  const before = keptIn(post);
+  const kept = content === null ? null : { files: [], ...before, text: withoutSign(content) };
   const text = kept === null ? null : noteText(kept);
   const changes = createChanges(now, search);
   const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
@@ -257,7 +275,10 @@ async function changeNote(
   else await tx.updateTable("notes").set({ content: text }).where("id", "=", noteId).execute();
   await savePost(tx, { ...post, parked: kept === null ? null : JSON.stringify(kept) });
   draft.mirror({ kind: "changed", id: noteId });
-  return { effects: await changes.flush(tx), notice: null };
+  const unsigned = post.kind === "note" && before?.signed === true && content !== null && !isNote(content);
+  const told =
+    "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
+  return { effects: await changes.flush(tx), notice: unsigned ? { text: told } : null };
 }
 
 /** What becomes of a text that was kept back. To choose twice is to choose once. */
@@ -282,6 +303,15 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (row.status === "archived") {
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   }
+  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
+  const holder = holderOf(row);
+  // Who has it now may be somebody else than when they were asked.
+  if (choice === "send" && holder !== null && holder !== agent.email && holder !== kept.askedOf) {
+    await savePost(tx, { ...post, parked: JSON.stringify({ ...kept, askedOf: holder } satisfies Kept) });
+    const { messageId } = given;
+    const choices = { conversationId, messageId, options: heldOptions };
+    return { effects: null, notice: { text: await heldText(tx, row, holder), choices } };
+  }
   const before: (Effects | null)[] = [];
   if (choice === "take_over") {
     const { effects } = await act(
@@ -298,7 +328,6 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   }
   // It is said now, and no note any more.
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
-  const kept = keptIn(post) ?? { text: note.content, files: [] };
   const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
   const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, files);
   await savePost(tx, { ...post, kind: "message", ref_id: messageId, parked: null });

@@ -145,14 +145,14 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       };
       const view = async (agent: SignedIn, id: string): Promise<ConversationView> =>
         conversationView({ db: store.read, engine }, agent, id, (await workspaceOf(agent)).settings, clock.now());
-      const refuseLost = (acted: Extract<Acted, { kind: "lost" }>): InboxRefusal => {
+      const refuseLost = (acted: Extract<Acted, { kind: "lost" }>, agent: SignedIn): InboxRefusal => {
         const assignee = acted.holder ?? undefined;
-        return new InboxRefusal("claimed_by_other", lostText(acted), assignee === undefined ? {} : { assignee });
+        return new InboxRefusal("claimed_by_other", lostText(acted, agent), assignee === undefined ? {} : { assignee });
       };
       const perform = async (request: FastifyRequest, id: string, action: Action): Promise<ConversationView> => {
         const agent = agentOf(request);
         const acted = await engine.act(agent.workspace_id, id, action, agent);
-        if (acted.kind === "lost") throw refuseLost(acted);
+        if (acted.kind === "lost") throw refuseLost(acted, agent);
         return view(agent, id);
       };
       const speak = async (request: FastifyRequest, id: string, words: Words): Promise<ConversationView> => {
@@ -162,7 +162,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
           case "done":
             return view(agent, id);
           case "lost":
-            throw refuseLost(said);
+            throw refuseLost(said, agent);
           case "refused":
             throw new InboxRefusal("cannot_be_done", said.reason);
           case "stale": {

@@ -15,10 +15,20 @@ export interface Kept {
 export interface Keeper {
   /** There may be something new: looks at once, and not only after a while. */
   look(): void;
+  /** What cannot be brought up to date now, in words; null when nothing is. */
+  trouble(): string | null;
   close(): Promise<void>;
 }
 
 const everyMs = 2_000;
+/** What fails is tried again after this time at most; first after two seconds, then twice as long each time. */
+const againMsMax = 60_000;
+
+/** A workspace that could not be brought up to date. */
+interface Failing {
+  readonly times: number;
+  readonly notBefore: number;
+}
 
 /**
  * Brings what is made of documents up to date as soon as they change, from the start on, so that no question has to wait
@@ -38,6 +48,7 @@ export function openKeeper({
     each,
     seen: undefined as string | undefined,
     ready: new Map<string, number>(),
+    failing: new Map<string, Failing>(),
   }));
   let running: Promise<void> | undefined;
   let again = false;
@@ -47,17 +58,34 @@ export function openKeeper({
     const state = await one.each.state();
     if (state === one.seen) return;
     const states = await one.each.states();
-    for (const id of one.ready.keys()) if (!states.has(id)) one.ready.delete(id);
+    for (const known of [one.ready, one.failing]) for (const id of known.keys()) if (!states.has(id)) known.delete(id);
     let complete = true;
     for (const [workspaceId, wanted] of states) {
       if (one.ready.get(workspaceId) === wanted) continue;
+      const before = one.failing.get(workspaceId);
+      if (before !== undefined && before.notBefore > clock.now()) {
+        complete = false;
+        continue;
+      }
       try {
         await one.each.prepare(workspaceId, stop.signal);
         one.ready.set(workspaceId, wanted);
+        one.failing.delete(workspaceId);
+        if (before !== undefined) log.info({ workspaceId }, `${one.each.name} is up to date again`);
       } catch (error) {
         if (stop.signal.aborted) return;
         complete = false;
-        log.warn({ err: error, workspaceId }, `${one.each.name} cannot be brought up to date; it is tried again`);
+        const times = (before?.times ?? 0) + 1;
+        one.failing.set(workspaceId, {
+          times,
+          notBefore: clock.now() + Math.min(everyMs * 2 ** (times - 1), againMsMax),
+        });
+        const tell = before === undefined ? log.warn : log.debug;
+        tell.call(
+          log,
+          { err: error, workspaceId, times },
+          `${one.each.name} cannot be brought up to date; it is tried again`,
+        );
       }
     }
     if (complete) one.seen = state;
@@ -91,6 +119,15 @@ export function openKeeper({
   look();
   return {
     look,
+    trouble() {
+      const names = watched.filter(({ failing }) => failing.size > 0);
+      if (names.length === 0) return null;
+      const told = names.map(({ each, failing }) => {
+        const count = failing.size === 1 ? "one workspace" : `${failing.size} workspaces`;
+        return `${each.name} of ${count} cannot be brought up to date`;
+      });
+      return `${told.join("; ")}: the log tells why`;
+    },
     async close() {
       stop.abort(new Error("the program ends"));
       stopTimer();

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
-import type { Word } from "#answering/terms.ts";
 import type { CollectionSchema, Search } from "#store/typesense-collections.ts";
 import { multiSearch, searchesMax } from "#store/typesense-collections.ts";
 import type { Typesense } from "#store/typesense-client.ts";
-import { isSpelt, partMin, slipsBetween, twoSlipsFrom } from "../spelling.ts";
+import { wordsDoc } from "./word-documents.ts";
 
 // One collection a workspace, one document a passage. What it holds are the same terms as in the embedded index, in
 // lower-case ASCII, digits and `_`, so that what a word is does not depend on the server's tokenizer; texts stay in the
 // database. Values that are filtered by are hexadecimal digests and numbers: Typesense has no complete way to quote.
 
 /** To be raised with every change of the schema, of what a document holds, or of what terms are: collections are built anew. */
-export const passagesForm = 1;
+export const passagesForm = 2;
 
 export interface PassageDocument {
   readonly id: string;
@@ -45,6 +44,9 @@ export function passagesSchema(name: string): CollectionSchema {
       { name: "terms", type: "string" },
       { name: "length", type: "int32", sort: true },
       { name: "written", type: "int64", sort: true },
+      // Of the documents that are no passages but words.
+      { name: "word", type: "string", optional: true },
+      { name: "form", type: "string", optional: true, index: false },
     ],
   };
 }
@@ -134,48 +136,17 @@ export async function frequencies(
   return found;
 }
 
-/** More words that nothing has are not a slip of the finger. */
-const repairsMax = 8;
-const meantMax = 3;
-
-/**
- * For words that no passage has: terms that are written almost like theirs. The server looks for what is up to two
- * letters away; which of a passage's terms it has found is for us to tell.
- */
-export async function almost(
-  typesense: Typesense,
-  collection: string,
-  words: readonly Word[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const asked = words.filter(({ term }) => ascii.test(term)).slice(0, repairsMax);
-  const searches = asked.map(({ term }) => ({
-    ...searchFor(collection, [term], hitsEach),
-    num_typos: term.length >= twoSlipsFrom ? "2,2" : "1,1",
-    typo_tokens_threshold: 1,
-  }));
-  const found = new Map<string, readonly string[]>();
-  const results = await multiSearch<{ readonly id: string; readonly terms: string }>(typesense, searches);
-  for (const [index, { term, word }] of asked.entries()) {
-    const near = new Map<string, number>();
-    for (const { id, terms } of results[index]?.hits ?? []) {
-      const { titleTerms, bodyTerms } = hitOf(id, terms);
-      for (const other of [...titleTerms, ...bodyTerms]) {
-        const most = word.length >= twoSlipsFrom ? 2 : 1;
-        const slips = Math.min(slipsBetween(term, other, most), slipsBetween(word, other, most));
-        if (slips <= most && isSpelt(other, partMin)) near.set(other, slips);
-      }
-    }
-    const least = Math.min(...near.values());
-    const nearest = [...near].filter(([, slips]) => slips === least).map(([other]) => other);
-    if (nearest.length > 0) found.set(term, nearest.toSorted().slice(0, meantMax));
-  }
-  return found;
-}
-
 /** Single terms that passages are looked for by, and of how many of them each two together. */
 const singlesMax = 12;
 const pairedMax = 7;
 const hitsEach = 25;
+
+/** How many passages the collection has. */
+export async function countPassages(typesense: Typesense, collection: string): Promise<number> {
+  const search = { ...searchFor(collection, [], 0), q: "*", filter_by: `doc:!=${wordsDoc}` };
+  const [result] = await multiSearch(typesense, [search]);
+  return result?.found ?? 0;
+}
 
 export interface Hit {
   readonly id: string;

@@ -1,11 +1,15 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Log, Store } from "#engine/ports.ts";
 import type { Typesense } from "#store/typesense-client.ts";
-import { countDocuments, createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
+import { createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
 import { stemsOf, withWords } from "../index/passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
-import { ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
+import { countPassages, ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
+import { createWrittenWords } from "./written-words.ts";
 
 export const documentsAtOnce = 50;
+/** A question waits for so many new passages, and not at all for more. */
+const waitedChunksMax = 500;
 const goneAtOnce = 200;
 
 /** Brings a collection to what the database holds, and notes there what it has. Only one may be at work on a workspace. */
@@ -13,6 +17,8 @@ export interface TypesenseWriter {
   create(collection: string): Promise<void>;
   /** False: after so many steps there is more to do. */
   write(workspaceId: string, collection: string, version: number, stepsMax: number): Promise<boolean>;
+  /** Whether so little is missing that a question can wait for it. */
+  isNearly(workspaceId: string, collection: string): Promise<boolean>;
   /** What the collection has, as it is noted. */
   sums(collection: string): Promise<{ readonly chunks: number; readonly terms: number }>;
   /** Whether the server says that it has so many. */
@@ -23,6 +29,7 @@ interface Changed {
   readonly id: string;
   readonly version: number;
   readonly audience: string;
+  readonly chunks: number;
 }
 
 export function createTypesenseWriter({
@@ -34,6 +41,8 @@ export function createTypesenseWriter({
   readonly typesense: Typesense;
   readonly log: Log;
 }): TypesenseWriter {
+  const words = createWrittenWords();
+
   /** Documents whose newest version is not in the collection. */
   function changedIn(workspaceId: string, collection: string): Promise<Changed[]> {
     return store.read
@@ -41,7 +50,7 @@ export function createTypesenseWriter({
       .leftJoin("knowledge_written as written", (join) =>
         join.onRef("written.document_id", "=", "documents.id").on("written.collection", "=", collection),
       )
-      .select(["documents.id", "documents.indexed_version as version", "documents.audience"])
+      .select(["documents.id", "documents.indexed_version as version", "documents.audience", "documents.chunks"])
       .where("documents.workspace_id", "=", workspaceId)
       .where("documents.indexed_version", ">", 0)
       .where((eb) =>
@@ -78,9 +87,12 @@ export function createTypesenseWriter({
       .orderBy("position")
       .execute();
     const passages: PassageDocument[] = [];
+    const wanted = words.begin(collection);
     const counts = new Map(ids.map((id) => [id, { chunks: 0, terms: 0 }]));
     const ownerOf = new Map<string, string>();
     for (const document of changed) {
+      // To make the terms of many passages takes a while, and others have their turn between.
+      await turn();
       // Where the document has been replaced since, this version has none; the workspace's version has risen then.
       const own = rows.filter((row) => row.document_id === document.id && row.version === document.version);
       for (const row of withWords(own)) {
@@ -95,6 +107,7 @@ export function createTypesenseWriter({
           version,
         );
         passages.push(made);
+        for (const word of [...row.titleWords, ...row.bodyWords]) wanted.want(word);
         ownerOf.set(made.id, document.id);
         count(document.id, 1, made.length);
       }
@@ -109,6 +122,10 @@ export function createTypesenseWriter({
       count(ownerOf.get(passage.id) ?? "", -1, -passage.length);
       log.error({ ...refused, passage: passage.id }, "Typesense does not take a passage: answers miss it");
     });
+    await importDocuments(typesense, collection, wanted.documents(version), (word, refused) => {
+      log.warn({ ...refused, word: word.id }, "Typesense does not take a word: slips in it are not found");
+    });
+    wanted.done();
     // After the new ones, so that there is never nothing.
     await deleteDocuments(typesense, collection, ofDocuments(ids, version));
     await store.write(async (tx) => {
@@ -152,6 +169,11 @@ export function createTypesenseWriter({
       }
       return false;
     },
+    async isNearly(workspaceId, collection) {
+      const changed = await changedIn(workspaceId, collection);
+      const chunks = changed.reduce((sum, each) => sum + each.chunks, 0);
+      return changed.length < documentsAtOnce && chunks <= waitedChunksMax;
+    },
     async sums(collection) {
       const row = await store.read
         .selectFrom("knowledge_written")
@@ -160,6 +182,6 @@ export function createTypesenseWriter({
         .executeTakeFirstOrThrow();
       return { chunks: Number(row.chunks ?? 0), terms: Number(row.terms ?? 0) };
     },
-    holds: async (collection, passages) => (await countDocuments(typesense, collection)) === passages,
+    holds: async (collection, passages) => (await countPassages(typesense, collection)) === passages,
   };
 }

@@ -33,8 +33,16 @@ export interface Dovecot {
 export const dovecotProgram = find("dovecot");
 const doveadm = find("doveadm");
 
+/** Lets in who has a good access token. */
+export interface TokenSignIn {
+  /** As the server offers them: `xoauth2`, `oauthbearer` or both. */
+  readonly mechanisms: string;
+  /** Where the server asks about a token. */
+  readonly introspectionUrl: string;
+}
+
 /** Dovecot, with any user and one password, on ports of its own and in a folder that is gone afterwards. */
-export async function startDovecot(): Promise<Dovecot> {
+export async function startDovecot(tokens?: TokenSignIn): Promise<Dovecot> {
   if (dovecotProgram === undefined || doveadm === undefined) {
     throw new Error("Dovecot is not installed: install dovecot-imapd and dovecot-lmtpd");
   }
@@ -51,6 +59,18 @@ export async function startDovecot(): Promise<Dovecot> {
   for (const folder of ["run", "state", "mail"]) mkdirSync(join(base, folder));
   if (root) spawnSync("chown", ["mail:mail", join(base, "mail")]);
   const config = join(base, "dovecot.conf");
+  const tokenConfig = join(base, "oauth2.conf");
+  if (tokens !== undefined) {
+    const settings = [
+      "introspection_mode = auth",
+      `introspection_url = ${tokens.introspectionUrl}`,
+      "username_attribute = username",
+      "username_format = %Ln",
+      "active_attribute = active",
+      "active_value = true",
+    ];
+    writeFileSync(tokenConfig, `${settings.join("\n")}\n`);
+  }
   writeFileSync(
     config,
     [
@@ -77,8 +97,20 @@ export async function startDovecot(): Promise<Dovecot> {
             `default_internal_group = ${group}`,
             `default_login_user = ${username}`,
           ]),
-      `passdb {`,
+      ...(tokens === undefined
+        ? []
+        : [
+            `auth_mechanisms = plain ${tokens.mechanisms}`,
+            "auth_failure_delay = 0",
+            "passdb {",
+            "  driver = oauth2",
+            `  mechanisms = ${tokens.mechanisms}`,
+            `  args = ${tokenConfig}`,
+            "}",
+          ]),
+      "passdb {",
       "  driver = static",
+      "  mechanisms = plain login",
       `  args = password=${password}`,
       "}",
       "userdb {",

@@ -3,7 +3,7 @@ import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../../test/support/databases.ts";
 import type { BenchOptions, EngineBench } from "../../../../test/support/engine-bench.ts";
 import { anna, openBench } from "../../../../test/support/engine-bench.ts";
-import type { Letter, MailWorld, SentMail } from "./mail-world.ts";
+import type { Letter, MailWorld, SentMail, TokenWorld } from "./mail-world.ts";
 import { letter, startMailWorld } from "./mail-world.ts";
 
 /**
@@ -51,8 +51,12 @@ export interface MailBench {
   close(): Promise<void>;
 }
 
-export async function openMailBench(config: object = {}, options: BenchOptions = {}): Promise<MailBench> {
-  const world = await startMailWorld();
+export async function openMailBench(
+  config: object = {},
+  options: BenchOptions = {},
+  tokens?: TokenWorld,
+): Promise<MailBench> {
+  const world = await startMailWorld(tokens);
   const bench = await openBench(newSqlite, {
     ...options,
     account: { channel: "email", load: loadAdapter, config: { ...world.config, ...config } },
@@ -102,7 +106,12 @@ export async function openMailBench(config: object = {}, options: BenchOptions =
     async adapter(settings = {}) {
       const module = await loadAdapter("email");
       const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
-      const host = { seal: (value: string) => value, clock: bench.clock } as unknown as ChannelHost;
+      const host = {
+        seal: (value: string) => value,
+        clock: bench.clock,
+        recallSecret: async () => null,
+        rememberSecret: async () => undefined,
+      } as unknown as ChannelHost;
       const made = module?.create({ ...account, config: { ...world.config, ...config, ...settings } }, host);
       if (made === undefined) throw new Error("no adapter serves e-mail");
       return made;

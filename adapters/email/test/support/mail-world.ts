@@ -5,6 +5,7 @@ import { simpleParser } from "mailparser";
 import { SMTPServer } from "smtp-server";
 import type { Dovecot } from "./dovecot.ts";
 import { startDovecot } from "./dovecot.ts";
+import type { TokenProvider } from "./token-provider.ts";
 
 export type SmtpFault =
   | { readonly kind: "refuse"; readonly code: number; readonly text: string; readonly only?: string }
@@ -46,8 +47,18 @@ export interface MailWorld {
 
 let mailboxes = 0;
 
-export async function startMailWorld(): Promise<MailWorld> {
-  const dovecot = await startDovecot();
+/** Both servers let in who has a token of the provider's, and the sending one nobody else. */
+export interface TokenWorld {
+  readonly provider: TokenProvider;
+  readonly mechanisms: string;
+}
+
+export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
+  const dovecot = await startDovecot(
+    tokens === undefined
+      ? undefined
+      : { mechanisms: tokens.mechanisms, introspectionUrl: tokens.provider.introspectionUrl },
+  );
   const user = `support${(mailboxes += 1)}`;
   const address = `${user}@shop.example`;
   const sent: SentMail[] = [];
@@ -59,6 +70,7 @@ export async function startMailWorld(): Promise<MailWorld> {
   async function startSmtp(port: number) {
     const server = new SMTPServer({
       authOptional: false,
+      ...(tokens === undefined ? {} : { authMethods: ["XOAUTH2"] }),
       allowInsecureAuth: true,
       disabledCommands: ["STARTTLS"],
       disableReverseLookup: true,
@@ -70,6 +82,11 @@ export async function startMailWorld(): Promise<MailWorld> {
         callback(Object.assign(new Error("not now"), { responseCode: 421 }));
       },
       onAuth(auth, _session, callback) {
+        if (auth.method === "XOAUTH2") {
+          const good = auth.username === address && tokens?.provider.isGood(auth.accessToken ?? "") === true;
+          // As Google and Microsoft refuse: in two steps.
+          return callback(null, good ? { user: address } : { data: { status: "400", schemes: "bearer" } });
+        }
         if (auth.username === address && auth.password === dovecot.password) return callback(null, { user: address });
         callback(new Error("wrong password"));
       },
@@ -135,7 +152,14 @@ export async function startMailWorld(): Promise<MailWorld> {
     config: {
       address,
       from_name: "Shop",
-      password: dovecot.password,
+      ...(tokens === undefined
+        ? { password: dovecot.password }
+        : {
+            oauth_token_url: tokens.provider.tokenUrl,
+            oauth_client_id: tokens.provider.client.id,
+            oauth_client_secret: tokens.provider.client.secret,
+            oauth_refresh_token: tokens.provider.signIn(address),
+          }),
       imap_host: "127.0.0.1",
       imap_port: proxy.port,
       imap_security: "none",

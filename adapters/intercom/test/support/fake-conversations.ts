@@ -39,6 +39,7 @@ export interface FakeConversation {
   updated_at: number;
   state: "open" | "closed" | "snoozed";
   snoozed_until: number | null;
+  assignee: { readonly admin: string | null; readonly team: string | null };
   readonly contact: Writer;
   readonly others: Writer[];
   readonly deliveredAs: "customer_initiated" | "admin_initiated";
@@ -56,7 +57,7 @@ export interface Deed {
   readonly type: string;
   readonly body?: string;
   readonly until?: number;
-  readonly to?: Person;
+  readonly to?: { readonly type?: "admin" | "team"; readonly id: string };
   readonly files?: readonly KeptFile[];
 }
 
@@ -104,6 +105,7 @@ export function createConversations({
         updated_at: seconds(),
         state: "open",
         snoozed_until: null,
+        assignee: { admin: null, team: null },
         contact: author,
         others: [],
         deliveredAs: by === undefined ? "customer_initiated" : "admin_initiated",
@@ -148,11 +150,13 @@ export function createConversations({
       if (type === "snoozed") conversation.state = "snoozed";
       if (type !== "comment" && type !== "note")
         conversation.snoozed_until = type === "snoozed" ? (until ?? null) : null;
+      const toType = to?.type ?? "admin";
+      if (to !== undefined) conversation.assignee = { ...conversation.assignee, [toType]: to.id };
       return push(conversation, {
         part_type: type,
         body: body ?? null,
         author: { type: "admin", id: who.id, name: who.name, email: who.email },
-        assigned_to: to === undefined ? null : { type: "admin", id: to.id },
+        assigned_to: to === undefined ? null : { type: toType, id: to.id },
         files,
         byEmail: false,
       });
@@ -181,8 +185,8 @@ export function told(conversation: FakeConversation, parts: readonly FakePart[])
     state,
     read: false,
     priority: "not_priority",
-    admin_assignee_id: null,
-    team_assignee_id: null,
+    admin_assignee_id: conversation.assignee.admin === null ? null : Number(conversation.assignee.admin),
+    team_assignee_id: conversation.assignee.team,
     source: {
       type: "conversation",
       id: source.id,
@@ -232,4 +236,28 @@ export function told(conversation: FakeConversation, parts: readonly FakePart[])
 
 function attachment({ id, name, mediaType, bytes }: KeptFile, fileUrl: (id: string) => string) {
   return { type: "upload", name, url: fileUrl(id), content_type: mediaType, filesize: bytes };
+}
+
+/** What somebody types, as the messenger makes it HTML. */
+export function htmlOf(text: string): string {
+  const escaped = text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+  return escaped
+    .split("\n\n")
+    .map((paragraph) => `<p>${paragraph.replaceAll("\n", "<br>")}</p>`)
+    .join("\n");
+}
+
+/** Intercom keeps the words, and writes the rest its own way. */
+export function asIntercomWrites(html: string): string {
+  return html
+    .replaceAll("<p>", '<p class="no-margin">')
+    .replaceAll(/<a href="([^"]*)">/g, '<a href="$1" rel="nofollow noopener noreferrer" target="_blank">')
+    .replaceAll("<em>", "<i>")
+    .replaceAll("</em>", "</i>")
+    .replaceAll("<strong>", "<b>")
+    .replaceAll("</strong>", "</b>");
 }

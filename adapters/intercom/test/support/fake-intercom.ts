@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { signatureOf } from "../../door.ts";
 import type { FakeConversation, FakePart, Person } from "./fake-conversations.ts";
-import { createConversations, told } from "./fake-conversations.ts";
+import { asIntercomWrites, createConversations, htmlOf, told } from "./fake-conversations.ts";
 import { openFakeServer } from "../../../../test/support/fake-server.ts";
 
 /** What a call that changes something is answered with instead of what it asks for. */
@@ -33,6 +33,7 @@ export interface FakeIntercom {
   /** The teammate of the program, and one who is a person. */
   readonly bot: Person;
   readonly carla: Person;
+  readonly team: { readonly id: string; readonly name: string };
   readonly workspace: {
     region: string;
     identityVerification: boolean;
@@ -113,6 +114,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
   const appId = `app${randomBytes(3).toString("hex")}`;
   const bot: Person = { id: "814860", name: "Parley", email: "parley@shop.example" };
   const carla: Person = { id: "814861", name: "Carla", email: "carla@shop.example" };
+  const team = { id: "5017", name: "Second line" };
   const workspace = { region: "US", identityVerification: false, seat: true, searchesByDay: false, pageMax: 150 };
   const calls: Call[] = [];
   const faults: Fault[] = [];
@@ -212,6 +214,15 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
       const kept = attached.map((each) => keep(each.name, each.content_type, Buffer.from(each.data, "base64")));
       happened(conversation, world.add(conversation, bot, { type, body: asIntercomWrites(text), files: kept }));
     } else if (what === "parts") {
+      if (type === "assignment") {
+        const id = String(body["assignee_id"]);
+        const to = body["type"] === "team" ? "team" : "admin";
+        if (to === "team" ? id !== team.id : ![bot, carla].some((each) => each.id === id)) {
+          return refuse(404, "assignee_not_found", "Assignee not found");
+        }
+        happened(conversation, world.add(conversation, bot, { type, to: { type: to, id } }));
+        return { status: 200, body: told(conversation, conversation.parts) };
+      }
       if (type === "close" ? body["type"] !== "admin" : type !== "open" && type !== "snoozed") {
         return refuse(422, "parameter_invalid", "message_type is invalid");
       }
@@ -284,6 +295,11 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     }
     if (path === "/admins") return { status: 200, body: { type: "admin.list", admins: [bot, carla].map(me) } };
     const [, kind, id] = path.split("/");
+    if (kind === "teams") {
+      return id === team.id
+        ? { status: 200, body: { type: "team", ...team, admin_ids: [Number(carla.id)] } }
+        : refuse(404, "team_not_found", "Team not found");
+    }
     const person = [bot, carla].find((each) => each.id === id);
     if (kind === "admins") {
       return person === undefined
@@ -386,6 +402,7 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     appId,
     bot,
     carla,
+    team,
     workspace,
     conversations: world.all,
     calls,
@@ -454,28 +471,4 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     comeBack: server.comeBack,
     close: server.close,
   };
-}
-
-/** What somebody types, as the messenger makes it HTML. */
-function htmlOf(text: string): string {
-  const escaped = text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-  return escaped
-    .split("\n\n")
-    .map((paragraph) => `<p>${paragraph.replaceAll("\n", "<br>")}</p>`)
-    .join("\n");
-}
-
-/** Intercom keeps the words, and writes the rest its own way. */
-function asIntercomWrites(html: string): string {
-  return html
-    .replaceAll("<p>", '<p class="no-margin">')
-    .replaceAll(/<a href="([^"]*)">/g, '<a href="$1" rel="nofollow noopener noreferrer" target="_blank">')
-    .replaceAll("<em>", "<i>")
-    .replaceAll("</em>", "</i>")
-    .replaceAll("<strong>", "<b>")
-    .replaceAll("</strong>", "</b>");
 }

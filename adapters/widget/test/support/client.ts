@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly autoPong?: boolean;
 }
 
-export async function connect(site: TestSite, options: ClientOptions = {}): Promise<TestClient> {
+export async function connect(site: Pick<TestSite, "socketUrl">, options: ClientOptions = {}): Promise<TestClient> {
   const socket = new WebSocket(site.socketUrl, { headers: options.headers ?? {}, autoPong: options.autoPong ?? true });
   const frames: ServerFrame[] = [];
   const given = new Set<ServerFrame>();
@@ -47,7 +47,7 @@ export async function connect(site: TestSite, options: ClientOptions = {}): Prom
         const timer = setTimeout(() => {
           waiting.delete(check);
           reject(new Error(`no ${kind} frame came; these did: ${JSON.stringify(frames).slice(0, 2_000)}`));
-        }, 5_000);
+        }, 15_000);
         const check = (): void => {
           const found = find();
           if (found === undefined) return;

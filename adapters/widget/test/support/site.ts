@@ -81,6 +81,9 @@ export interface TestHost extends ChannelHost {
   /** Called after each stored message of a customer. */
   answer: ((thread: string, text: string) => void) | undefined;
   say(thread: string, message: NewMessage): void;
+  /** A message is changed or taken back. */
+  amend(thread: string, id: string, change: Partial<Pick<ThreadMessage, "markdown" | "deleted">>): void;
+  readonly amendments: Set<string>;
   set(thread: string, change: Partial<Omit<Thread, "messages">>): void;
   /** The conversation is gone, as after its deletion. */
   erase(thread: string): void;
@@ -194,6 +197,21 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       host.read += messages.length;
       return messages;
     },
+    async amended(thread, seq) {
+      return (host.threads.get(thread)?.messages ?? []).filter(
+        (message) => message.seq <= seq && host.amendments.has(message.id),
+      );
+    },
+    amendments: new Set(),
+    amend(thread, id, change) {
+      const { messages } = threadOf(thread);
+      const at = messages.findIndex((message) => message.id === id);
+      const before = messages[at];
+      if (before === undefined) throw new Error("there is no such message");
+      messages[at] = { ...before, ...change };
+      host.amendments.add(id);
+      host.signal(thread, { kind: "changed", amended: true });
+    },
     recentThreads: async () => [],
     async thread(name) {
       const thread = host.threads.get(name);
@@ -271,6 +289,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       confidence: null,
       externalId: null,
       files: [],
+      deleted: false,
       createdAt: clock.now(),
       ...message,
     };

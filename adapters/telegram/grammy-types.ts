@@ -1,0 +1,23 @@
+import type { Readable } from "node:stream";
+import type { Api, ApiClientOptions } from "grammy";
+import type { AbortLike, PlatformFetch } from "#channel/platform-fetch.ts";
+
+/** grammY is typed against a package's own AbortSignal, and works with the platform's. */
+export function grammySignal(signal: AbortSignal): NonNullable<Parameters<Api["getMe"]>[0]> {
+  return signal as unknown as NonNullable<Parameters<Api["getMe"]>[0]>;
+}
+
+/** As much as grammY gives to `fetch`; it has time limits of its own. */
+interface GrammyRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Readable;
+  readonly signal: AbortLike;
+}
+
+/** grammY is typed against a package's own fetch, and reads of a response only its JSON. */
+export function grammyFetch(send: PlatformFetch): NonNullable<ApiClientOptions["fetch"]> {
+  const fetch = (url: string, { method, headers, body, signal }: GrammyRequest) =>
+    send(url, { method, headers, body, signal });
+  return fetch as unknown as NonNullable<ApiClientOptions["fetch"]>;
+}

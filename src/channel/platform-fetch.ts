@@ -1,0 +1,183 @@
+import type { Readable } from "node:stream";
+import { Agent } from "undici";
+import type { Dispatcher } from "undici";
+
+/** As much of a request as the platforms' SDKs make. */
+export interface PlatformRequest {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Readable | null | undefined;
+  readonly signal?: AbortLike | undefined;
+  /** For the whole of the call, the connection and the answer included; absent: as long as it takes. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** An AbortSignal, of Node.js or of a package that stands for it. */
+export interface AbortLike {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** As much of a response as they read; all of it is here. */
+export interface PlatformResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly statusText: string;
+  readonly url: string;
+  readonly headers: PlatformHeaders;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+export interface PlatformHeaders {
+  get(name: string): string | null;
+  entries(): Iterable<[string, string]>;
+}
+
+export type PlatformFetch = (url: string, request: PlatformRequest) => Promise<PlatformResponse>;
+
+/** What a platform tells in one answer is much less. */
+const bytesMax = 32 * 1_048_576;
+/** As long as a connection that is not used is trusted: platforms close theirs without a word. */
+const keepAliveMs = 4_000;
+
+/**
+ * Calls of a platform's API for its SDK. `fetch` itself makes streams, signals and copies for each call, which takes
+ * three times the processor and twice the memory; an SDK that asks for text needs none of them. Nothing is asked twice,
+ * and no redirect is followed. Only for addresses that the operator has given.
+ */
+export function createPlatformFetch(): PlatformFetch {
+  const agent = new Agent({ keepAliveTimeout: keepAliveMs, allowH2: false });
+  return (url, { method = "GET", headers = {}, body = null, signal, timeoutMs }) =>
+    new Promise((resolve, reject) => {
+      const { origin, pathname, search } = new URL(url);
+      let controller: Dispatcher.DispatchController | undefined;
+      let over = false;
+      const timer =
+        timeoutMs === undefined
+          ? undefined
+          : setTimeout(() => fail(timeoutError(controller !== undefined, timeoutMs)), timeoutMs);
+      signal?.addEventListener("abort", giveUp);
+
+      function end(): void {
+        over = true;
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", giveUp);
+      }
+      function fail(error: Error): void {
+        if (over) return;
+        end();
+        controller?.abort(error);
+        reject(error);
+      }
+      function giveUp(): void {
+        fail(new Error("the call was given up"));
+      }
+
+      if (signal?.aborted === true) {
+        giveUp();
+        return;
+      }
+      let status = 0;
+      let statusText = "";
+      let received: ReceivedHeaders = {};
+      const parts: Buffer[] = [];
+      let length = 0;
+      agent.dispatch(
+        { origin, path: pathname + search, method: method as Dispatcher.HttpMethod, headers, body },
+        {
+          onRequestStart(given) {
+            controller = given;
+            // It was given up while it waited for a connection: it is not sent.
+            if (over) given.abort(new Error("the call was given up"));
+          },
+          onResponseStart(_controller, code, given, message = "") {
+            status = code;
+            statusText = message;
+            received = given;
+          },
+          onResponseData(_controller, part) {
+            parts.push(part);
+            length += part.length;
+            if (length > bytesMax) fail(new Error("the answer is larger than any of this platform's"));
+          },
+          onResponseEnd() {
+            if (over) return;
+            end();
+            resolve(responseOf({ url, status, statusText, received, bytes: Buffer.concat(parts, length) }));
+          },
+          onResponseError(_controller, error) {
+            fail(error);
+          },
+        },
+      );
+    });
+}
+
+type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function timeoutError(begun: boolean, timeoutMs: number): Error {
+  const error = new Error(`there was no answer within ${timeoutMs / 1_000} s`);
+  // Who asks may want to know that nothing was sent.
+  return begun ? error : Object.assign(error, { code: "UND_ERR_CONNECT_TIMEOUT" });
+}
+
+function responseOf({
+  url,
+  status,
+  statusText,
+  received,
+  bytes,
+}: {
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly received: ReceivedHeaders;
+  readonly bytes: Buffer;
+}): PlatformResponse {
+  const headerOf = (name: string): string | null => {
+    const value = received[name];
+    return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
+  };
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    statusText,
+    url,
+    headers: {
+      get: (name) => headerOf(name.toLowerCase()),
+      entries: () => Object.keys(received).map((name) => [name, headerOf(name) ?? ""]),
+    },
+    text: async () => bytes.toString("utf8"),
+    json: async () => JSON.parse(bytes.toString("utf8")) as unknown,
+    arrayBuffer: async () => Uint8Array.from(bytes).buffer,
+  };
+}
+
+/** Errors before anything was sent. */
+const beforeSending: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+export interface ConnectionFailure {
+  /** No connection was made, so nothing was sent. */
+  readonly unsent: boolean;
+  /** The system's own name for it; undefined where it has none. */
+  readonly code: string | undefined;
+}
+
+/** `fetch` hides the system's error below its own; with several addresses tried, below one more. */
+export function connectionFailure(error: unknown): ConnectionFailure {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; depth += 1) {
+    if ("code" in at && typeof at.code === "string") return { unsent: beforeSending.has(at.code), code: at.code };
+    at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
+  }
+  return { unsent: false, code: undefined };
+}

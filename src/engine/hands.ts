@@ -1,0 +1,30 @@
+import type { OutboxRow } from "#store/outbox.ts";
+import { claimLanes } from "#store/outbox.ts";
+import type { Effects } from "./changes.ts";
+import type { Tx } from "./ports.ts";
+
+/** The worker of this process. */
+export interface Hands {
+  /** Those of these lanes that it can begin with at once. */
+  offer(lanes: readonly string[]): readonly string[];
+  /** Under which it takes work. */
+  lease(): { readonly id: string; readonly until: number };
+  /** Does what was taken for it, which is durable by now. */
+  take(rows: readonly OutboxRow[]): void;
+}
+
+/** Absent where this process does no such work. */
+export type FindHands = () => Hands | undefined;
+
+/**
+ * Takes for this process what it can begin with at once, in the transaction that stores it: that spares the worker one of
+ * its own. Should the process die, the lease ends, and the work is another's.
+ */
+export async function takeAtOnce(tx: Tx, hands: Hands | undefined, effects: Effects, now: number): Promise<Effects> {
+  const due = effects.wake.filter(({ dueAt }) => dueAt <= now).map(({ lane }) => lane);
+  const lanes = hands?.offer([...new Set(due)]) ?? [];
+  if (hands === undefined || lanes.length === 0) return effects;
+  const taken = await claimLanes(tx, lanes, hands.lease(), now);
+  const begun = new Set(taken.map(({ lane }) => lane));
+  return { ...effects, wake: effects.wake.filter(({ lane, dueAt }) => dueAt > now || !begun.has(lane)), taken };
+}

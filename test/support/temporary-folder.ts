@@ -1,0 +1,46 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+
+const memory = "/dev/shm";
+const prefix = "parley-tests-";
+const tmpfs = 0x01_02_19_94;
+/** A run of all tests needs half of it. */
+const leastBytes = 8 * 1024 ** 3;
+
+/**
+ * A folder in memory for the files and databases of a test run, where there is room for it: on a disk, every change of a
+ * table is waited for several times. It is gone when the process ends. Undefined where `TMPDIR` names another folder, and where there is no such room.
+ */
+export function temporaryFolder(): string | undefined {
+  if (process.env["TMPDIR"] !== undefined || !hasRoom()) return undefined;
+  // A run that was killed has left its folder behind.
+  for (const name of readdirSync(memory)) {
+    if (name.startsWith(prefix) && !isRunning(name.slice(prefix.length))) {
+      rmSync(join(memory, name), { recursive: true, force: true });
+    }
+  }
+  const folder = join(memory, `${prefix}${process.pid}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function hasRoom(): boolean {
+  try {
+    const { type, bavail, bsize } = statfsSync(memory);
+    const [, available] = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
+    return type === tmpfs && bavail * bsize >= leastBytes && Number(available) * 1024 >= leastBytes;
+  } catch {
+    // Not on Linux.
+    return false;
+  }
+}
+
+function isRunning(pid: string): boolean {
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
