@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { judge } from "#answering/answerer.ts";
+import { judge } from "#answering/judge.ts";
 import { answerFloor, bandOf } from "#answering/confidence.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";

@@ -1,19 +1,13 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { cannedText } from "#domain/canned.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
-import type { Composed } from "./compose.ts";
-import { compose } from "./compose.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
-import type { Found, Lookup } from "./retrieve.ts";
-import { retrieve } from "./retrieve.ts";
+import { judge } from "./judge.ts";
+import { judgeSeveral } from "./several.ts";
 import { smallTalk } from "./small-talk.ts";
-
-/** The passage that tells the steps often ranks a little below those that only speak of them. */
-const passagesBeyond = 3;
 
 /**
  * Finds passages, judges whether they hold an answer, and has it put into words. Where they hold too little of what was
@@ -41,7 +35,8 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const { found, extract } = await judge(index, question, signal);
+      const whole = await judge(index, question, signal);
+      const { found, extract } = (await judgeSeveral(index, question, whole, signal)) ?? whole;
       const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
       if (!enough && lookups.length === 0 && found.partial) {
         throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
@@ -52,22 +47,6 @@ export function createAnswerer({
       return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
     },
   };
-}
-
-/** What is found for a question, and how much of an answer the documents' own sentences make. */
-export async function judge(
-  index: KnowledgeIndex,
-  lookup: Lookup & Pick<Question, "topK">,
-  signal: AbortSignal,
-): Promise<{ readonly found: Found; readonly extract: Composed | undefined }> {
-  const found = await retrieve(index, lookup, signal);
-  // To rank and to put together each take a millisecond or two, and other requests have their turn between.
-  await turn();
-  signal.throwIfAborted();
-  const count = lookup.topK + passagesBeyond;
-  const extract = compose(found.question, found.asked, found.ranked, count, found.confidenceOfScore);
-  signal.throwIfAborted();
-  return { found, extract };
 }
 
 /** Answers in the documents' own sentences: what it says is written in the sources it names. */

@@ -35,6 +35,8 @@ const repairedShare = 0.5;
 const guessCost = 0.5;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
+/** In "Which channels are supported?" the channels are asked for, in however many passages they are. */
+const softBeside = 0.6;
 
 /** The terms to search for: those of the question and those that mean the same. */
 export function withSynonyms(terms: readonly string[], synonyms: Synonyms = synonymsOf()): string[] {
@@ -66,6 +68,7 @@ export function weighTerms(
   const unknown = unknownWeight(chunkCount);
   const weights = new Map<string, number>();
   const asked = new Map<string, Omit<Asked, "place">>();
+  const soft = new Set<string>();
   let guessed = 0;
   // Words that stand for one thing together are no more frequent than the rarest of them.
   const frequencyOf = (term: string): number =>
@@ -79,13 +82,16 @@ export function weighTerms(
     const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
     const weight = found === 0 ? unknown : idf(found, chunkCount);
     // "diffrence" says as little as what it was meant for.
-    const soft = isSoft(term) || (meant.length > 0 && meant.every((each) => isSoft(each)));
-    weights.set(term, share(term) * (soft ? Math.min(weight, softShare * unknown) : weight));
-    if (alike.length > 0 && !soft) guessed += guessCost * Math.max(0, unknown - weight);
+    const saysLittle = isSoft(term) || (meant.length > 0 && meant.every((each) => isSoft(each)));
+    if (saysLittle) soft.add(term);
+    weights.set(term, share(term) * (saysLittle ? Math.min(weight, softShare * unknown) : weight));
+    if (alike.length > 0 && !saysLittle) guessed += guessCost * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
     for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
     for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });
   }
+  const heaviest = Math.max(0, ...[...weights].filter(([term]) => !soft.has(term)).map(([, weight]) => weight));
+  if (heaviest > 0) for (const term of soft) weights.set(term, Math.min(weights.get(term) ?? 0, softBeside * heaviest));
   return {
     weights,
     termsOf: (text) => termsOfPassage(text, language),

@@ -3,6 +3,7 @@ import type { Unit } from "#knowledge/chunk-text.ts";
 import type { AskedTerms } from "./asked-terms.ts";
 import { doubtOf, hasAskedKind } from "./doubt.ts";
 import type { Understood } from "./question.ts";
+import { askingWords, asksOtherwise } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
 import { renderUnits } from "./render-units.ts";
 import { listAround, spanOf, withPromised } from "./span.ts";
@@ -23,6 +24,11 @@ export interface Composed {
 /** Shares of what was asked that the headings over a list of steps must hold, and headings and steps together. */
 const stepsTitledMin = 0.3;
 const stepsToldMin = 0.8;
+/** What a heading that is the question adds to what stands under it, and to what stands under it first. */
+const headedShare = 0.3;
+const openingShare = 0.3;
+/** A heading that does not ask is the question from here on. */
+const sameQuestion = 0.75;
 /** Of two like sections the first is the usual case; each further one costs, the tenth no more than the fifth. */
 const laterCost = 0.005;
 const laterMax = 5;
@@ -47,7 +53,7 @@ export function compose(
   // What a thing is, is often told once, in a passage that otherwise ranks like any other that names it.
   const from = question.asks === "definition" ? ranked.length : count;
   for (const strip of stripsOf(withNext(ranked, from), asked)) {
-    const at = bestPlace(strip, question, asked, best.worth);
+    const at = bestPlace(strip, question, asked, best.worth, ranked);
     if (at === undefined) continue;
     const span = withPromised(strip, spanOf(strip, at.index, question, asked));
     const placed = withoutLooseEnds(span.map((index) => strip[index]).filter((each) => each !== undefined));
@@ -94,14 +100,34 @@ function bestPlace(
   question: Understood,
   asked: AskedTerms,
   bestWorth: number,
+  ranked: readonly Ranked[],
 ): { readonly index: number; readonly score: number } | undefined {
   let best: { readonly index: number; readonly score: number } | undefined;
+  let before: Ranked | undefined;
   for (const [index, placed] of strip.entries()) {
     if (!canAnswer(placed)) continue;
-    const score = scoreOf(strip, index, placed, question, asked, bestWorth);
+    const isFirst = placed.passage !== before;
+    before = placed.passage;
+    const score =
+      scoreOf(strip, index, placed, question, asked, bestWorth) + headed(placed.passage, isFirst, question, ranked);
     if (best === undefined || score > best.score) best = { index, score };
   }
   return best;
+}
+
+/** Under a heading that is the question stands its answer, and the answer comes first. */
+function headed({ candidate, fit }: Ranked, isFirst: boolean, question: Understood, ranked: readonly Ranked[]): number {
+  if (fit === 0) return 0;
+  if (candidate.title.endsWith("?")) {
+    const asking = askingWords(candidate.title.split(" › ").at(-1) ?? "", question.language);
+    if (asksOtherwise(asking, question.asking)) return 0;
+  } else if (fit < sameQuestion) return 0;
+  const goesOn = (each: Ranked): boolean =>
+    each.candidate.documentId === candidate.documentId &&
+    each.candidate.title === candidate.title &&
+    each.candidate.position < candidate.position;
+  const opens = isFirst && !ranked.some(goesOn);
+  return (headedShare + (opens ? openingShare : 0)) * fit ** 2;
 }
 
 /** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */

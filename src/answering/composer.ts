@@ -3,7 +3,8 @@ import type { Answer, Lookup, Question } from "#engine/ports.ts";
 import type { Composed } from "./compose.ts";
 import type { Found } from "./retrieve.ts";
 import type { Ranked } from "./ranking.ts";
-import { saidTo } from "./spoken-language.ts";
+import { guessLanguages } from "./languages.ts";
+import { languageToldBy, saidTo } from "./spoken-language.ts";
 
 /** A question for which the documents hold enough. */
 export interface Judged {
@@ -22,6 +23,8 @@ export interface Composer {
 }
 
 export const sourcesMax = 5;
+/** So many passages tell the language of the documents; one can be a table. */
+const nearestRead = 5;
 export const uncertainPreface = (question: Question): string => `${saidTo(question, "uncertain")}\n\n`;
 export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
   skillsFired: ["knowledge_search"],
@@ -32,11 +35,23 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
 export function unknownAnswer(question: Question, found: Found): Answer {
   return {
     ...searched,
-    text: saidTo(question, "unknown"),
+    text: [saidTo(question, "unknown"), ...inAnotherLanguage(question, found)].join("\n\n"),
     sources: found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
     confidence: "low",
     answered: false,
   };
+}
+
+/** Where the nearest passages are in another language than the question: that is why little is found. */
+function inAnotherLanguage(question: Question, { ranked }: Found): readonly string[] {
+  const asked = languageToldBy(question);
+  if (asked === undefined || ranked.length === 0) return [];
+  const nearest = ranked.slice(0, nearestRead).map(({ candidate }) => `${candidate.title}\n${candidate.text}`);
+  const { sure, languages } = guessLanguages(nearest.join("\n"));
+  const [written] = languages;
+  if (!sure || written === undefined || written === asked) return [];
+  const name = new Intl.DisplayNames(asked, { type: "language" }).of(written) ?? written;
+  return [saidTo(question, "unknown_language").replaceAll("{language}", () => name)];
 }
 
 export function lookupSource({ title, text }: Lookup): Source {

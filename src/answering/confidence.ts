@@ -12,6 +12,8 @@ export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.28,
 const mediumFrom = answerFloor.strict;
 /** Of the answers above it more than four in five are right, where only a third of the questions have one: bench:retrieval. */
 const highFrom = 0.4;
+/** The most where a part of what was asked is not known. */
+export const belowHigh = highFrom - 0.01;
 
 /**
  * How much of what was asked the best passage holds, 0 to 1: its score by the highest that any passage could reach, with

@@ -3,7 +3,6 @@ import type { Understood } from "./question.ts";
 import type { Placed } from "./strips.ts";
 import { union } from "./strips.ts";
 import { isSoft, wordCount } from "./terms.ts";
-import { titleFit } from "./title-fit.ts";
 
 // Measured on three sets of questions: of what can be counted, these three tell right answers from wrong ones best.
 const titleBonus = 0.15;
@@ -72,7 +71,7 @@ export function hasAskedKind(text: string, asks: Understood["asks"], asked: Aske
  */
 export function doubtOf(placed: readonly Placed[], question: Understood, asked: AskedTerms): number {
   const titles = [...new Set(placed.map(({ passage }) => passage.candidate.title))];
-  const fit = Math.max(0, ...titles.map((title) => titleFit(title, asked)));
+  const fit = Math.max(0, ...placed.map(({ passage }) => passage.fit));
   const held = union(...placed.map(({ titled }) => titled));
   let all = 0;
   let missing = 0;

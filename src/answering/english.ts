@@ -1,8 +1,8 @@
 /** Words that carry no subject of their own. Compared before stemming, apostrophes already gone. */
 export const englishStopWords: ReadonlySet<string> = new Set(
-  `a about above actually after again all also am an and any anybody anyone anything are aren arent as at be because been
+  `a about above actually after again all already also am an and any anybody anymore anyone anything are aren arent as at be because been
   before being below between both but by can cannot cant could couldnt did didnt do does doesnt doing dont down during
-  each either else etc even ever every few for from further get gets getting go goes going got had hadnt has hasnt have
+  each either else etc even ever every exist exists few for from further get gets getting go goes going got had hadnt has hasnt have
   havent having he hello her here hers herself hey hi him himself his how hows however i id if ill im in into is isnt it
   its itself ive just kindly let lets like many may maybe me might mine more most much must my myself need neither no nor
   not now of off ok okay on once one only or other our ours ourselves out over own perhaps please quite rather really s

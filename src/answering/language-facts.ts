@@ -202,3 +202,20 @@ export const languageFacts: Readonly<Record<OtherLanguage, LanguageFacts>> = {
     },
   },
 };
+
+/** How a further question is joined to one in a sentence, and with what words questions begin. English has finer rules. */
+export const questionWords: readonly { readonly and: string; readonly asks: string }[] = [
+  {
+    and: "und|sowie",
+    asks: "wie was wer wen wem wo wohin wann warum wieso welche welcher welches kann können gibt ist sind",
+  },
+  { and: "et", asks: "comment quand où pourquoi combien quel quelle quels quelles qui est-ce puis-je peut-on" },
+  { and: "y|e", asks: "cómo como qué que cuál cual cuándo cuando dónde donde quién cuánto cuanto cuánta puedo puede" },
+  { and: "e|ed", asks: "come quando dove perché chi quale quali quanto quanta posso cosa" },
+  { and: "e", asks: "como quando onde quem qual quais quanto quanta posso" },
+  { and: "en", asks: "hoe wat wie waar wanneer waarom welke hoeveel kan kunnen is" },
+  { and: "och", asks: "hur vad vem var när varför vilken vilka vilket kan" },
+  { and: "og", asks: "hvordan hvad hva hvem hvor hvornår når hvorfor hvilken hvilke kan" },
+  { and: "ja|sekä", asks: "miten mikä mitä kuka missä milloin miksi kuinka voiko voinko paljonko" },
+  { and: "и|а", asks: "как что кто где когда почему сколько какой какая какие можно" },
+];

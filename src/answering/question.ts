@@ -20,6 +20,8 @@ export interface Understood {
   readonly counted: string | null;
   /** In which language the words were read. */
   readonly language: WordLanguage;
+  /** The words that it asks with, as {@link askingWords} tells them. */
+  readonly asking: string | null;
   readonly asks: "steps" | "amount" | "number" | "time" | "person" | "difference" | "definition" | "anything";
 }
 
@@ -47,6 +49,7 @@ export function understand(
     details: detailsIn(text, language),
     counted: countedIn(text),
     language,
+    asking: askingWords(text, language),
     asks: kindOf(text),
   };
 }
@@ -76,6 +79,26 @@ function borrowedTerms(
     if (fresh.length > 0) return fresh;
   }
   return [];
+}
+
+const asking =
+  /^(?:\S+ ){0,3}?(?<asking>how (?:long|much|many|often|soon|fast|quickly|old|big|large|far|high)|how|what|which|where|when|why|who)(?= |$)/u;
+
+/** What tells one question on a thing from another: "how long", "how", "which". Null where it only names what it is about. */
+export function askingWords(asked: string, language: WordLanguage): string | null {
+  const words = wordsOf(asked);
+  if (language !== "en") return words.slice(0, 2).join(" ");
+  const text = words.join(" ");
+  if (/^(?:do|does|did|is|are|was|will|must|should|has|have) /u.test(text)) return "whether";
+  const found = asking.exec(text)?.groups?.["asking"] ?? null;
+  return found === "what" ? "which" : found;
+}
+
+/** Whether a heading that asks so asks for something else. "Does it work on …?" can be answered under "Where does it work?". */
+export function asksOtherwise(heading: string | null, question: string | null): boolean {
+  if (heading === null || question === null || heading === question) return false;
+  if (heading !== "whether" && question !== "whether") return true;
+  return `${heading} ${question}`.includes("how");
 }
 
 function countedIn(text: string): string | null {

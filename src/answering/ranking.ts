@@ -23,6 +23,8 @@ export interface Ranked {
   readonly score: number;
   /** What it is ordered by: the score, and more where the title says what was asked or words stand as in the question. */
   readonly worth: number;
+  /** How well its title says what was asked, 0 to 1. */
+  readonly fit: number;
 }
 
 /** Orders candidates by BM25, best first. */
@@ -36,7 +38,7 @@ export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" 
     const score = scoreOf(title, body, length / Math.max(1, result.averageTerms), asked);
     const pairs = Math.max(pairsIn(title, pairsAsked), pairsIn(body, pairsAsked));
     const fit = titleFit(candidate.title, asked);
-    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit };
+    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, fit };
   });
   const meant = withMeaning(ranked);
   // The id breaks ties, so that the same question gets the same answer.

@@ -42,7 +42,7 @@ function renderUnit(unit: Unit): string {
 }
 
 /** Keeps characters of the text from being read as markup; code in backticks stays code. */
-function escapeMarkdown(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text
     .split(/(`[^`]+`)/)
     .map((part) => {

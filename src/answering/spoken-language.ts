@@ -29,11 +29,18 @@ function languageIn(text: string): SpokenLanguage | undefined {
   return weak || languages.includes("en") ? undefined : languages[0];
 }
 
-/** What the bot says by itself, in the language that the customer writes. */
-export function saidTo(
-  { settings, text, history }: Pick<Question, "settings" | "text" | "history">,
-  key: CannedKey,
-): string {
+/** In which language a question is, where it tells so by itself. */
+export function languageToldBy({ text }: Pick<Question, "text">): SpokenLanguage | undefined {
+  return languageIn(text);
+}
+
+/** In which language somebody writes who asks this. */
+export function languageOfAsker({ text, history }: Pick<Question, "text" | "history">): SpokenLanguage {
   const before = history.filter(({ role }) => role === "user").map(({ content }) => content);
-  return cannedText(settings, spokenLanguage([text, ...before.toReversed()]), key);
+  return spokenLanguage([text, ...before.toReversed()]);
+}
+
+/** What the bot says by itself, in the language that the customer writes. */
+export function saidTo(question: Pick<Question, "settings" | "text" | "history">, key: CannedKey): string {
+  return cannedText(question.settings, languageOfAsker(question), key);
 }

@@ -6,6 +6,8 @@ import { weigh } from "./strips.ts";
 const softCount = 0.35;
 /** A section's heading alone says less: "Troubleshooting › Install the driver" may be about any device. */
 const sectionShare = 0.8;
+/** The document's alone says it of all its sections alike. */
+const documentShare = 0.6;
 
 /**
  * How well a passage's title says what was asked, 0 to 1: it names all of it, and nothing else. "Delete an account" says
@@ -18,7 +20,7 @@ export function titleFit(title: string, asked: AskedTerms): number {
   if (parts.length === 1) return fitOf(document, asked);
   const section = asked.termsOf(parts.at(-1) ?? "");
   return Math.max(
-    fitOf(document, asked),
+    documentShare * fitOf(document, asked),
     fitOf([...document, ...section], asked),
     sectionShare * fitOf(section, asked),
   );

@@ -63,6 +63,13 @@ export interface Standing {
 const dayMs = 86_400_000;
 const daysAhead = 21;
 
+/** A day's name in a language. */
+export function weekdayIn(language: string, day: Weekday): string {
+  // The first of January 2024 was a Monday.
+  const date = Date.UTC(2024, 0, 1 + weekdays.indexOf(day));
+  return new Intl.DateTimeFormat(language, { weekday: "long", timeZone: "UTC" }).format(date);
+}
+
 /** Whether somebody is there, and when that ends. */
 export function standingOf(hours: BusinessHours, now: number): Standing {
   const local = localTime(hours, now);

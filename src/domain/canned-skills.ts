@@ -1,7 +1,7 @@
 import type { CannedKey, SpokenLanguage } from "./spoken.ts";
 import { defaultSettings } from "./workspace.ts";
 
-type Key = Extract<CannedKey, "files_only" | `lookup_${string}` | `lead_${string}`>;
+type Key = Extract<CannedKey, "files_only" | `lookup_${"failed" | "unsure" | "unverified"}` | `lead_${string}`>;
 
 /** What the bot says of files and of its skills, where nothing else is configured. */
 export const skillTexts: Readonly<Record<SpokenLanguage, Readonly<Record<Key, string>>>> = {

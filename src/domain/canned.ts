@@ -1,9 +1,11 @@
+import { situationTexts } from "./canned-situations.ts";
 import { skillTexts } from "./canned-skills.ts";
 import type { CannedKey, SpokenLanguage } from "./spoken.ts";
 import type { WorkspaceSettings } from "./workspace.ts";
 import { defaultSettings } from "./workspace.ts";
 
-type Texts = Readonly<Record<Exclude<CannedKey, keyof (typeof skillTexts)["en"]>, string>>;
+type Elsewhere = keyof (typeof skillTexts)["en"] | keyof (typeof situationTexts)["en"];
+type Texts = Readonly<Record<Exclude<CannedKey, Elsewhere>, string>>;
 
 const builtin: Readonly<Record<SpokenLanguage, Texts>> = {
   en: {
@@ -206,7 +208,7 @@ export function cannedText(settings: WorkspaceSettings, language: SpokenLanguage
   const text =
     settings.translations[language]?.[key] ??
     forAll(settings, key) ??
-    { ...builtin[language], ...skillTexts[language] }[key];
+    { ...builtin[language], ...skillTexts[language], ...situationTexts[language] }[key];
   return text.replaceAll("{bot}", () => settings.botName);
 }
 
@@ -248,6 +250,12 @@ function forAll(settings: WorkspaceSettings, key: CannedKey): string | undefined
     case "goodbye":
     case "pleased":
     case "about":
+    case "hours_open":
+    case "hours_today":
+    case "hours_later":
+    case "hours_closed":
+    case "lookup_none":
+    case "unknown_language":
       return undefined;
   }
 }

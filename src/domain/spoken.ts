@@ -18,7 +18,7 @@ export const spokenLanguages = [
 ] as const;
 export type SpokenLanguage = (typeof spokenLanguages)[number];
 
-/** What the bot says by itself. `{bot}` in a text is its name. */
+/** What the bot says by itself. `{bot}` in a text is its name; `{time}`, `{day}`, `{timezone}` and `{language}` stand where they are told. */
 export const cannedKeys = [
   "handover",
   "unknown",
@@ -35,6 +35,12 @@ export const cannedKeys = [
   "lookup_unverified",
   "lead_kept",
   "lead_wanted",
+  "hours_open",
+  "hours_today",
+  "hours_later",
+  "hours_closed",
+  "lookup_none",
+  "unknown_language",
 ] as const;
 export type CannedKey = (typeof cannedKeys)[number];
 

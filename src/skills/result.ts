@@ -68,11 +68,9 @@ export function lookupOf(skill: LookupSkill, body: unknown, values: ArgumentValu
   return { skill: skill.name, title: titleOf(skill.name), text: text === "" ? told : text, told };
 }
 
-export function notFoundText(skill: LookupSkill, values: ArgumentValues): string {
-  const template =
-    skill.notFound ?? "I found nothing for that. Please check what you wrote, or ask to talk to a human.";
+/** `usual`: what is said where the skill says nothing of its own. */
+export function notFoundText(skill: LookupSkill, values: ArgumentValues, usual: string): string {
   return (
-    fill(template, (name) => (Object.hasOwn(values, name) ? String(values[name]) : undefined)) ??
-    "I found nothing for that. Please check what you wrote, or ask to talk to a human."
+    fill(skill.notFound ?? usual, (name) => (Object.hasOwn(values, name) ? String(values[name]) : undefined)) ?? usual
   );
 }

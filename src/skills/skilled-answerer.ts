@@ -1,9 +1,9 @@
-import { standingOf } from "#domain/business-hours.ts";
+import { standingOf, weekdayIn } from "#domain/business-hours.ts";
 import { fill } from "#domain/skill-template.ts";
 import type { BuiltinSkill, LookupSkill, Skill, SkillCall } from "#domain/skill.ts";
 import type { Answer, Answerer, Clock, Log, Lookup, Question } from "#engine/ports.ts";
 import type { LanguageModel } from "#answering/model/language-model.ts";
-import { saidTo } from "#answering/spoken-language.ts";
+import { languageOfAsker, saidTo } from "#answering/spoken-language.ts";
 import type { Choice } from "./chosen-by-phrase.ts";
 import { chosenByPhrase } from "./chosen-by-phrase.ts";
 import { chosenByModel } from "./chosen-by-model.ts";
@@ -161,7 +161,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       return { result: { kind: "said", text, helped: false }, outcome: "not called: the customer is not verified" };
     }
     const outcome = await lookUps.call(skill, values, turn, end - performance.now(), signal);
-    const told = tell(skill, values, outcome);
+    const told = tell(skill, values, outcome, question);
     if (told.kind !== "failed") return { result: told.result, outcome: told.outcome };
     log.warn({ skill: skill.name, reason: told.reason }, "a look-up failed");
     const text = told.unsure ? settings.lookupUnsureMessage : settings.lookupFailedMessage;
@@ -172,6 +172,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     skill: LookupSkill,
     values: ArgumentValues,
     outcome: Outcome,
+    question: Question,
   ):
     | { readonly kind: "done"; readonly result: Done; readonly outcome: string }
     | { readonly kind: "failed"; readonly reason: string; readonly unsure: boolean } {
@@ -179,7 +180,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       case "failed":
         return outcome;
       case "not_found": {
-        const text = notFoundText(skill, values);
+        const text = notFoundText(skill, values, saidTo(question, "lookup_none"));
         return { kind: "done", result: { kind: "said", text, helped: true }, outcome: "found nothing" };
       }
       case "found": {
@@ -191,21 +192,22 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     }
   }
 
-  function hoursText(skill: BuiltinSkill, { settings }: Question): string {
-    const { businessHours } = settings;
+  function hoursText(skill: BuiltinSkill, question: Question): string {
+    const { businessHours, unknownMessage } = question.settings;
     // The configuration file refuses the skill without hours; they may have been taken away since.
-    if (businessHours === null) return settings.unknownMessage;
+    if (businessHours === null) return unknownMessage;
     const { open, time, day, today } = standingOf(businessHours, clock.now());
-    const named = `${day.slice(0, 1).toUpperCase()}${day.slice(1)}`;
-    if (time === null) return skill.closed ?? "We are closed at the moment.";
+    if (time === null) return skill.closed ?? saidTo(question, "hours_closed");
     const value = (name: string): string | undefined =>
-      name === "time" ? time : name === "day" ? named : name === "timezone" ? businessHours.timezone : undefined;
-    const usual = open
-      ? "We are open now, until {time} ({timezone})."
-      : today
-        ? "We are closed now, and open again today at {time} ({timezone})."
-        : "We are closed now, and open again on {day} at {time} ({timezone}).";
-    return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? usual;
+      name === "time"
+        ? time
+        : name === "day"
+          ? weekdayIn(languageOfAsker(question), day)
+          : name === "timezone"
+            ? businessHours.timezone
+            : undefined;
+    const usual = saidTo(question, open ? "hours_open" : today ? "hours_today" : "hours_later");
+    return fill((open ? skill.answer : skill.closed) ?? usual, value) ?? fill(usual, value) ?? usual;
   }
 }
 

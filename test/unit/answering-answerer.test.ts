@@ -86,6 +86,29 @@ describe("answers from documents", () => {
       new AbortController().signal,
     );
 
+  it("says in the customer's language that the documents are in another, with what came nearest", async () => {
+    const { text, answered, sources } = await ask("Wie kann ich den Blue Kettle zurückgeben, wenn er nicht gefällt?");
+    expect(answered).toBe(false);
+    expect(text).toMatch(/^Das weiß ich nicht: .*\n\nUnsere Dokumentation ist in einer anderen Sprache: Englisch\. /su);
+    expect(sources[0]?.title).toMatch(/^Blue Kettle help/);
+    expect((await ask("How do I bake bread in a kettle?")).text).toBe(defaultSettings.unknownMessage);
+  });
+
+  it("says which of two questions in one message it does not know", async () => {
+    const { text, confidence, sources } = await ask("How long is the warranty, and how do I bake bread?");
+    expect(text).toBe(
+      "**How long is the warranty?**\n\nEvery kettle has a warranty of three years. It covers faults in material and workmanship, but not limescale.\n\n" +
+        `**How do I bake bread?**\n\n${defaultSettings.unknownMessage}`,
+    );
+    expect(confidence).toBe("medium");
+    expect(sources.map(({ title }) => title)).toEqual(["Blue Kettle help › Warranty"]);
+  });
+
+  it("reads the later of two questions as it follows the earlier", async () => {
+    const { text } = await ask("How do I return an item? And how long do I have for that?");
+    expect(text).toContain("**How long do I have for that?**\n\nYou can return any item within 30 days");
+  });
+
   it.each([
     ["How long does shipping take?", "one to three working days"],
     ["is shipping free?", "free from 40 €"],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { saidTo } from "#answering/spoken-language.ts";
+import { weekdayIn } from "#domain/business-hours.ts";
 import { cannedText, settingsIn } from "#domain/canned.ts";
 import { cannedKeys, spokenLanguages } from "#domain/spoken.ts";
 import { defaultSettings } from "#domain/workspace.ts";
@@ -24,6 +25,16 @@ describe("what the bot says by itself", () => {
     expect(settingsIn(own, "de").lookupFailedMessage).toBe("Later, please.");
     expect(settingsIn(own, "de").filesOnlyMessage).toBe("Keine Dateien.");
     expect(settingsIn(own, "fr").filesOnlyMessage).toMatch(/^Je ne peux pas ouvrir/);
+  });
+
+  it("names days and languages where they are told", () => {
+    for (const language of spokenLanguages) {
+      const said = (key: "hours_later" | "unknown_language"): string => cannedText(defaultSettings, language, key);
+      expect(said("hours_later"), language).toMatch(/\{day\}.*\{time\}.*\{timezone\}/u);
+      expect(said("unknown_language"), language).toContain("{language}");
+    }
+    expect(weekdayIn("de", "wednesday")).toBe("Mittwoch");
+    expect(weekdayIn("en", "monday")).toBe("Monday");
   });
 
   it("thanks for an address in the customer's language", () => {

@@ -30,14 +30,24 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["Is my data sent to OpenAI?", "Is my data sent to anyone else, such as OpenAI?"],
   ["Where is my data stored?", "Where is my data stored?"],
   ["How do I back up?", "How do I back up?"],
-  ["How do I upgrade to a new version?", "How do I upgrade to a new version?"],
-  ["How do I scale to multiple servers?", "How do I scale to several processes or multiple servers?"],
+  ["How do I upgrade to a new version?", "How do I update or upgrade to a new version?"],
+  ["How do I scale to multiple servers?", "How do I scale to several processes, and run more than one server?"],
   ["How do I use MySQL?", "How do I use MySQL or MariaDB instead of SQLite?"],
   ["Do I need a database server?", "Do I need a database server, Redis or Docker?"],
   ["Can I use it with WhatsApp?", "Can I connect WhatsApp, Telegram, Slack or e-mail?"],
   ["Can I connect a telephone?", "Can I connect WhatsApp, Telegram, Slack or e-mail?"],
   ["Hwo do I add a docment?", "How do I add documents?"],
-  ["Which channels are there?", "Which channels can customers write on?"],
+  ["Which channels are there?", "Which channels are there?"],
+  ["Which channels are supported?", "Which channels are supported?"],
+  ["What channels exist?", "Which channels are there?"],
+  ["Does it support telephone?", "Can customers call a telephone number?"],
+  ["is it free", "Is it free, and which licence does it have?"],
+  ["whats the price", "How much does it cost?"],
+  ["my widget doesnt show up", "Why does the widget not show up on my page?"],
+  ["the bot doesnt answer anymore", "Why does the bot not answer any more?"],
+  ["do i need docker", "Do I need a database server, Redis or Docker?"],
+  ["how do i add a colleague", "How do I add a colleague as an agent?"],
+  ["how do i crawl my website", "How do I add or crawl a website?"],
   ["What does confidence mean?", "What does confidence mean?"],
   ["What languages are supported?", "Which languages are supported?"],
   ["How do I delete a customer's data?", "How do I delete a customer's data?"],
@@ -78,6 +88,16 @@ describe("the manual as a knowledge base", () => {
     const { answered, sources, text } = await ask(question);
     expect(answered, text).toBe(true);
     expect(sources[0]?.title.split(" › ").at(-1), text).toBe(section);
+  });
+
+  it("answers both of two questions in one message, each with its source", async () => {
+    const { answered, sources, text } = await ask("How do I connect Telegram and what does it cost?");
+    expect(answered, text).toBe(true);
+    expect(text).toMatch(
+      /^\*\*How do I connect Telegram\?\*\*\n\n1\. .*\*\*What does it cost\?\*\*\n\nIt costs nothing/su,
+    );
+    const sections = sources.map(({ title }) => title.split(" › ").at(-1));
+    expect(sections).toEqual(["How do I connect Telegram?", "How much does it cost?"]);
   });
 
   it.each(elsewhere)("does not know “%s”", async (question) => {

@@ -1,0 +1,132 @@
+import type { Question } from "#engine/ports.ts";
+import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
+import type { Composed } from "./compose.ts";
+import { saidTo } from "./spoken-language.ts";
+import { answerFloor, belowHigh, bandOf } from "./confidence.ts";
+import type { Judged } from "./judge.ts";
+import { judge } from "./judge.ts";
+import { questionWords } from "./language-facts.ts";
+import { escapeMarkdown } from "./render-units.ts";
+import { isSoft } from "./terms.ts";
+import { runsOf, isUnspaced } from "./words.ts";
+
+const partsMax = 3;
+/** A longer text tells a story, of which a piece by itself says too little. */
+const textMax = 600;
+/** "And also, how …": the word that asks may stand so far from the beginning. */
+const beforeAsking = 3;
+
+const spaced = (words: string): string => words.split(" ").join("|");
+const joins = questionWords.map(({ and, asks }) => `(?:${and}),? (?:${spaced(asks)})`).join("|");
+/** In English these begin a question before somebody or something only: not in "exist and are supported". */
+const english = String.raw`(?:and|plus|also),? (?:also )?(?:(?:can|could|do|does|is|are|will|would|should) (?:i|we|you|u|it|they|there|this|that|the|my|a|an)|how|what|whats|when|where|who|why|which)`;
+const nextQuestion = new RegExp(`[,;]?\\s+(?=(?:${english}|${joins})(?![\\p{L}\\p{N}]))`, "giu");
+const asking = new Set(
+  `how what whats when where who why which can could do does did is are will would should may ${questionWords.map(({ asks }) => asks).join(" ")}`.split(
+    " ",
+  ),
+);
+/** From here on a heading is the question itself, and not one about something else. */
+const sameQuestion = 0.75;
+/** What these name belongs together. */
+const together = /\b(?:between|both|differences?|differ|compared?|versus|vs|whether)\b/iu;
+const beginning = /^[\s,;]*(?:(?:and|plus|also|und|et|y|e|en|och|og|ja|и)\s+)?/iu;
+
+/** The questions that a message asks, in their order; the message itself where it is one. */
+export function questionsIn(text: string): readonly string[] {
+  if (text.length > textMax || together.test(text)) return [text];
+  const parts: string[] = [];
+  for (const sentence of text.split(/(?<=[?？؟])\s*(?=[^\s?？؟!.])/u)) {
+    for (const part of sentence.split(nextQuestion)) {
+      if (parts.length > 0 && (parts.length === partsMax || !asksSomething(part))) parts.push(`${parts.pop()} ${part}`);
+      else parts.push(part);
+    }
+  }
+  const [first = ""] = parts;
+  return parts.length < 2 || !asksSomething(first, Number.POSITIVE_INFINITY) ? [text] : parts;
+}
+
+function asksSomething(part: string, reach = beforeAsking): boolean {
+  const words = runsOf(part.toLowerCase());
+  if (words.length === 1 && isUnspaced(part)) return true;
+  return words.length > 1 && words.slice(0, reach).some((word) => asking.has(word));
+}
+
+/**
+ * What is known of a message with several questions: each is judged by itself, the later ones as they follow the earlier,
+ * and what is not known of it is said. Undefined where the message is better taken as a whole.
+ */
+export async function judgeSeveral(
+  index: KnowledgeIndex,
+  question: Question,
+  whole: Judged,
+  signal: AbortSignal,
+): Promise<Judged | undefined> {
+  const parts = question.topK < 2 ? [question.text] : questionsIn(question.text);
+  if (parts.length < 2) return undefined;
+  const floor = answerFloor[question.strictness];
+  const judged: { readonly part: string; readonly judged: Judged; readonly extract: Composed | undefined }[] = [];
+  let history = question.history;
+  for (const each of parts) {
+    const part = each.replace(beginning, "");
+    const found = await judgePart(index, { ...question, text: part, history }, judged.length > 0, signal);
+    const known = (found.extract?.evidence ?? 0) >= floor ? found.extract : undefined;
+    const said = judged.some(({ extract }) => extract !== undefined && extract.text === known?.text);
+    if ((known !== undefined || asksForSomething(found)) && !said) judged.push({ part, judged: found, extract: known });
+    history = [...history, { role: "user", content: part }];
+  }
+  const known = judged.flatMap(({ extract }) => (extract === undefined ? [] : [extract]));
+  if (judged.length < 2 || known.length === 0) return undefined;
+  const least = Math.min(...known.map(({ evidence }) => evidence));
+  const unknown = saidTo(question, "unknown");
+  return {
+    found: { ...whole.found, ranked: interleaved(judged.map((each) => each.judged.found.ranked)) },
+    extract: {
+      text: judged.map(({ part, extract }) => `**${titled(part)}**\n\n${extract?.text ?? unknown}`).join("\n\n"),
+      used: [...new Map(known.flatMap(({ used }) => used).map((each) => [each.candidate.chunkId, each])).values()],
+      evidence: known.length < judged.length ? Math.min(least, belowHigh) : least,
+    },
+  };
+}
+
+/** "Can you help?" and "…, right?" ask for nothing more. */
+function asksForSomething({ found }: Judged): boolean {
+  return found.question.borrowed.length > 0 || found.question.own.some((term) => !isSoft(term));
+}
+
+/** A later question may speak of what the earlier one is about, or only seem to: "and what does it cost?" */
+async function judgePart(
+  index: KnowledgeIndex,
+  question: Question,
+  isLater: boolean,
+  signal: AbortSignal,
+): Promise<Judged> {
+  const leaning = await judge(index, question, signal);
+  const { own, borrowed } = leaning.found.question;
+  const isSure = bandOf(leaning.extract?.evidence ?? 0) === "high";
+  if (!isLater || own.length === 0 || borrowed.length === 0 || isSure) return leaning;
+  const alone = await judge(index, { ...question, history: [] }, signal);
+  const isTheQuestion = alone.extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
+  return isTheQuestion && bandOf(alone.extract?.evidence ?? 0) !== "low" ? alone : leaning;
+}
+
+/** The question as a heading. */
+function titled(part: string): string {
+  const bare = part.replace(/[\s?？؟.,;!]+$/u, "");
+  const text = bare === "" ? part.trim() : `${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
+  return escapeMarkdown(`${text.replaceAll(/\s+/gu, " ")}${isUnspaced(text) ? "？" : "?"}`);
+}
+
+/** Each one's best, then each one's second. */
+function interleaved<T extends { readonly candidate: { readonly chunkId: string } }>(
+  lists: readonly (readonly T[])[],
+): T[] {
+  const all = new Map<string, T>();
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  for (let place = 0; place < longest; place += 1)
+    for (const list of lists) {
+      const each = list[place];
+      if (each !== undefined && !all.has(each.candidate.chunkId)) all.set(each.candidate.chunkId, each);
+    }
+  return [...all.values()];
+}
