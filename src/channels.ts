@@ -1,4 +1,3 @@
-import { Value } from "typebox/value";
 import type { Account, AdapterModule, ChannelAdapter } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Channel } from "#domain/message.ts";
@@ -8,6 +7,7 @@ import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic } from "#engine/topics.ts";
 import type { Channels, Reader, Tx } from "#engine/ports.ts";
 import { settingsIn } from "#engine/workspaces.ts";
+import { schemaMistakes } from "./config/mistakes.ts";
 import type { ChannelHostDependencies } from "./channel-host.ts";
 import { createChannelHost, createDeskHost } from "./channel-host.ts";
 
@@ -35,42 +35,37 @@ export const loadAdapter: LoadAdapter = (channel) => {
   return import(`../adapters/${folder}/index.ts`).then((loaded: { readonly default: AdapterModule }) => loaded.default);
 };
 
-/** The first thing wrong with an account's configuration, in words that hold none of its values. */
-export function configMistake(
-  module: Pick<AdapterModule, "config">,
-  config: unknown,
-): { readonly setting: string | undefined; readonly message: string } | undefined {
-  const mistake = Value.Errors(module.config, config).find(({ keyword }) => keyword !== "boolean");
-  if (mistake === undefined) return undefined;
-  const params = mistake.params as {
-    readonly additionalProperties?: readonly string[];
-    readonly requiredProperties?: readonly string[];
-    readonly allowedValues?: readonly unknown[];
-  };
+export interface ConfigMistake {
+  /** Undefined: of the account. */
+  readonly setting: string | undefined;
+  readonly message: string;
+}
+
+/** The first thing wrong with an account's configuration. */
+export function configMistake(module: Pick<AdapterModule, "config">, config: unknown): ConfigMistake | undefined {
+  return configMistakes(module, config)[0];
+}
+
+/** Everything that is wrong with an account's configuration, in words that hold none of its values. */
+export function configMistakes(module: Pick<AdapterModule, "config">, config: unknown): readonly ConfigMistake[] {
   const allowed = Object.keys(module.config.properties).join(", ");
-  const [unknown] = params.additionalProperties ?? [];
-  const within = mistake.instancePath.slice(1).replaceAll("/", ".");
-  if (unknown !== undefined) {
-    return within === ""
-      ? { setting: unknown, message: `${unknown} is not a setting; allowed: ${allowed}` }
-      : { setting: within.split(".")[0], message: `${within} has no ${unknown}` };
-  }
-  const [missing] = params.requiredProperties ?? [];
-  if (missing !== undefined) return { setting: undefined, message: `${missing} is required` };
-  const setting = mistake.instancePath.split("/")[1];
-  const name = within || "it";
-  const must =
-    params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
-  if (mistake.keyword === "pattern") {
-    // A pattern says nothing to a person, and what the setting is does.
-    const property: { readonly description?: string } | undefined = module.config.properties[setting ?? ""];
-    const about = property?.description;
-    return {
-      setting,
-      message: `${name} cannot be right${about === undefined ? "" : `: ${about.replace(/\.$/u, "")}`}`,
-    };
-  }
-  return { setting, message: `${name} ${must}` };
+  return schemaMistakes(module.config, config).map(({ path, message, unknown, missing }): ConfigMistake => {
+    const within = path.join(".");
+    const [setting] = path;
+    if (unknown !== undefined) {
+      return setting === undefined
+        ? { setting: unknown, message: `${unknown} is not a setting; allowed: ${allowed}` }
+        : { setting, message: `${within} has no ${unknown}` };
+    }
+    const property: { readonly description?: string } | undefined = module.config.properties[missing ?? setting ?? ""];
+    const about = property?.description === undefined ? "" : `: ${property.description.replace(/\.$/u, "")}`;
+    if (missing !== undefined) {
+      return setting === undefined
+        ? { setting: undefined, message: `${missing} is required${about}` }
+        : { setting, message: `${within} needs ${missing}` };
+    }
+    return { setting, message: `${within || "it"} ${message}${about}` };
+  });
 }
 
 /** Each call of a platform counts against what it allows, and nobody sees what is over sooner. */

@@ -6,6 +6,8 @@ import { loadAdapter } from "./channels.ts";
 import type { Config } from "./config/environment.ts";
 import type { ChannelCheck, Core, CoreOptions } from "./core.ts";
 import { checkChannels, openCore } from "./core.ts";
+import type { FileChannel, FileWorkspace } from "./config/file.ts";
+import { accountMistakes } from "./operator/accounts.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 
 interface Declared {
@@ -41,6 +43,15 @@ export async function checkDeclaredChannels(
     secret: randomBytes(32).toString("hex"),
     databaseUrl: `sqlite:${join(folder, "doctor.sqlite")}`,
   };
+  // Accounts with mistakes are told of, and the others asked all the same.
+  const mistakes = await accountMistakes(loadAdapter, config.file.workspaces);
+  const wrong = new Set(mistakes.map(({ channel }) => channel));
+  const workspaces = config.file.workspaces.map((workspace) => withoutAccounts(workspace, wrong));
+  const told = mistakes.map(({ channel, error }) => ({
+    name: `channel ${channel.name}`,
+    ok: false,
+    detail: error.message,
+  }));
   try {
     const known = stored ? await withCore(config, options, declaredIn) : [];
     let wanted: readonly Declared[];
@@ -48,7 +59,7 @@ export async function checkDeclaredChannels(
       wanted = await withCore(beside, options, async (core) => {
         await core.store.migrate();
         const { store, secrets } = core;
-        await provisionWorkspaces({ store, secrets, clock: options.clock, load: loadAdapter }, config.file.workspaces);
+        await provisionWorkspaces({ store, secrets, clock: options.clock, load: loadAdapter }, workspaces);
         const all = await declaredIn(core);
         for (const { id, key } of all) {
           const before = known.find((each) => each.key === key);
@@ -59,7 +70,10 @@ export async function checkDeclaredChannels(
         return all;
       });
     } catch (error) {
-      return [{ name: "channels", ok: false, detail: error instanceof Error ? error.message : "unknown failure" }];
+      return [
+        ...told,
+        { name: "channels", ok: false, detail: error instanceof Error ? error.message : "unknown failure" },
+      ];
     }
     const isAsStored = ({ key, settings }: Declared): boolean =>
       known.some((each) => each.key === key && each.settings === settings);
@@ -75,10 +89,16 @@ export async function checkDeclaredChannels(
     const old = new Set(known.filter(({ key }) => !unchanged.has(key)).map(({ id }) => id));
     const now = stored ? await checkChannels(config, options, (id) => !old.has(id)) : [];
     const checked = fresh.size === 0 ? [] : await checkChannels(beside, options, (id) => fresh.has(id));
-    return [...now, ...checked.map((check) => withoutIds(check, fresh))];
+    return [...told, ...now, ...checked.map((check) => withoutIds(check, fresh))];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function withoutAccounts(workspace: FileWorkspace, wrong: ReadonlySet<FileChannel>): FileWorkspace {
+  const channels = workspace.channels.filter((channel) => !wrong.has(channel));
+  const { desk = null } = workspace;
+  return { ...workspace, channels, desk: channels.some(({ name }) => name === desk?.account) ? desk : null };
 }
 
 async function withCore<T>(config: Config, options: CoreOptions, run: (core: Core) => Promise<T>): Promise<T> {

@@ -52,9 +52,7 @@ export function eventDelivery(given: unknown): Delivery {
 }
 
 export function interactionDelivery(given: unknown): Delivery {
-  return interaction.Check(given)
-    ? { kind: "interaction", interaction: given }
-    : unknown("an interaction");
+  return interaction.Check(given) ? { kind: "interaction", interaction: given } : unknown("an interaction");
 }
 
 export function commandDelivery(given: unknown): Delivery {

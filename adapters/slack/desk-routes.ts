@@ -53,9 +53,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
   /** Opens a dialog. It holds nothing yet that could be lost: who sees none clicks again. */
   async function show(view: Json, { trigger_id: trigger }: Interaction): Promise<Reply> {
     try {
-      await api
-        .within(dialogMs)
-        .views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
+      await api.within(dialogMs).views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
     } catch (error) {
       host.log.warn({ failure: failureOf(error) }, "a dialog could not be opened in Slack");
     }

@@ -2,9 +2,9 @@ import { DeliveryError } from "#channel/errors.ts";
 import { networkCode } from "./failures.ts";
 import type { Settings } from "./settings.ts";
 
-const ownDomains = ["twilio.com", "twiliocdn.com"];
-/** Where Twilio keeps what it was sent, and leads to. */
-const storageDomains = [...ownDomains, "amazonaws.com"];
+const ownHost = /^(?:[a-z0-9-]+\.)*(?:twilio|twiliocdn)\.com$/;
+/** Where Twilio keeps what it was sent, and leads to: S3, and nothing else that runs at Amazon. */
+const storageHost = /^(?:[a-z0-9._-]+\.)?s3(?:[.-][a-z0-9-]+)*\.amazonaws\.com$/;
 const redirectsMax = 4;
 
 /**
@@ -16,7 +16,7 @@ export async function fetchMedia(
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   let address = URL.parse(ref);
-  if (address === null || !isAt(address, ownDomains, baseUrl)) {
+  if (address === null || !isAt(address, [ownHost], baseUrl)) {
     throw new DeliveryError("rejected", "the file's address does not lead to Twilio");
   }
   const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString("base64")}`;
@@ -30,7 +30,7 @@ export async function fetchMedia(
       throw new DeliveryError(gone ? "rejected" : "not_sent", `Twilio answers ${response.status} for the file`);
     }
     address = URL.parse(next, address);
-    if (address === null || !isAt(address, storageDomains, baseUrl)) {
+    if (address === null || !isAt(address, [ownHost, storageHost], baseUrl)) {
       throw new DeliveryError("rejected", "Twilio leads elsewhere for the file");
     }
   }
@@ -45,9 +45,12 @@ async function get(address: URL, headers: Readonly<Record<string, string>>, sign
   }
 }
 
-function isAt(address: URL, domains: readonly string[], baseUrl: string | undefined): boolean {
+function isAt(address: URL, hosts: readonly RegExp[], baseUrl: string | undefined): boolean {
   if (address.username !== "" || address.password !== "") return false;
   if (baseUrl !== undefined && address.origin === new URL(baseUrl).origin) return true;
   if (address.protocol !== "https:" || address.port !== "") return false;
-  return domains.some((domain) => address.hostname === domain || address.hostname.endsWith(`.${domain}`));
+  return hosts.some((host) => host.test(address.hostname));
 }
+
+/** Whether Twilio may lead here for a file. */
+export const isStorage = (address: URL): boolean => isAt(address, [ownHost, storageHost], undefined);

@@ -253,8 +253,7 @@ export function serveVisitor(
         if (signal.kind === "changed") {
           amended ||= signal.amended === true;
           pull(at);
-        }
-        else send({ kind: "typing", role: signal.who.role, name: signal.who.name });
+        } else send({ kind: "typing", role: signal.who.role, name: signal.who.name });
       }),
     };
     seat = at;

@@ -1,5 +1,7 @@
 import { Problem } from "#domain/problem.ts";
+import type { Config } from "../config/environment.ts";
 import { ConfigError, loadConfig } from "../config/environment.ts";
+import { UnreadableFile } from "../config/mistakes.ts";
 import { UsageError } from "./arguments.ts";
 import { commands, usage } from "./commands.ts";
 import { createOutput, red } from "./output.ts";
@@ -20,11 +22,22 @@ export async function run(argv: readonly string[]): Promise<number> {
     return await command({
       argv: rest,
       output: createOutput(rest.includes("--json")),
-      config: loadConfig(process.env),
+      config: await readConfig(process.env),
     });
   } catch (error) {
     process.stderr.write(`${red("error:")} ${messageOf(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** Who mends a file wants to know all that is wrong with it, also what only the platforms' adapters can tell. */
+async function readConfig(env: NodeJS.ProcessEnv): Promise<Config> {
+  try {
+    return loadConfig(env);
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    const { withAccounts } = await import("../operator/accounts.ts");
+    throw await withAccounts(error);
   }
 }
 

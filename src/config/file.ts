@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { Value } from "typebox/value";
-import { LineCounter, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
-import type { Document } from "yaml";
+import { LineCounter, parseDocument, visit } from "yaml";
 import type { EventType } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
@@ -14,6 +13,9 @@ import type { Skill } from "#domain/skill.ts";
 import { deskSchema } from "./desk.ts";
 import { closed, text } from "./parts.ts";
 import type { Fail } from "./parts.ts";
+import { FileError, UnreadableFile, schemaMistakes } from "./mistakes.ts";
+import type { FileMistake } from "./mistakes.ts";
+import { allowedAt, describe, offsetOf } from "./places.ts";
 import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./rules.ts";
 import { skillSchema, skillsOf } from "./skills.ts";
 import { webhookSchema } from "./webhooks.ts";
@@ -259,7 +261,7 @@ export interface FileChannel {
   readonly enabled: boolean;
   readonly config: Readonly<Record<string, unknown>>;
   /** An error that names file and line of this setting of it; without one, of the account. */
-  mistake(setting: string | undefined, message: string): Error;
+  mistake(setting: string | undefined, message: string): FileError;
 }
 
 export interface FileWorkspace {
@@ -287,7 +289,7 @@ export interface FileConfig {
   readonly allowPrivate?: AllowPrivate;
 }
 
-/** Parses and checks the file. Throws an Error that names file, line, what is wrong and what is allowed. */
+/** Parses and checks the file. Throws {@link UnreadableFile}: everything that is wrong, with line and what is allowed. */
 export function readConfigFile(
   file: string,
   content: string,
@@ -295,78 +297,86 @@ export function readConfigFile(
 ): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, uniqueKeys: true });
-  const mistakeAt = (offset: number, message: string): Error =>
-    new Error(`${file}, line ${lines.linePos(offset).line}: ${message}`);
+  const mistakes: FileMistake[] = [];
+  const at = (offset: number, message: string): FileMistake => ({ line: lines.linePos(offset).line, message });
+  const mistakeAt = (offset: number, message: string): FileError => new FileError(file, [at(offset, message)]);
+  const report = (offset: number, message: string): void => void mistakes.push(at(offset, message));
   const fail = (offset: number, message: string): never => {
     throw mistakeAt(offset, message);
   };
-  const [error] = document.errors;
-  if (error !== undefined) fail(error.pos[0], error.message.split("\n")[0] ?? "this is not YAML");
+  /** The first thing wrong with it, and what is read then instead. */
+  const attempt = <T>(work: () => T, instead: T): T => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      mistakes.push(...error.mistakes);
+      return instead;
+    }
+  };
+  for (const error of document.errors) report(error.pos[0], error.message.split("\n")[0] ?? "this is not YAML");
+  if (mistakes.length > 0) throw new UnreadableFile(file, mistakes);
   visit(document, {
     Scalar(_, node) {
       if (typeof node.value !== "string") return;
-      node.value = node.value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_match, name: string) => {
+      node.value = node.value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole: string, name: string) => {
         const value = env[name];
-        return value ?? fail(node.range?.[0] ?? 0, `the environment has no variable ${name}`);
+        if (value === undefined)
+          report(node.range?.[0] ?? 0, `the environment has no variable ${name}: set it, or write the value here`);
+        return value ?? whole;
       });
     },
   });
   const value: unknown = document.toJS() ?? {};
-  const mistakes = Value.Errors(configFileSchema, value);
-  // A key that does not exist comes with an error of its own value's, which says nothing.
-  const mistake = mistakes.find(({ keyword }) => keyword !== "boolean");
-  if (mistake !== undefined) {
-    const keys = mistake.instancePath.split("/").slice(1);
-    const params = mistake.params as {
-      readonly additionalProperties?: readonly string[];
-      readonly allowedValues?: readonly unknown[];
-    };
-    const [unknownKey] = params.additionalProperties ?? [];
+  const missing = new Set(mistakes.map(({ line }) => line));
+  const wrong = schemaMistakes(configFileSchema, value).map(({ path: keys, message, unknown: unknownKey }) => {
     const path = unknownKey === undefined ? keys : [...keys, unknownKey];
     const name = path.join(".") || "the file";
-    const allowed =
-      params.allowedValues === undefined ? mistake.message : `must be one of ${params.allowedValues.join(", ")}`;
-    fail(
-      offsetOf(document, path),
-      unknownKey === undefined ? `${name} ${allowed}${describe(keys)}` : `${name} is not a setting; ${allowedAt(keys)}`,
-    );
+    const said =
+      unknownKey === undefined
+        ? `${name} ${message}${describe(configFileSchema, keys)}`
+        : `${name} is not a setting; ${allowedAt(configFileSchema, keys)}`;
+    return { path, mistake: at(offsetOf(document, path), said) };
+  });
+  // What a missing variable would have said is not known to be wrong.
+  const told = wrong.filter(({ mistake }) => !missing.has(mistake.line));
+  if (told.length > 0) {
+    const accounts = accountsOf(value, (path) => !wrong.some((each) => path.every((key, i) => each.path[i] === key)));
+    throw new UnreadableFile(file, [...mistakes, ...told.map(({ mistake }) => mistake)], accounts);
   }
+  if (wrong.length > 0) throw new UnreadableFile(file, mistakes);
   const { workspaces = [], outbound } = value as Static<typeof configFileSchema>;
   const read = workspaces.map((given, index) => {
-    const path = ["workspaces", String(index), "channels"];
-    const channelsOf = (given.channels ?? []).map(({ name, channel, enabled = true, ...config }, at): FileChannel => ({
-      name,
-      channel,
-      enabled,
-      config,
-      mistake: (setting, message) =>
-        mistakeAt(offsetOf(document, [...path, String(at), ...(setting === undefined ? [] : [setting])]), message),
-    }));
-    const [twice] = channelsOf.filter(({ name }, at) => channelsOf.findIndex((other) => other.name === name) < at);
-    if (twice !== undefined) throw twice.mistake("name", `two channels of this workspace are named ${twice.name}`);
+    const channelsOf = (given.channels ?? []).map((channel, place) => accountOf(channel, index, place));
+    for (const { name, mistake } of channelsOf.filter(
+      (each, place) => channelsOf.findIndex((other) => other.name === each.name) < place,
+    )) {
+      mistakes.push(...mistake("name", `two channels of this workspace are named ${name}`).mistakes);
+    }
     for (const tag of Object.keys(given.audiences ?? {})) {
       const same = Object.keys(given.audiences ?? {}).filter((other) => tagOf(other) === tagOf(tag));
       // Whoever fits either rule would see the documents, which neither rule says.
       if (same[0] !== tag)
-        fail(offsetIn("audiences", tag), `the tag ${tag} has two rules; tags are the same in any case`);
+        report(offsetIn("audiences", tag), `the tag ${tag} has two rules; tags are the same in any case`);
     }
     if (workspaces.findIndex(({ name }) => name === given.name) < index)
-      fail(offsetIn("name"), `two workspaces are named ${given.name}`);
+      report(offsetIn("name"), `two workspaces are named ${given.name}`);
     if (given.desk !== undefined) {
       const { kind, account } = given.desk;
       const named = channelsOf.find(({ name }) => name === account);
       if (named?.channel !== kind) {
-        fail(offsetIn("desk", "account"), `no channel of this workspace is named ${account} and is on ${kind}`);
+        report(offsetIn("desk", "account"), `no channel of this workspace is named ${account} and is on ${kind}`);
       }
     }
     const hours = given.business_hours;
-    const businessHours = hours === undefined ? undefined : hoursOf(hours, failIn("business_hours"));
+    const businessHours =
+      hours === undefined ? undefined : attempt(() => hoursOf(hours, failIn("business_hours")), undefined);
     const workspace = workspaceOf(given, channelsOf);
     return {
       ...workspace,
       settings: { ...workspace.settings, ...(businessHours === undefined ? {} : { businessHours }) },
-      skills: skillsOf(given.skills ?? [], hours !== undefined, failIn("skills")),
-      rules: rulesOf(given.rules ?? [], hours !== undefined, failIn("rules")),
+      skills: attempt(() => skillsOf(given.skills ?? [], hours !== undefined, failIn("skills")), []),
+      rules: attempt(() => rulesOf(given.rules ?? [], hours !== undefined, failIn("rules")), []),
     };
 
     function failIn(setting: string): Fail {
@@ -381,9 +391,40 @@ export function readConfigFile(
   for (const [i, range] of (typeof allowPrivate === "boolean" ? [] : allowPrivate).entries()) {
     if (isRange(range)) continue;
     const path = ["outbound", "allow_private", String(i)];
-    fail(offsetOf(document, path), `"${range}" is neither an address nor a range of addresses such as 10.0.0.0/8`);
+    report(offsetOf(document, path), `"${range}" is neither an address nor a range of addresses such as 10.0.0.0/8`);
   }
+  const declared = read.flatMap(({ channels: all }) => all);
+  if (mistakes.length > 0) throw new UnreadableFile(file, mistakes, declared);
   return { workspaces: read, allowPrivate };
+
+  function accountOf(
+    { name, channel, enabled = true, ...config }: Static<typeof channelSchema>,
+    index: number,
+    place: number,
+  ): FileChannel {
+    const path = ["workspaces", String(index), "channels", String(place)];
+    return {
+      name,
+      channel,
+      enabled,
+      config,
+      mistake: (setting, message) =>
+        mistakeAt(offsetOf(document, [...path, ...(setting === undefined ? [] : [setting])]), message),
+    };
+  }
+
+  /** The accounts of a file that has mistakes elsewhere. */
+  function accountsOf(given: unknown, isRight: (path: readonly string[]) => boolean): readonly FileChannel[] {
+    const all = (given as { readonly workspaces?: unknown }).workspaces;
+    return (Array.isArray(all) ? all : []).flatMap((workspace: { readonly channels?: unknown } | null, index) => {
+      const accounts = workspace?.channels;
+      return (Array.isArray(accounts) ? accounts : []).flatMap((channel: unknown, place) =>
+        isRight(["workspaces", String(index), "channels", String(place)]) && Value.Check(channelSchema, channel)
+          ? [accountOf(channel, index, place)]
+          : [],
+      );
+    });
+  }
 }
 
 /** As tags are stored and compared. */
@@ -396,48 +437,6 @@ function isRange(range: string): boolean {
   } catch {
     return false;
   }
-}
-
-function offsetOf(document: Document, path: readonly string[]): number {
-  let node: unknown = document.contents;
-  let offset = 0;
-  for (const key of path) {
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-      if (pair === undefined) break;
-      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(key)];
-      offset = (node as { readonly range?: readonly number[] } | undefined)?.range?.[0] ?? offset;
-    }
-  }
-  return offset;
-}
-
-function schemaAt(path: readonly string[]): unknown {
-  let schema: unknown = configFileSchema;
-  for (const key of path) {
-    const { properties, items } = (schema ?? {}) as {
-      readonly properties?: Record<string, unknown>;
-      readonly items?: unknown;
-    };
-    schema = properties?.[key] ?? items;
-  }
-  return schema;
-}
-
-function describe(path: readonly string[]): string {
-  const { description } = (schemaAt(path) ?? {}) as { readonly description?: string };
-  return description === undefined ? "" : `. ${description}`;
-}
-
-function allowedAt(path: readonly string[]): string {
-  const { properties, description } = (schemaAt(path) ?? {}) as {
-    readonly properties?: object;
-    readonly description?: string;
-  };
-  return `allowed here: ${properties === undefined ? description : Object.keys(properties).join(", ")}`;
 }
 
 function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly FileChannel[]): FileWorkspace {

@@ -25,9 +25,7 @@ export function createAccountRecords(
         await (
           dialectOf(tx) === "mysql"
             ? insert.onDuplicateKeyUpdate(next)
-            : insert.onConflict((conflict) =>
-                conflict.columns(["account_id", "name"]).doUpdateSet(next),
-              )
+            : insert.onConflict((conflict) => conflict.columns(["account_id", "name"]).doUpdateSet(next))
         ).execute();
       });
     },

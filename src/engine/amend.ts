@@ -130,9 +130,7 @@ async function amendWaiting(
   if (parts.length > waiting.length) {
     throw new DeliveryError("rejected", "the new text does not fit into the message that follows the customer");
   }
-  return new Map(
-    waiting.map(({ id }, i) => [id, parts[i] === undefined ? null : JSON.stringify(parts[i])] as const),
-  );
+  return new Map(waiting.map(({ id }, i) => [id, parts[i] === undefined ? null : JSON.stringify(parts[i])] as const));
 }
 
 async function changeWaiting(tx: Tx, id: string, payload: string | null): Promise<void> {

@@ -19,7 +19,7 @@ import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
 import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
-import { fileLane, groupWaitMs, noFiles, storeAttachments } from "./attachments.ts";
+import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { speakLane, thinkLane, timerLane } from "./lanes.ts";
@@ -291,12 +291,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     });
     const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
     toldFiles.set(stored.id, attachments);
-    const partial = attachments.some(({ group_key: group }) => group !== null);
-    draft.tell("message.created", authorOf(stored), {
-      message: stored,
-      attachments,
-      ...(partial ? { heldUntil: now + groupWaitMs } : {}),
-    });
+    draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
   }
 

@@ -23,8 +23,6 @@ export interface EventDetails {
   readonly attachments?: readonly AttachmentRow[];
   /** Why something failed, in words for people. */
   readonly error?: string;
-  /** The message may not be whole yet: until when it is waited for. */
-  readonly heldUntil?: number;
   /** What a rule wants the agents to know. */
   readonly notice?: { readonly rule: string; readonly text: string };
 }
@@ -168,7 +166,9 @@ export function createEvents(now: number): Events {
           },
         });
         events.push(stored);
-        if (details.heldUntil !== undefined) held.set(stored.id, details.heldUntil);
+        // The rest of an album is waited for.
+        const mayJoin = type === "message.created" && details.attachments?.some((file) => file.group_key !== null);
+        if (mayJoin === true) held.set(stored.id, now + groupWaitMs);
       }
       return insertEvents(tx, events, wishes, now, held);
     },
@@ -176,12 +176,7 @@ export function createEvents(now: number): Events {
 }
 
 /** The event of this message, while it waits for the rest of an album and is not sent. */
-async function unsentOf(
-  tx: Tx,
-  conversationId: string,
-  messageId: string,
-  now: number,
-): Promise<Unsent | undefined> {
+async function unsentOf(tx: Tx, conversationId: string, messageId: string, now: number): Promise<Unsent | undefined> {
   const rows = await tx
     .selectFrom("events")
     .select(["id", "payload"])

@@ -70,8 +70,8 @@ export async function redirect(dependencies: RedirectDependencies, row: OutboxRo
     if (way === null || !(await isStillTheirs(tx, own, way, there))) {
       await makeTask(tx, changes, draft, messageId, reason);
     } else {
-      await sendBy(dependencies, tx, changes, draft, message, way, reason);
-      if (there !== undefined) await showThere(tx, changes, there, own, message);
+      const names = await sendBy(dependencies, tx, changes, draft, message, way, reason);
+      if (there !== undefined) await showThere(tx, changes, there, own, message, names);
     }
     return changes.flush(tx);
   });
@@ -132,6 +132,7 @@ async function isStillTheirs(
   return there?.contact_id === own.contact_id && there.status !== "archived";
 }
 
+/** The names of the reply's files, which go along, or as links. */
 async function sendBy(
   { channels, files }: RedirectDependencies,
   tx: Tx,
@@ -140,19 +141,17 @@ async function sendBy(
   message: MessagesTable,
   way: OtherWay,
   reason: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { row } = draft;
   const attached = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
-  const parts = channels.render(
-    { id: way.accountId },
-    withFiles(
-      channels,
-      files,
-      { account_id: way.accountId, channel: way.kind === "email" ? "email" : way.channel },
-      { role: "agent", authorName: message.author_name, markdown: message.content, sources: [] },
-      attached,
-    ),
+  const outbound = withFiles(
+    channels,
+    files,
+    { account_id: way.accountId, channel: way.kind === "email" ? "email" : way.channel },
+    { role: "agent", authorName: message.author_name, markdown: message.content, sources: [] },
+    attached,
   );
+  const parts = channels.render({ id: way.accountId }, outbound);
   const { last } = await tx
     .selectFrom("deliveries")
     .select((eb) => eb.fn.max("part").as("last"))
@@ -196,15 +195,20 @@ async function sendBy(
       ? `This reply goes to the customer's verified e-mail address ${way.address} instead. Their answer by e-mail comes into this conversation.`
       : `This reply goes to the same customer by ${channelNames[way.channel]} instead. Their answer comes into their conversation there, ${way.conversationId}.`;
   await note(tx, draft, `${sentence(reason)} ${told}`, changes.now);
+  return attached.map(({ name }) => name);
 }
 
-/** The other conversation shows what was said in its thread, and that a person has said it. */
+/**
+ * The other conversation shows what was said in its thread, and that a person has said it. Its files are a conversation's
+ * own, and stay where they were given: here stand their names.
+ */
 async function showThere(
   tx: Tx,
   changes: Changes,
   there: ConversationRow,
   from: ConversationRow,
   message: MessagesTable,
+  files: readonly string[],
 ): Promise<void> {
   const draft = changes.track(there, await settingsIn(tx, there.workspace_id), false);
   const email = message.author_id ?? "";
@@ -213,13 +217,14 @@ async function showThere(
   }
   draft.addMessage({
     role: "agent",
-    content: message.content,
+    content: [message.content, ...files.map((name) => `[file: ${name}]`)].filter((text) => text !== "").join("\n\n"),
     authorId: message.author_id,
     authorName: message.author_name,
   });
   draft.row.settled_seq = draft.row.last_customer_seq;
   const told = `This reply was written in the conversation ${from.id} on ${channelNames[from.channel]}, which takes no message to the customer at the moment, and was sent here.`;
-  await note(tx, draft, told, changes.now);
+  const filesTold = ` Its files went with it, or links to those that this channel does not carry; you can open them in the conversation ${from.id}.`;
+  await note(tx, draft, files.length === 0 ? told : told + filesTold, changes.now);
 }
 
 const taskBegins = "Needs action: ";

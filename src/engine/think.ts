@@ -2,6 +2,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
+import { letterBody } from "#domain/letter.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
 import type { SkillCall } from "#domain/skill.ts";
 import type { Confidence } from "#domain/message.ts";
@@ -158,7 +159,11 @@ export async function think(
     const { userId, ...choices } = options ?? {};
     const question: Question = {
       workspaceId: workspace.id,
-      text,
+      // The names of those who write and are written to are nothing that is asked.
+      text: asked
+        .map(({ content }) => letterBody(content))
+        .filter((content) => content !== "")
+        .join("\n"),
       history: messages
         .filter((message) => message.seq < (asked[0]?.seq ?? 0) && message.content !== "")
         // What was said to somebody who may see more is not known to this asker.

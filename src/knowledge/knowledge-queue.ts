@@ -6,9 +6,14 @@ import { insertWork } from "#store/outbox.ts";
 export const knowledgeKind = "knowledge";
 export const knowledgeLane = (workspaceId: string): string => `knowledge:${workspaceId}`;
 
-/** Queues that the workspace's collection be brought up to date. */
-export async function queueKnowledge(tx: Tx, workspaceId: string, now: number): Promise<void> {
-  const work = { lane: knowledgeLane(workspaceId), kind: knowledgeKind, payload: {}, dueAt: now };
+/** Queues that the workspace's collection be brought up to date, after one that nothing needs any more is deleted. */
+export async function queueKnowledge(
+  tx: Tx,
+  workspaceId: string,
+  now: number,
+  payload: { readonly drop?: string } = {},
+): Promise<void> {
+  const work = { lane: knowledgeLane(workspaceId), kind: knowledgeKind, payload, dueAt: now };
   await insertWork(tx, [work], now);
 }
 

@@ -1,7 +1,9 @@
 import { newId } from "#domain/ids.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 import type { LoadAdapter } from "../channels.ts";
-import { configMistake } from "../channels.ts";
+import { configMistake, configMistakes, loadAdapter } from "../channels.ts";
+import type { FileError, UnreadableFile } from "../config/mistakes.ts";
+import { together } from "../config/mistakes.ts";
 import type { FileChannel, FileWorkspace } from "../config/file.ts";
 import type { Secrets } from "../secrets.ts";
 
@@ -63,21 +65,56 @@ export async function provisionAccounts(
   });
 }
 
+/** Throws one error with all that {@link accountMistakes} finds. */
+export async function requireAccounts(load: LoadAdapter, workspaces: readonly FileWorkspace[]): Promise<void> {
+  const error = together((await accountMistakes(load, workspaces)).map((each) => each.error));
+  if (error !== undefined) throw error;
+}
+
+/** All that is wrong with a file, also what only the adapters of its accounts can tell. */
+export async function withAccounts(error: UnreadableFile): Promise<FileError> {
+  const accounts = await accountMistakes(loadAdapter, [{ name: "", channels: error.channels }]);
+  // What follows from a mistake that is told already, such as a variable that is missing, is none of its own.
+  const told = new Set(error.mistakes.map(({ line }) => line));
+  const more = accounts
+    .map((each) => each.error)
+    .filter(({ mistakes }) => mistakes.every(({ line }) => !told.has(line)));
+  return together([error, ...more]) ?? error;
+}
+
+export interface AccountMistake {
+  readonly channel: FileChannel;
+  readonly error: FileError;
+}
+
 /**
- * Refuses accounts of the file that take the same thing of a platform for themselves: each would get a part of what
- * customers write, and answer it for the other's company.
+ * What is wrong with the accounts of the file, one for each setting: what their platform's adapter does not take, and
+ * accounts that take the same thing of a platform for themselves: each would get a part of what customers write, and answer
+ * it for the other's company.
  */
-export async function checkIdentities(load: LoadAdapter, workspaces: readonly FileWorkspace[]): Promise<void> {
+export async function accountMistakes(
+  load: LoadAdapter,
+  workspaces: readonly Pick<FileWorkspace, "name" | "channels">[],
+): Promise<readonly AccountMistake[]> {
   const taken = new Map<string, string>();
+  const found: AccountMistake[] = [];
   for (const { name: workspace, channels } of workspaces) {
-    for (const channel of channels.filter(({ enabled }) => enabled)) {
+    for (const channel of channels) {
+      const mistake = (setting: string | undefined, message: string): void =>
+        void found.push({ channel, error: channel.mistake(setting, message) });
       const module = await load(channel.channel);
-      if (module?.identity === undefined || configMistake(module, channel.config) !== undefined) continue;
+      if (module === undefined) {
+        mistake("channel", `this version connects to no ${channel.channel}`);
+        continue;
+      }
+      const wrong = configMistakes(module, channel.config);
+      for (const { setting, message } of wrong) mistake(setting, message);
+      if (module.identity === undefined || wrong.length > 0 || !channel.enabled) continue;
       const identity = module.identity(channel.config);
       const key = `${channel.channel}\n${identity.key}`;
       const other = taken.get(key);
       if (other !== undefined) {
-        throw channel.mistake(
+        mistake(
           identity.setting,
           `the account ${channel.name} is of ${identity.name}, and so is ${other}: give each its own, or take one of them out`,
         );
@@ -85,6 +122,7 @@ export async function checkIdentities(load: LoadAdapter, workspaces: readonly Fi
       taken.set(key, `${channel.name} of the workspace ${workspace}`);
     }
   }
+  return found;
 }
 
 /** The configuration, and apart from it what is stored encrypted, once the adapter's schema has taken both. */

@@ -4,7 +4,7 @@ import { buildsOf, queueBuild } from "#store/conversation-search-typesense.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { TypesenseOptions } from "#store/typesense-client.ts";
 import { createTypesense } from "#store/typesense-client.ts";
-import { typesenseTrouble, typesenseVersion } from "#store/typesense-collections.ts";
+import { typesenseRights, typesenseTrouble, typesenseVersion, versionTrouble } from "#store/typesense-check.ts";
 
 export function searchDoesNotGoOutside(): Error {
   return new Error("there is nothing to rebuild: the database searches by itself, and TYPESENSE_URL is not set");
@@ -29,11 +29,13 @@ export async function searchEngineState(store: OpenStore, options: TypesenseOpti
   const typesense = createTypesense(options);
   const trouble = await typesenseTrouble(typesense);
   if (trouble !== null) {
-    throw new Error(
-      `${trouble}; until it answers, questions get no answers and lists with q fail. Check TYPESENSE_URL and that the server runs`,
-    );
+    throw new Error(`${trouble}. Until that is mended, questions get no answers and lists with q fail`);
   }
   const version = await typesenseVersion(typesense);
+  const refused = versionTrouble(version) ?? (await typesenseRights(typesense));
+  if (refused !== null) {
+    throw new Error(`${refused}. Until that is mended, new documents and conversations are not found`);
+  }
   const pending = (await store.pendingMigrations()).length > 0;
   const builds = pending ? [] : await buildsOf(store.read);
   const progress = builds

@@ -8,7 +8,7 @@ import { isDuplicate } from "#store/duplicate.ts";
 import { insertWork } from "#store/outbox.ts";
 import { addBuiltinAccounts } from "../channels.ts";
 import type { AccountDependencies } from "./accounts.ts";
-import { checkIdentities, provisionAccounts } from "./accounts.ts";
+import { provisionAccounts, requireAccounts } from "./accounts.ts";
 import type { FileWorkspace } from "../config/file.ts";
 import type { Secrets } from "../secrets.ts";
 import { noteAction } from "./audit.ts";
@@ -111,7 +111,7 @@ export async function provisionWorkspaces(
   dependencies: AccountDependencies,
   workspaces: readonly FileWorkspace[],
 ): Promise<void> {
-  await checkIdentities(dependencies.load, workspaces);
+  await requireAccounts(dependencies.load, workspaces);
   const ids: string[] = [];
   for (const workspace of workspaces) {
     // Another process that starts with the same file may be first, and then has made the same.

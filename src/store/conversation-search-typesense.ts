@@ -20,6 +20,7 @@ import { finishWork, insertWork } from "./outbox.ts";
 import type { Typesense } from "./typesense-client.ts";
 import { TypesenseAway } from "./typesense-client.ts";
 import type { Refused } from "./typesense-collections.ts";
+import { typesenseTrouble } from "./typesense-check.ts";
 import type { ConversationDocument } from "./typesense-conversations.ts";
 import {
   CollectionGone,
@@ -29,7 +30,6 @@ import {
   dropCollection,
   importDocuments,
   pointAlias,
-  typesenseTrouble,
 } from "./typesense-collections.ts";
 import { conversationSchema, documentFor, perPageMax, schemaVersion, searchPage } from "./typesense-conversations.ts";
 

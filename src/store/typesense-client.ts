@@ -1,3 +1,5 @@
+import { setTimeout as pause } from "node:timers/promises";
+
 // Plain HTTP and not the client package: that one sets no time limit on an import, so that a server that hangs would
 // hold the work for ever; its errors carry the request's body, which is what customers wrote; and it writes to the
 // console by itself.
@@ -37,10 +39,16 @@ interface RequestOptions {
 
 const answerBytesMax = 16_000_000;
 const defaultTimeoutMs = 3_000;
+/** So long others wait for the one that finds out whether a server still hangs. */
+const tryMs = 200;
+const nothing = (): void => undefined;
 
 export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Typesense {
   /** The node that answered last is asked first. */
   let preferred = 0;
+  /** The last request that was to be answered soon was not; then one at a time finds out whether the next one is. */
+  let hangs = false;
+  let trying: Promise<void> | undefined;
 
   async function ask(url: string, method: string, path: string, options: RequestOptions): Promise<TypesenseAnswer> {
     const { body, timeoutMs = defaultTimeoutMs, signal } = options;
@@ -63,29 +71,52 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
 
   return {
     async request(method, path, options = {}) {
-      // A single server is asked twice: a connection that was kept may have ended with the server's last restart.
-      const attempts = Math.max(2, urls.length);
-      let failure: unknown;
-      const began = performance.now();
-      const ended = (outcome: "answered" | "away"): void => observe?.(outcome, (performance.now() - began) / 1_000);
-      for (let attempt = 0; attempt < attempts; attempt += 1) {
-        const node = (preferred + attempt) % urls.length;
-        try {
-          const answer = await ask(urls[node] ?? "", method, path, options);
-          preferred = node;
-          ended("answered");
-          return answer;
-        } catch (error) {
-          if (options.signal?.aborted === true) throw error;
-          failure = error;
-          // One that has just hung would hang again.
-          if (urls.length === 1 && isTimeout(error)) break;
-        }
+      const isQuick = (options.timeoutMs ?? defaultTimeoutMs) <= defaultTimeoutMs;
+      if (!isQuick || !hangs) return requestAll(method, path, options, isQuick);
+      if (trying !== undefined) {
+        // However many there are: each would take seconds, and hold up what does not need this server.
+        await Promise.race([trying, pause(tryMs, undefined, { ref: false })]);
+        if (hangs) throw new TypesenseAway("Typesense does not answer: no answer in time");
+        return requestAll(method, path, options, isQuick);
       }
-      ended("away");
-      throw new TypesenseAway(`Typesense does not answer: ${messageOf(failure)}`, { cause: failure });
+      const answer = requestAll(method, path, options, isQuick);
+      trying = answer.then(nothing, nothing).finally(() => {
+        trying = undefined;
+      });
+      return answer;
     },
   };
+
+  async function requestAll(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    isQuick: boolean,
+  ): Promise<TypesenseAnswer> {
+    // A single server is asked twice: a connection that was kept may have ended with the server's last restart.
+    const attempts = Math.max(2, urls.length);
+    let failure: unknown;
+    const began = performance.now();
+    const ended = (outcome: "answered" | "away"): void => observe?.(outcome, (performance.now() - began) / 1_000);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const node = (preferred + attempt) % urls.length;
+      try {
+        const answer = await ask(urls[node] ?? "", method, path, options);
+        preferred = node;
+        hangs = false;
+        ended("answered");
+        return answer;
+      } catch (error) {
+        if (options.signal?.aborted === true) throw error;
+        failure = error;
+        // One that has just hung would hang again.
+        if (urls.length === 1 && isTimeout(error)) break;
+      }
+    }
+    hangs = isQuick && isTimeout(failure);
+    ended("away");
+    throw new TypesenseAway(`Typesense does not answer: ${messageOf(failure)}`, { cause: failure });
+  }
 }
 
 async function textOf(response: Response): Promise<string> {
@@ -113,8 +144,12 @@ function messageOf(error: unknown): string {
 /** The server's own words, in short. */
 export function reasonOf(text: string): string {
   try {
-    const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return typeof message === "string" ? ` (${message.slice(0, 200)})` : "";
+    const { message, resource_error: lacks } = JSON.parse(text) as {
+      readonly message?: unknown;
+      readonly resource_error?: unknown;
+    };
+    const reason = message ?? lacks;
+    return typeof reason === "string" ? ` (${reason.slice(0, 200)})` : "";
   } catch {
     return "";
   }

@@ -174,7 +174,7 @@ export class SearchCutOff extends Error {
   }
 }
 
-function parse(text: string): unknown {
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -182,35 +182,9 @@ function parse(text: string): unknown {
   }
 }
 
-function refusal(what: string, status: number, text: string): Error {
+/** What the server would not do, with the mend where there is one. */
+export function refusal(what: string, status: number, text: string): Error {
   const mend = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
   // Nothing was wrong with the work itself, so it waits until the operator has mended it.
   return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${mend}`);
-}
-
-/** The state of all things that the program depends on is asked for in one, which must not be late for this one. */
-const troubleMsMax = 1_000;
-
-/** What the server says of itself: why it cannot do its work now, or null. */
-export async function typesenseTrouble(typesense: Typesense): Promise<string | null> {
-  const signal = AbortSignal.timeout(troubleMsMax);
-  try {
-    const { status, text } = await typesense.request("GET", "/health", { signal });
-    const { ok, resource_error } = parse(text) as { readonly ok?: unknown; readonly resource_error?: unknown };
-    if (typeof resource_error === "string") return `Typesense reports ${resource_error.slice(0, 100)}`;
-    if (status !== 200 || ok !== true) return `Typesense says that it is not ready (${status})`;
-    // Anybody may ask for its health; the key has to be right too.
-    const aliases = await typesense.request("GET", "/aliases", { signal });
-    return aliases.status === 200 ? null : refusal("list aliases", aliases.status, aliases.text).message;
-  } catch (error) {
-    if (signal.aborted) return `Typesense does not answer within ${troubleMsMax} ms`;
-    return error instanceof Error ? error.message : "unknown failure";
-  }
-}
-
-/** The server's version, or that it does not tell: that takes more rights than the work does. */
-export async function typesenseVersion(typesense: Typesense): Promise<string> {
-  const { status, text } = await typesense.request("GET", "/debug");
-  const version = status === 200 ? (parse(text) as { readonly version?: unknown }).version : undefined;
-  return typeof version === "string" ? version.slice(0, 40) : "of an unknown version";
 }

@@ -5,7 +5,7 @@ import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
 import { png } from "../support/file-channel.ts";
 import type { InboxUser } from "../support/inbox.ts";
-import { addAgent, customerWrites, settled, signIn } from "../support/inbox.ts";
+import { asked, signInTeam } from "../support/inbox.ts";
 
 eachDatabase("files in the inbox", (open) => {
   let app: TestApp;
@@ -16,16 +16,12 @@ eachDatabase("files in the inbox", (open) => {
 
   beforeAll(async () => {
     app = await startApp(open);
-    anna = await signIn(app, await addAgent(app, "Anna"));
-    ben = await signIn(app, await addAgent(app, "Ben"));
-    const other = await app.createWorkspace();
-    stranger = await signIn(app, await addAgent(app, "Mallory", other.id));
+    ({ anna, ben, stranger } = await signInTeam(app));
   });
   afterAll(() => app?.close());
 
   const begin = async (): Promise<string> => {
-    const { conversationId } = await customerWrites(app, `files-${(customers += 1)}`, "Where is my bill?");
-    await settled(app);
+    const { conversationId } = await asked(app, `files-${(customers += 1)}`, "Where is my bill?");
     return conversationId;
   };
   const upload = (

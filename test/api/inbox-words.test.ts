@@ -4,7 +4,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { InboxAnswer, InboxUser } from "../support/inbox.ts";
-import { addAgent, customerWrites, settled, signIn } from "../support/inbox.ts";
+import { addAgent, asked, settled, signIn, signInTeam } from "../support/inbox.ts";
 
 eachDatabase("what agents say in the inbox", (open) => {
   let app: TestApp;
@@ -14,18 +14,11 @@ eachDatabase("what agents say in the inbox", (open) => {
 
   beforeAll(async () => {
     app = await startApp(open);
-    anna = await signIn(app, await addAgent(app, "Anna"));
-    ben = await signIn(app, await addAgent(app, "Ben"));
-    const other = await app.createWorkspace();
-    stranger = await signIn(app, await addAgent(app, "Mallory", other.id));
+    ({ anna, ben, stranger } = await signInTeam(app));
   });
   afterAll(() => app?.close());
 
-  const start = async (thread: string) => {
-    const customer = await customerWrites(app, thread, "How long does delivery take?");
-    await settled(app);
-    return customer;
-  };
+  const start = (thread: string) => asked(app, thread);
   const refusal = (answer: InboxAnswer) => answer.body as Refusal;
   const view = (answer: InboxAnswer) => answer.body as ConversationView;
   const texts = (conversation: ConversationView) => conversation.messages.map(({ content }) => JSON.stringify(content));

@@ -5,7 +5,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { InboxAnswer, InboxUser } from "../support/inbox.ts";
-import { addAgent, cookieOf, customerWrites, password, settled, signIn } from "../support/inbox.ts";
+import { asked, cookieOf, customerWrites, password, settled, signIn, signInTeam } from "../support/inbox.ts";
 
 eachDatabase("the inbox", (open) => {
   let app: TestApp;
@@ -16,18 +16,11 @@ eachDatabase("the inbox", (open) => {
   beforeAll(async () => {
     app = await startApp(open);
     await app.learn("shipping.md", "# Shipping\n\nStandard delivery takes 3 to 5 working days.\n");
-    anna = await signIn(app, await addAgent(app, "Anna"));
-    ben = await signIn(app, await addAgent(app, "Ben"));
-    const other = await app.createWorkspace();
-    stranger = await signIn(app, await addAgent(app, "Mallory", other.id));
+    ({ anna, ben, stranger } = await signInTeam(app));
   });
   afterAll(() => app?.close());
 
-  const start = async (thread: string, text = "How long does delivery take?", name?: string) => {
-    const customer = await customerWrites(app, thread, text, name);
-    await settled(app);
-    return customer;
-  };
+  const start = (thread: string, text?: string, name?: string) => asked(app, thread, text, name);
   const refusal = (answer: InboxAnswer) => answer.body as Refusal;
   const view = (answer: InboxAnswer) => answer.body as ConversationView;
   const texts = (conversation: ConversationView) => conversation.messages.map(({ content }) => JSON.stringify(content));

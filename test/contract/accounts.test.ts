@@ -88,6 +88,27 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await accounts()).toMatchObject([{ name: "tg", enabled: 1 }]);
   });
 
+  it("are refused with everything that is wrong with all of them, before any is stored", async () => {
+    const channels = [
+      "",
+      "      - {name: good, channel: telegram, token: " + token + "}",
+      "      - {name: bad, channel: telegram, tokn: x, groups: some}",
+      "      - {name: mail, channel: email, address: a@b.example, imap_host: b, smtp_host: b, smtp_port: 99999}",
+    ].join("\n");
+    const told = await provision(channels).then(
+      () => "nothing",
+      (error: unknown) => String(error),
+    );
+    expect(told.split("\n").map((line) => line.trim().slice(0, 60))).toEqual([
+      "FileError: parley.yaml has 4 mistakes:",
+      "line 5: token is required: The bot's token, from @BotFather",
+      expect.stringContaining("line 5: tokn is not a setting; allowed: token, "),
+      expect.stringContaining("line 5: groups must be one of"),
+      expect.stringContaining("line 6: smtp_port must be <= 65535: Default: 465"),
+    ]);
+    expect(await accounts()).toEqual([]);
+  });
+
   it("are refused when two are of the same app, mailbox or number", async () => {
     const start = (...declared: readonly string[]) =>
       provisionWorkspaces(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createAccountRecords } from "#engine/account-records.ts";
 import { setWorkspace } from "#src/operator/workspace-settings.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import { rowsOf } from "../support/conversation-rows.ts";
@@ -52,6 +53,19 @@ eachDatabase("housekeeping", (open) => {
     expect(await exists(lively)).toBe(false);
     await jump(dayMs);
     expect([await count("messages"), await count("contacts"), await count("identities")]).toEqual([0, 0, 0]);
+  });
+
+  it("forgets what an account keeps for a while, and not what it has been told to remember since", async () => {
+    const { id, workspace_id: workspaceId } = await bench.store.read
+      .selectFrom("accounts")
+      .select(["id", "workspace_id"])
+      .where("id", "=", bench.accountId)
+      .executeTakeFirstOrThrow();
+    const records = createAccountRecords(bench.store, { id, workspaceId }, bench.clock);
+    for (const key of ["for a while", "for good"]) expect(await records.exchange(key, null, "1", hourMs)).toBe(true);
+    await records.remember("for good", "2");
+    await jump(2 * dayMs);
+    expect([await records.recall("for a while"), await records.recall("for good")]).toEqual([null, "2"]);
   });
 
   it("keeps an enterprise's conversations for six years", async () => {

@@ -190,6 +190,21 @@ export function knowledgeIndexContract(name: string, open: (store: Store) => Pro
       expect((await search("xyzzyxyzzy", { misspelt: contentWordsOf("xyzzyxyzzy") })).candidates).toEqual([]);
     });
 
+    it("takes a slip for the nearest words as they are written, in any script, and for two words in one", async () => {
+      await knowledge.add(workspaceId, "power.md", "# Power\n\nThe batteries are charging overnight.");
+      await knowledge.add(workspaceId, "ru.md", "# Доставка\n\nДоставка занимает три дня, посылку привозит курьер.");
+      const repairOf = async (text: string, language: "en" | "ru" = "en") => {
+        const misspelt = contentWordsOf(text, language);
+        const { repaired } = await search("", { terms: misspelt.map(({ term }) => term), misspelt });
+        return repaired?.get(misspelt[0]?.term ?? "") ?? [];
+      };
+      const stem = (word: string, language: "en" | "ru" = "en") => contentWordsOf(word, language)[0]?.term;
+      expect(await repairOf("chraging")).toEqual([stem("charging")]);
+      expect(await repairOf("abtteries")).toEqual([stem("batteries")]);
+      expect(await repairOf("дсотавка", "ru")).toEqual([stem("доставка", "ru")]);
+      expect((await repairOf("chargingovernight")).toSorted()).toEqual([stem("charging"), stem("overnight")]);
+    });
+
     it("answers many searches at once while documents change", async () => {
       await Promise.all(
         Array.from({ length: 12 }, async (_, n) => {

@@ -111,6 +111,7 @@ export function openCustomer(name: string, socketUrl: string, random: () => numb
           violations.push(`${name}: error ${frame.code}: ${frame.detail}`);
           break;
         case "older":
+        case "changed":
         case "standing":
         case "typing":
         case "lead_saved":

@@ -140,7 +140,7 @@ eachDatabase("the command line", (open) => {
     expect(checks.find(({ name }) => name === "search engine")).toMatchObject({
       ok: false,
       degraded: true,
-      detail: expect.stringContaining("Check TYPESENSE_URL"),
+      detail: expect.stringContaining("check TYPESENSE_URL"),
     });
     expect(checked.stdout).not.toContain("a-secret-key");
   });

@@ -62,6 +62,11 @@ it("tells before the first start what is wrong with the accounts of the file, an
   expect((await said())["channel telegram"]).toBe(
     "✗ Telegram does not know this token: get the bot's token from @BotFather, and set `token`",
   );
+  // What is wrong with one account is told in full, and keeps nobody from asking about the other.
+  await writeFileWith("transport: webhook", "transport: pigeons\n        groops: all");
+  const half = await said();
+  expect(half["channel slack"]).toMatch(/^✓ @parley in Shop/);
+  expect(half["channel telegram"]).toMatch(/^✗ .*parley\.yaml, line \d+: transport must be one of webhook, polling/);
   await writeFileWith(`      channel: ${deskChannel}`, "      channel: C0NOWHERE");
   expect((await said())["desk slack"]).toMatch(/^✗ the app cannot see the desk channel: check desk\.channel/);
   await writeFileWith("xxx", "xxx");

@@ -107,6 +107,24 @@ function inTheBrowser(): void {
     expect((await statusOf(customer.conversationId)).status).toBe("resolved");
   });
 
+  it("finds by words, and shows all again when the search is left", async () => {
+    await customerWrites(app, "norway", "Do you ship to Norway?", "Nora Sund");
+    await customerWrites(app, "spain", "Do you ship to Spain?", "Sol Ruiz");
+    await settled(app);
+    const page = await open("anna");
+    const entries = page.getByRole("list", { name: "Conversations" });
+    const [found, other] = [entries.getByText("Nora Sund"), entries.getByText("Sol Ruiz")];
+    await other.waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("Norway");
+    await found.waitFor();
+    await other.waitFor({ state: "detached" });
+    await found.waitFor();
+    await page.keyboard.press("Escape");
+    await other.waitFor();
+    expect(await page.getByRole("searchbox").inputValue()).toBe("");
+  });
+
   it("changes and takes back a reply by the keyboard, and leaves the focus where the work goes on", async () => {
     const asked = await app.post("/v1/query", {
       workspace_id: app.workspace.id,

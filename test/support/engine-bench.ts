@@ -147,6 +147,8 @@ export function heldAnswers(bench: Pick<EngineBench, "script" | "until">) {
   };
 }
 
+export const benchSecret = "a secret for tests, of more than thirty-two characters";
+
 /** By which `/metrics` can be read. */
 export const metricsToken = "the token of the tests' metrics";
 
@@ -172,7 +174,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
       port: 0,
       publicUrl: "http://parley.test",
       dataDir: folder,
-      secret: "a secret for tests, of more than thirty-two characters",
+      secret: benchSecret,
       databaseUrl: database.url,
       redisUrl: undefined,
       role: "all",

@@ -26,10 +26,16 @@ export interface FakeTypesense {
   alias(name: string): string | undefined;
   /** What the server does from now on. `away`: closes every connection. `lagging`: 503. `hang`: never answers. */
   behave(as: "well" | "away" | "lagging" | "hang" | "cut_off" | "cut_short"): void;
+  /** Says that it is of this version. */
+  changeVersion(version: string): void;
   /** Takes only this key from now on. */
   changeKey(key: string): void;
   /** Loses everything, as a server without its disk. */
   wipe(): void;
+  /** From now on every write is answered with this status, as with a full disk (422) or a key that may only read (401). */
+  refuseWrites(status: number | undefined): void;
+  /** The next request whose `METHOD /path` fits is answered with 503. */
+  failOnce(request: RegExp): void;
   /** The next documents whose line holds this text are refused with this code. */
   refuse(text: string, code: number): void;
   close(): Promise<void>;
@@ -49,6 +55,9 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   const requests: string[] = [];
   const refused = new Map<string, number>();
   const mistakes: string[] = [];
+  const failing: RegExp[] = [];
+  let writesRefused: number | undefined;
+  let version = "30.2";
   let keyTaken = apiKey;
   let behaviour: Parameters<FakeTypesense["behave"]>[0] = "well";
 
@@ -92,7 +101,18 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     if (request.headers["x-typesense-api-key"] !== keyTaken) {
       return { status: 401, body: { message: "Forbidden - a valid `x-typesense-api-key` header must be sent." } };
     }
-    if (route === "GET debug") return { status: 200, body: { state: 1, version: "30.2" } };
+    if (failing.some((each) => each.test(`${request.method} ${url.pathname}`))) {
+      failing.splice(0);
+      return { status: 503, body: { message: "Not Ready or Lagging" } };
+    }
+    if (writesRefused !== undefined && request.method !== "GET" && route !== "POST multi_search") {
+      const why =
+        writesRefused === 401
+          ? "Forbidden - a valid `x-typesense-api-key` header must be sent."
+          : "Rejecting write: running out of resource type: OUT_OF_DISK";
+      return { status: writesRefused, body: { message: why } };
+    }
+    if (route === "GET debug") return { status: 200, body: { state: 1, version } };
     if (route === "POST multi_search") return multiSearch(body);
     if (path[0] === "aliases") return aliasReply(request.method ?? "", path[1], body);
     if (path[0] === "collections") return collectionReply(request.method ?? "", path.slice(1), url, body);
@@ -108,6 +128,11 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       if (typeof collection_name !== "string")
         return { status: 400, body: { message: "Parameter `collection_name` is required." } };
       aliases.set(name, collection_name);
+    }
+    if (method === "DELETE") {
+      const collection_name = aliases.get(name);
+      aliases.delete(name);
+      return collection_name === undefined ? notFound("Not Found") : { status: 200, body: { name, collection_name } };
     }
     const target = aliases.get(name);
     return target === undefined ? notFound("Not Found") : { status: 200, body: { name, collection_name: target } };
@@ -223,6 +248,9 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     behave(as) {
       behaviour = as;
     },
+    changeVersion(to) {
+      version = to;
+    },
     changeKey(key) {
       keyTaken = key;
     },
@@ -230,6 +258,10 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       collections.clear();
       aliases.clear();
     },
+    refuseWrites(status) {
+      writesRefused = status;
+    },
+    failOnce: (request) => void failing.push(request),
     refuse: (text, code) => void refused.set(text, code),
     async close() {
       server.closeAllConnections();

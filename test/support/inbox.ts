@@ -65,6 +65,34 @@ export async function signIn(app: TestApp, agent: { readonly id: string } & Pers
   };
 }
 
+/** Two colleagues, and somebody of another workspace. */
+export interface InboxTeam {
+  readonly anna: InboxUser;
+  readonly ben: InboxUser;
+  readonly stranger: InboxUser;
+}
+
+export async function signInTeam(app: TestApp): Promise<InboxTeam> {
+  const other = await app.createWorkspace();
+  return {
+    anna: await signIn(app, await addAgent(app, "Anna")),
+    ben: await signIn(app, await addAgent(app, "Ben")),
+    stranger: await signIn(app, await addAgent(app, "Mallory", other.id)),
+  };
+}
+
+/** A customer's question that the bot has answered. */
+export async function asked(
+  app: TestApp,
+  thread: string,
+  text = "How long does delivery take?",
+  name?: string,
+): Promise<Customer> {
+  const customer = await customerWrites(app, thread, text, name);
+  await settled(app);
+  return customer;
+}
+
 export function cookieOf(response: Response): string {
   return (response.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
 }

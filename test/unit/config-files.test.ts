@@ -15,6 +15,46 @@ const example = read("config/parley.example.yaml");
 const wholeExample = example.replaceAll(/^( *)#(?=\S|  )/gm, "$1");
 
 describe("config/schema.json", () => {
+  it("tells everything that is wrong at once, each with its line and what is allowed", () => {
+    const text = [
+      "workspaces:",
+      "  - name: Shop",
+      "    bot_nam: Ella",
+      "    strictness: lax",
+      "    auto_resolve_days: never",
+      "    sla: {urgent: 0, hihg: 3}",
+      "    widget: {color: red, title: 5, files: [1, 2]}",
+      "    messages: {handover: '${NOT_SET}', unknown: ''}",
+      "    channels:",
+      "      - {name: Bot, channel: telegram}",
+      "      - {name: fax, channel: fax}",
+      "  - name: Shop 2",
+      "    plan: gold",
+    ].join("\n");
+    let message = "";
+    try {
+      readConfigFile("c.yaml", text, {});
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    const [head, ...lines] = message.split("\n");
+    expect(head).toBe("c.yaml has 12 mistakes:");
+    expect(lines.map((line) => line.trim().slice(0, 60))).toEqual([
+      expect.stringContaining("line 3: workspaces.0.bot_nam is not a setting; allowed here:"),
+      expect.stringContaining("line 4: workspaces.0.strictness must be one of strict, helpf"),
+      expect.stringContaining("line 5: workspaces.0.auto_resolve_days must be integer. Days"),
+      expect.stringContaining("line 6: workspaces.0.sla.hihg is not a setting; allowed here"),
+      expect.stringContaining("line 6: workspaces.0.sla.urgent must be >= 1. Minutes until "),
+      expect.stringContaining("line 7: workspaces.0.widget.title must be a text: put it in"),
+      expect.stringContaining("line 7: workspaces.0.widget.color cannot be right. Accent co"),
+      expect.stringContaining("line 7: workspaces.0.widget.files must be boolean. Whether c"),
+      expect.stringContaining("line 8: the environment has no variable NOT_SET: set it, or "),
+      expect.stringContaining("line 10: workspaces.0.channels.0.name cannot be right. Names"),
+      expect.stringContaining("line 11: workspaces.0.channels.1.channel must be one of what"),
+      expect.stringContaining("line 13: workspaces.1.plan must be one of "),
+    ]);
+  });
+
   it("is made of the schema that the program checks with", () => {
     expect(read("config/schema.json"), "run: node config/generate.ts").toBe(schemaFile());
   });

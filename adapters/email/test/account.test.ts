@@ -71,7 +71,8 @@ describe("a mailbox", () => {
     const sent = (await mail.mailsTo("bea@customers.example")).at(-1);
     expect(sent?.parsed.from?.value[0]?.name).toBe("Anna (Shop)");
     expect(sent?.parsed.headers.has("auto-submitted")).toBe(false);
-    expect(sent?.parsed.text).toContain("It is here: the page");
+    // Whoever reads plain text wants to follow it too.
+    expect(sent?.parsed.text).toContain("It is here: the page (https://shop.example/a?b=1&c=2)");
     expect(sent?.parsed.text).toContain("-- \nAnna");
     const html = sent?.parsed.html === false ? "" : (sent?.parsed.html ?? "");
     expect(html).toContain("<strong>here</strong>");

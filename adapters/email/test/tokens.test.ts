@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkChannels } from "#src/core.ts";
+import { channelChecks } from "../../../test/support/channel-checks.ts";
 import { hourMs, minuteMs } from "../../../test/support/engine-bench.ts";
 import { startDovecot } from "./support/dovecot.ts";
 import type { MailBench } from "./support/mail-bench.ts";
@@ -21,30 +20,6 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** What `parley doctor` says of the account, in a process of its own as far as tokens go. */
-async function doctor(): Promise<string> {
-  const { url: databaseUrl, dataDir, clock } = mail.bench;
-  const [check] = await checkChannels(
-    {
-      host: "127.0.0.1",
-      port: 0,
-      publicUrl: "http://parley.test",
-      dataDir,
-      secret: "a secret for tests, of more than thirty-two characters",
-      databaseUrl,
-      redisUrl: undefined,
-      role: "all",
-      logLevel: "debug",
-      trustedProxies: [],
-      metricsToken: undefined,
-      file: { workspaces: [] },
-      killAt: undefined,
-    },
-    { clock, log: pino({ level: "silent" }) },
-  );
-  return `${check?.ok === true ? "good" : "wrong"}: ${check?.detail ?? ""}`;
-}
-
 /** What the program itself says of the account. */
 async function health() {
   const response = await fetch(`${mail.url}/health/ready`);
@@ -62,7 +37,9 @@ describe("a mailbox with access tokens", () => {
   it("is signed in to on both servers, and answers a mail once", async () => {
     await mail.write({ from: "ann@customers.example", id: "<ann-1@x.example>", text: "How much is a lamp?" });
     expect(await said("ann@customers.example")).toEqual(["You asked: How much is a lamp?"]);
-    expect(await doctor()).toMatch(/^good: support\d+@shop\.example, \d+ e-mails in INBOX, 127\.0\.0\.1 takes mails$/);
+    expect(await channelChecks(mail.bench)).toEqual([
+      expect.stringMatching(/^good: support\d+@shop\.example, \d+ e-mails in INBOX, 127\.0\.0\.1 takes mails$/),
+    ]);
   });
 
   it("is signed in to in the other way as well, which is the only one that Microsoft has", async () => {
@@ -120,7 +97,7 @@ describe("a mailbox with access tokens", () => {
     const reply = await mail.reply(conversation, "For Eli, later");
     const mend =
       "no access token is given for this mailbox (invalid_grant): oauth_refresh_token has ended, was revoked, or belongs to another application: sign in again and put the new one there";
-    expect(await doctor()).toBe(`wrong: ${mend}`);
+    expect(await channelChecks(mail.bench)).toEqual([`wrong: ${mend}`]);
     // That the server hung up is the first cause.
     for (let looks = 0; (await health())?.cause !== mend && looks < 50; looks += 1) await mail.bench.advance(2_000);
     expect(await health()).toMatchObject({ state: "degraded", cause: mend });

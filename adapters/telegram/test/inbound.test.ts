@@ -96,12 +96,23 @@ describe("an update of Telegram", () => {
     expect(told({ dice: { emoji: "🎲", value: 6 } })[0]).toBe("[🎲 6]");
     expect(told({ story: { chat: { id: 2, type: "private" }, id: 1 } })[0]).toBe("[story]");
     expect(told({ paid_media: { star_count: 1, paid_media: [] } })[0]).toBe("[paid media]");
-    expect(told({ checklist: { title: "Move", tasks: [{ id: 1, text: "Pack" }, { id: 2, text: "Go" }] } })[0]).toBe(
-      "[checklist: Move\n- Pack\n- Go]",
-    );
+    expect(
+      told({
+        checklist: {
+          title: "Move",
+          tasks: [
+            { id: 1, text: "Pack" },
+            { id: 2, text: "Go" },
+          ],
+        },
+      })[0],
+    ).toBe("[checklist: Move\n- Pack\n- Go]");
     const rich = [
       { type: "heading", text: "Hello" },
-      { type: "paragraph", text: ["How ", { type: "bold", text: "much" }, { type: "custom_emoji", alternative_text: "?" }] },
+      {
+        type: "paragraph",
+        text: ["How ", { type: "bold", text: "much" }, { type: "custom_emoji", alternative_text: "?" }],
+      },
       { type: "list", items: [{ label: "1.", blocks: [{ type: "paragraph", text: "One" }] }] },
       { type: "table", cells: [[{ text: "a" }, { text: "b" }]] },
       { type: "divider" },

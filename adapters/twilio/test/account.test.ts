@@ -5,10 +5,11 @@ import { DeliveryError } from "#channel/errors.ts";
 import { configMistake } from "#src/channels.ts";
 import { checkAccount } from "../check.ts";
 import { createClient } from "../client.ts";
-import { fetchMedia } from "../files.ts";
+import { fetchMedia, isStorage } from "../files.ts";
 import twilioAdapter from "../index.ts";
 import type { TwilioConfig } from "../settings.ts";
 import { settingsOf } from "../settings.ts";
+import { openElsewhere } from "./support/elsewhere.ts";
 import type { FakeTwilio } from "./support/fake-twilio.ts";
 import { startFakeTwilio } from "./support/fake-twilio.ts";
 
@@ -127,6 +128,27 @@ describe("a file of a customer", () => {
     ]) {
       await expect(fetched(ref), ref).rejects.toMatchObject({ outcome: "rejected" });
     }
+  });
+
+  it("is not fetched from where Twilio should lead nobody, and what it leads to is not shown the token", async () => {
+    const elsewhere = await openElsewhere();
+    for (const location of elsewhere.locations) {
+      const ref = twilio.keep(Buffer.from("x"), "image/jpeg");
+      twilio.leads.set(new URL(ref).pathname, location);
+      await expect(fetched(ref), location).rejects.toMatchObject({ outcome: "rejected" });
+    }
+    expect(elsewhere.asked).toEqual([]);
+    for (const storage of [
+      "https://media.twiliocdn.com/AC1/ME1",
+      "https://api.twilio.com/x",
+      "https://s3.amazonaws.com/media.twiliocdn.com/AC1/x",
+      "https://s3-external-1.amazonaws.com/media.twiliocdn.com/AC1/x",
+      "https://s3.eu-west-1.amazonaws.com/bucket/x",
+      "https://our.recordings.s3.us-east-1.amazonaws.com/x",
+    ]) {
+      expect(isStorage(new URL(storage)), storage).toBe(true);
+    }
+    await elsewhere.close();
   });
 
   it("is given up when it is gone, and asked for again when that may help", async () => {

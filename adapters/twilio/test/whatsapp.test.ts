@@ -210,6 +210,26 @@ describe("a customer whom WhatsApp takes nothing for", () => {
     expect((await at.bench.talk(there.id)).at(-1)).toBe("user: Thanks");
   });
 
+  it("gets its files too, and the conversation there tells which they are", async () => {
+    await begun();
+    const sms = await at.addAccount("sms");
+    await sms.write(number, "By SMS");
+    await at.bench.settle();
+    await at.bench.pass(25 * hourMs);
+    const { id } = await at.conversation();
+    const photo = await at.upload("lamp.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
+    const archive = await at.upload("plans.txt", Buffer.from("plans"));
+    await at.reply("", [photo, archive]);
+    await at.bench.settle();
+    const [, lamp, plans] = at.twilio.taken.filter(({ to }) => to === number);
+    expect(lamp).toMatchObject({ body: "lamp.png", media: [{ name: "lamp.png" }] });
+    // Carriers take no such file.
+    expect(plans?.body).toMatch(/^plans\.txt\nhttp:\/\/parley\.test\/files\//);
+    const there = await sms.conversation();
+    expect((await at.bench.talk(there.id)).at(-1)).toBe("agent: [file: lamp.png]\n\n[file: plans.txt]");
+    expect((await at.bench.notes(there.id)).join()).toContain(`you can open them in the conversation ${id}.`);
+  });
+
   it("gets nothing by a channel where nobody has proved to be the same, or that cannot be used", async () => {
     await begun();
     const sms = await at.addAccount("sms");

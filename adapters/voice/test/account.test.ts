@@ -1,10 +1,13 @@
+import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { configMistake } from "#src/channels.ts";
 import { createClient } from "../../twilio/client.ts";
 import type { FakeTwilio } from "../../twilio/test/support/fake-twilio.ts";
+import { openElsewhere } from "../../twilio/test/support/elsewhere.ts";
 import { startFakeTwilio } from "../../twilio/test/support/fake-twilio.ts";
 import { checkAccount } from "../check.ts";
 import voiceAdapter from "../index.ts";
+import { fetchRecording } from "../recordings.ts";
 import { renderParts } from "../render.ts";
 import type { VoicePart } from "../render.ts";
 import type { VoiceConfig } from "../settings.ts";
@@ -86,6 +89,25 @@ describe("the check", () => {
     expect(await check({ sms_from: "+15550002222" })).not.toContain("sms_from");
     twilio.setup.status = "suspended";
     await expect(check()).rejects.toThrow("is suspended");
+  });
+});
+
+describe("a recording", () => {
+  it("is fetched from Twilio and where it keeps files, and from nowhere else that it leads to", async () => {
+    const elsewhere = await openElsewhere();
+    const clock = { now: () => 0 };
+    const path = `/2010-04-01/Accounts/${twilio.accountSid}/Recordings/RE1`;
+    const ref = `${twilio.keep(Buffer.from("sound"), "audio/mpeg", `${path}.mp3`)}#0`;
+    const fetched = async (from: string): Promise<string> =>
+      (await buffer(await fetchRecording(settingsOf(configOf()), clock, from, AbortSignal.timeout(10_000)))).toString();
+    expect(await fetched(ref)).toBe("sound");
+    for (const location of elsewhere.locations) {
+      twilio.leads.set(`${path}.mp3`, location);
+      await expect(fetched(ref), location).rejects.toMatchObject({ outcome: "rejected" });
+      await expect(fetched(`${location}#0`), location).rejects.toMatchObject({ outcome: "rejected" });
+    }
+    expect(elsewhere.asked).toEqual([]);
+    await elsewhere.close();
   });
 });
 

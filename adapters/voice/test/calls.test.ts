@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Answer } from "#engine/ports.ts";
-import { answerOf, heldAnswers } from "../../../test/support/engine-bench.ts";
+import { anna, answerOf, heldAnswers } from "../../../test/support/engine-bench.ts";
 import { runBeside } from "../../../test/support/run-beside.ts";
 import { textsOf } from "../texts.ts";
 import type { VoiceBench } from "./support/account.ts";
@@ -298,6 +298,18 @@ describe("an agent's reply", () => {
     expect(await at.talk(call)).toContain("user: Hello?");
     expect(call.errors).toEqual([]);
   }, 60_000);
+
+  it("and their resolving it do not end the call: what the caller says next opens the conversation again", async () => {
+    at = await openVoice();
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Is anybody there?");
+    const { id } = await at.conversation(call);
+    await at.bench.engine.update(at.bench.workspaceId, id, { status: "resolved" }, anna);
+    await at.bench.settle();
+    await at.calls.say(call, "One more thing");
+    expect(call.heard.at(-1)).toBe("You asked: One more thing");
+    expect(await at.conversation(call)).toMatchObject({ id, status: "open" });
+  });
 
   it("goes as a text message when the call is over, as its number of messages allows", async () => {
     at = await openVoice({ sms_from: "+15550002222" });

@@ -276,7 +276,8 @@ async function changeNote(
   await savePost(tx, { ...post, parked: kept === null ? null : JSON.stringify(kept) });
   draft.mirror({ kind: "changed", id: noteId });
   const unsigned = post.kind === "note" && before?.signed === true && content !== null && !isNote(content);
-  const told = "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
+  const told =
+    "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
   return { effects: await changes.flush(tx), notice: unsigned ? { text: told } : null };
 }
 

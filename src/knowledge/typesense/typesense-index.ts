@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Word } from "#answering/terms.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Clock, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import type { OutboxRow } from "#store/outbox.ts";
@@ -48,6 +49,13 @@ const lookMs = 20;
 /** Steps of one work; then others have their turn, and it goes on. */
 const stepsMax = 4;
 
+/** What a question is searched in. */
+interface Serving {
+  readonly collections: KnowledgeCollectionsTable;
+  readonly live: string;
+  readonly behind: boolean;
+}
+
 interface State {
   readonly version: number;
   readonly collections: KnowledgeCollectionsTable | undefined;
@@ -74,24 +82,34 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       await queueKnowledge(tx, workspaceId, clock.now());
     });
 
-  /** The collection that holds all that was committed before the call; undefined: the other index has to answer. */
-  async function current(workspaceId: string, first: State): Promise<KnowledgeCollectionsTable | undefined> {
+  /**
+   * The collection to search in; undefined: there is none yet, and the other index has to answer. `behind`: it lacks some of
+   * what was committed before the call, since that is much, or cannot be written now.
+   */
+  async function current(workspaceId: string, first: State): Promise<Serving | undefined> {
     const deadline = performance.now() + catchUpMsMax;
     let state: State | undefined = first;
     for (;;) {
-      const { collections, version } = state;
+      // What is committed while it waits is nothing to wait for.
+      const { collections } = state;
       const live = liveOf(collections);
-      if (collections !== undefined && live !== null && collections.version >= version) return collections;
-      if (performance.now() > deadline) return undefined;
-      // A whole knowledge base takes longer than anybody waits.
-      if (live === null && !(await isSmall(workspaceId))) {
-        if (!(await isQueued(workspaceId))) await queue(workspaceId);
-        return undefined;
-      }
+      if (collections !== undefined && live !== null && collections.version >= first.version)
+        return { collections, live, behind: false };
+      const meanwhile = collections === undefined || live === null ? undefined : { collections, live, behind: true };
+      if (performance.now() > deadline) return meanwhile;
       if (!(await isQueued(workspaceId))) await queue(workspaceId);
-      if (!(await runLane(knowledgeLane(workspaceId)))) {
-        await failIfDeferred(workspaceId);
-        await pause(lookMs);
+      // So much takes longer than anybody waits.
+      if (!(await (live === null ? isSmall(workspaceId) : writer.isNearly(workspaceId, live)))) return meanwhile;
+      try {
+        if (!(await runLane(knowledgeLane(workspaceId)))) {
+          await failIfDeferred(workspaceId);
+          // Another process is at it, or the worker of this one.
+          await pause(lookMs);
+        }
+      } catch (error) {
+        // Its disk may be full: what it has can be found all the same.
+        if (!(error instanceof TypesenseAway) || meanwhile === undefined) throw error;
+        return meanwhile;
       }
       state = await stateOf(workspaceId);
       if (state === undefined) return undefined;
@@ -137,14 +155,15 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     if (state === undefined) return nothing;
     // Nothing was ever added.
     if (state.version === 0 && state.collections === undefined) return nothing;
-    let collections: KnowledgeCollectionsTable | undefined;
+    let serving: Serving | undefined;
     try {
-      collections = await current(workspaceId, state);
-      if (collections?.live === undefined || collections.live === null) return await base.search(request);
-      return await searchIn(collections, collections.live, request);
+      serving = await current(workspaceId, state);
+      if (serving === undefined) return await base.search(request);
+      const result = await searchIn(serving, request);
+      return serving.behind ? { ...result, partial: true } : result;
     } catch (error) {
       if (error instanceof CollectionGone) {
-        await buildAnew(workspaceId, collections?.live ?? null);
+        await buildAnew(workspaceId, serving?.live ?? null);
         return base.search(request);
       }
       if (error instanceof TypesenseAway || error instanceof SearchCutOff) {
@@ -157,14 +176,11 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     }
   }
 
-  async function searchIn(
-    { chunks, terms }: KnowledgeCollectionsTable,
-    live: string,
-    request: SearchRequest,
-  ): Promise<SearchResult> {
+  async function searchIn({ collections, live }: Serving, request: SearchRequest): Promise<SearchResult> {
+    const { chunks, terms, live_form: form } = collections;
     const frequency = new Map(await frequencies(typesense, live, request.terms));
     const unknown = (request.misspelt ?? []).filter(({ term }) => !frequency.has(term));
-    const near = await wordsNear(typesense, live, unknown);
+    const near = form < wordsFrom ? new Map<Word, readonly Word[]>() : await wordsNear(typesense, live, unknown);
     const nearTerms = [...near.values()].flat().map(({ term }) => term);
     const counts = await frequencies(typesense, live, [...new Set(nearTerms)]);
     const repaired = new Map<string, readonly string[]>();
@@ -200,6 +216,10 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     const workspaceId = first.lane.slice(knowledgeLane("").length);
     let done: boolean;
     try {
+      for (const { payload } of rows) {
+        const { drop } = JSON.parse(payload) as { readonly drop?: string };
+        if (drop !== undefined) await dropCollection(typesense, drop);
+      }
       done = await catchUp(workspaceId);
     } catch (error) {
       if (!(error instanceof CollectionGone)) throw error;
@@ -241,8 +261,15 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
           .execute(),
       );
     }
-    const building = (await collectionsOf(store.read, workspaceId))?.building ?? null;
-    if (live !== null && building === null) return true;
+    let building = (await collectionsOf(store.read, workspaceId))?.building ?? null;
+    if (building !== null && !building.startsWith(newName(workspaceId))) {
+      // Begun by a program whose collections were of another form.
+      await dropCollection(typesense, building);
+      const begun = building;
+      await store.write((tx) => forgetCollection(tx, workspaceId, begun));
+      building = null;
+    }
+    if (live !== null && collections.live_form === passagesForm && building === null) return true;
     return fill(workspaceId, collections.live, building);
   }
 
@@ -275,10 +302,11 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
         .where("workspace_id", "=", workspaceId)
         .where("building", "=", building)
         .execute();
-      if (live !== null) await tx.deleteFrom("knowledge_written").where("collection", "=", live).execute();
+      if (live === null) return;
+      await tx.deleteFrom("knowledge_written").where("collection", "=", live).execute();
+      // Searches that began with it find it gone, and are answered by the other index.
+      await queueKnowledge(tx, workspaceId, clock.now(), { drop: live });
     });
-    // Searches that began with it find it gone, and are answered by the other index.
-    if (live !== null) await dropCollection(typesense, live);
     log.info({ workspaceId, passages: sums.chunks }, "the passages of a workspace are in Typesense");
     return true;
   }
@@ -339,11 +367,16 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
 
 const nothing: SearchResult = { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
 
-const liveOf = (collections: KnowledgeCollectionsTable | undefined): string | null =>
-  collections?.live_form === passagesForm ? collections.live : null;
+/** Older forms that can be searched until a collection of the present one is full; a later one is a newer program's. */
+const formsServed = [1, passagesForm];
+/** The first form that holds words beside the passages. */
+const wordsFrom = 2;
 
-const newCollection = (workspaceId: string): string =>
-  `${aliasOf(workspaceId)}_v${passagesForm}_${randomBytes(5).toString("hex")}`;
+const liveOf = (collections: KnowledgeCollectionsTable | undefined): string | null =>
+  collections !== undefined && formsServed.includes(collections.live_form) ? collections.live : null;
+
+const newName = (workspaceId: string): string => `${aliasOf(workspaceId)}_v${passagesForm}_`;
+const newCollection = (workspaceId: string): string => `${newName(workspaceId)}${randomBytes(5).toString("hex")}`;
 
 function collectionsOf(db: Pick<Tx, "selectFrom">, workspaceId: string) {
   return db.selectFrom("knowledge_collections").selectAll().where("workspace_id", "=", workspaceId).executeTakeFirst();

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { Log, Store } from "#engine/ports.ts";
 import type { Typesense } from "#store/typesense-client.ts";
 import { createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
@@ -7,6 +8,8 @@ import { countPassages, ofDocuments, passageDocument, passagesSchema } from "./p
 import { createWrittenWords } from "./written-words.ts";
 
 export const documentsAtOnce = 50;
+/** A question waits for so many new passages, and not at all for more. */
+const waitedChunksMax = 500;
 const goneAtOnce = 200;
 
 /** Brings a collection to what the database holds, and notes there what it has. Only one may be at work on a workspace. */
@@ -14,6 +17,8 @@ export interface TypesenseWriter {
   create(collection: string): Promise<void>;
   /** False: after so many steps there is more to do. */
   write(workspaceId: string, collection: string, version: number, stepsMax: number): Promise<boolean>;
+  /** Whether so little is missing that a question can wait for it. */
+  isNearly(workspaceId: string, collection: string): Promise<boolean>;
   /** What the collection has, as it is noted. */
   sums(collection: string): Promise<{ readonly chunks: number; readonly terms: number }>;
   /** Whether the server says that it has so many. */
@@ -24,6 +29,7 @@ interface Changed {
   readonly id: string;
   readonly version: number;
   readonly audience: string;
+  readonly chunks: number;
 }
 
 export function createTypesenseWriter({
@@ -44,7 +50,7 @@ export function createTypesenseWriter({
       .leftJoin("knowledge_written as written", (join) =>
         join.onRef("written.document_id", "=", "documents.id").on("written.collection", "=", collection),
       )
-      .select(["documents.id", "documents.indexed_version as version", "documents.audience"])
+      .select(["documents.id", "documents.indexed_version as version", "documents.audience", "documents.chunks"])
       .where("documents.workspace_id", "=", workspaceId)
       .where("documents.indexed_version", ">", 0)
       .where((eb) =>
@@ -85,6 +91,8 @@ export function createTypesenseWriter({
     const counts = new Map(ids.map((id) => [id, { chunks: 0, terms: 0 }]));
     const ownerOf = new Map<string, string>();
     for (const document of changed) {
+      // To make the terms of many passages takes a while, and others have their turn between.
+      await turn();
       // Where the document has been replaced since, this version has none; the workspace's version has risen then.
       const own = rows.filter((row) => row.document_id === document.id && row.version === document.version);
       for (const row of withWords(own)) {
@@ -160,6 +168,11 @@ export function createTypesenseWriter({
         if (changed.length < documentsAtOnce && gone.length < goneAtOnce) return true;
       }
       return false;
+    },
+    async isNearly(workspaceId, collection) {
+      const changed = await changedIn(workspaceId, collection);
+      const chunks = changed.reduce((sum, each) => sum + each.chunks, 0);
+      return changed.length < documentsAtOnce && chunks <= waitedChunksMax;
     },
     async sums(collection) {
       const row = await store.read

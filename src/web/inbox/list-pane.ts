@@ -29,6 +29,12 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
     maxlength: "200",
   });
   search.addEventListener("input", () => desk.search(search.value.trim()));
+  search.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    // Browsers empty the field without a word when it loses the focus at the same time: the list would stay filtered.
+    search.value = "";
+    desk.search("");
+  });
   const list = el("ul", { class: "conversations", "aria-label": "Conversations" });
   const foot = el("div", { class: "list-foot" });
   const scroller = el("div", { class: "list-scroll" }, list, foot);
@@ -66,7 +72,10 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
         count > 0 &&
         el(
           "span",
-          { class: "count", "aria-label": `${count >= 100 ? "100 or more" : count} conversations` },
+          {
+            class: "count",
+            "aria-label": `${count >= 100 ? "100 or more" : count} ${count === 1 ? "conversation" : "conversations"}`,
+          },
           count >= 100 ? "99+" : String(count),
         ),
     );

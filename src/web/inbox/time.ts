@@ -65,7 +65,8 @@ export function timeLeft({ elapsedMs, runningSince, targetMs }: SlaView): Left {
   const elapsed = elapsedMs + (runningSince === null ? 0 : Math.max(0, serverNow() - runningSince));
   const left = targetMs - elapsed;
   const state = left <= 0 ? "breached" : elapsed >= targetMs * atRiskShare ? "at_risk" : "in_compliance";
-  return { state, text: left > 0 ? `${span(left)} left` : `${span(-left)} over` };
+  if (left > 0) return { state, text: `${span(left)} left` };
+  return { state, text: left > -60_000 ? "due now" : `${span(-left)} over` };
 }
 
 function span(ms: number): string {

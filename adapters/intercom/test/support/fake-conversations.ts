@@ -237,3 +237,27 @@ export function told(conversation: FakeConversation, parts: readonly FakePart[])
 function attachment({ id, name, mediaType, bytes }: KeptFile, fileUrl: (id: string) => string) {
   return { type: "upload", name, url: fileUrl(id), content_type: mediaType, filesize: bytes };
 }
+
+/** What somebody types, as the messenger makes it HTML. */
+export function htmlOf(text: string): string {
+  const escaped = text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+  return escaped
+    .split("\n\n")
+    .map((paragraph) => `<p>${paragraph.replaceAll("\n", "<br>")}</p>`)
+    .join("\n");
+}
+
+/** Intercom keeps the words, and writes the rest its own way. */
+export function asIntercomWrites(html: string): string {
+  return html
+    .replaceAll("<p>", '<p class="no-margin">')
+    .replaceAll(/<a href="([^"]*)">/g, '<a href="$1" rel="nofollow noopener noreferrer" target="_blank">')
+    .replaceAll("<em>", "<i>")
+    .replaceAll("</em>", "</i>")
+    .replaceAll("<strong>", "<b>")
+    .replaceAll("</strong>", "</b>");
+}

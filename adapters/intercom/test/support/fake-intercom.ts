@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { signatureOf } from "../../door.ts";
 import type { FakeConversation, FakePart, Person } from "./fake-conversations.ts";
-import { createConversations, told } from "./fake-conversations.ts";
+import { asIntercomWrites, createConversations, htmlOf, told } from "./fake-conversations.ts";
 
 /** What a call that changes something is answered with instead of what it asks for. */
 export type Fault =
@@ -483,28 +483,4 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     comeBack: listen,
     close: hangUp,
   };
-}
-
-/** What somebody types, as the messenger makes it HTML. */
-function htmlOf(text: string): string {
-  const escaped = text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
-  return escaped
-    .split("\n\n")
-    .map((paragraph) => `<p>${paragraph.replaceAll("\n", "<br>")}</p>`)
-    .join("\n");
-}
-
-/** Intercom keeps the words, and writes the rest its own way. */
-function asIntercomWrites(html: string): string {
-  return html
-    .replaceAll("<p>", '<p class="no-margin">')
-    .replaceAll(/<a href="([^"]*)">/g, '<a href="$1" rel="nofollow noopener noreferrer" target="_blank">')
-    .replaceAll("<em>", "<i>")
-    .replaceAll("</em>", "</i>")
-    .replaceAll("<strong>", "<b>")
-    .replaceAll("</strong>", "</b>");
 }

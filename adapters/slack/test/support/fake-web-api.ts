@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { FakeFile, FakeMessage } from "./fake-messages.ts";
 import { blocksMistake } from "./fake-messages.ts";
 
@@ -60,24 +61,34 @@ export interface Workspace {
   nextTs(): string;
 }
 
-const allScopes = [
-  "app_mentions:read",
-  "channels:history",
-  "channels:read",
-  "chat:write",
-  "commands",
-  "files:read",
-  "files:write",
-  "groups:history",
-  "groups:read",
-  "im:history",
-  "im:read",
-  "im:write",
-  "mpim:history",
-  "reactions:write",
-  "users:read",
-  "users:read.email",
-];
+/** The app is made of the manifest that we give people. */
+const [, listed = ""] =
+  /\n *bot:\n((?: +- [^\n]+\n)+)/.exec(readFileSync(new URL("../../manifest-desk.yaml", import.meta.url), "utf8")) ??
+  [];
+export const manifestScopes: readonly string[] = listed
+  .trim()
+  .split(/\s*- /)
+  .filter((scope) => scope !== "");
+
+/** What the app must be allowed to for a call, as Slack's reference says. */
+function scopeOf({ channels }: Workspace, method: string, body: Body): string | undefined {
+  const isDirect = channels.get(body["channel"] ?? "")?.kind === "im";
+  switch (method) {
+    case "conversations.replies":
+    case "conversations.history":
+      return isDirect ? "im:history" : "channels:history";
+    case "conversations.info":
+      return isDirect ? "im:read" : "channels:read";
+    case "users.info":
+      return "users:read";
+    case "files.info":
+      return "files:read";
+    default:
+      if (method.startsWith("chat.")) return "chat:write";
+      if (method.startsWith("files.")) return "files:write";
+      return method.startsWith("reactions.") ? "reactions:write" : undefined;
+  }
+}
 
 export function createWorkspace(): Workspace {
   const messages: FakeMessage[] = [];
@@ -88,7 +99,7 @@ export function createWorkspace(): Workspace {
     botId: "B0BOT0001",
     teamId: "T0TEAM001",
     appId: "A0APP0001",
-    scopes: [...allScopes],
+    scopes: [...manifestScopes],
     users: new Map(),
     channels: new Map(),
     messages,
@@ -111,6 +122,11 @@ const textMax = 40_000;
 
 /** One call of the Web API by the bot. */
 export function runMethod(workspace: Workspace, method: string, body: Body, url: string): Answer {
+  const { scopes } = workspace;
+  const needed = scopeOf(workspace, method, body);
+  if (needed !== undefined && !scopes.includes(needed)) {
+    return { ok: false, error: "missing_scope", needed, provided: scopes.join(",") };
+  }
   switch (method) {
     case "auth.test":
       return {
@@ -146,14 +162,6 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
     case "conversations.replies":
     case "conversations.history":
       return history(workspace, method === "conversations.replies", body);
-    case "conversations.open": {
-      const { users = "" } = body;
-      if (!workspace.users.has(users)) return refuse("user_not_found");
-      const found = [...workspace.channels.values()].find(({ name, kind }) => kind === "im" && name === users);
-      const channel = found ?? { id: `D${users}`, kind: "im" as const, name: users, archived: false, member: true };
-      workspace.channels.set(channel.id, channel);
-      return { ok: true, channel: { id: channel.id } };
-    }
     case "conversations.info": {
       const channel = workspace.channels.get(body["channel"] ?? "");
       if (channel === undefined) return refuse("channel_not_found");
@@ -162,11 +170,7 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
     }
     case "users.info": {
       const user = workspace.users.get(body["user"] ?? "");
-      return user === undefined ? refuse("user_not_found") : { ok: true, user: describeUser(user) };
-    }
-    case "users.lookupByEmail": {
-      const user = [...workspace.users.values()].find(({ email }) => email === body["email"]);
-      return user === undefined ? refuse("users_not_found") : { ok: true, user: describeUser(user) };
+      return user === undefined ? refuse("user_not_found") : { ok: true, user: describeUser(user, scopes) };
     }
     case "files.getUploadURLExternal": {
       const { filename = "", length = "0" } = body;
@@ -214,8 +218,9 @@ function react({ messages, reactions }: Workspace, add: boolean, body: Body): An
   return { ok: true };
 }
 
-function describeUser(user: FakeUser): Answer {
-  const { id, name, teamId, email, emailConfirmed = true, isBot = false, isRestricted = false } = user;
+function describeUser(user: FakeUser, scopes: readonly string[]): Answer {
+  const email = scopes.includes("users:read.email") ? user.email : undefined;
+  const { id, name, teamId, emailConfirmed = true, isBot = false, isRestricted = false } = user;
   return {
     id,
     team_id: teamId,

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { newId } from "#domain/ids.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../../test/support/databases.ts";
@@ -17,7 +18,9 @@ export interface TwilioBench {
   /** Delivers a customer's message, with more fields than its form has; the status of the answer. */
   write(from: string, body: string, more?: Readonly<Record<string, string>>): Promise<number>;
   /** An agent's reply in the only conversation; the id of the message. */
-  reply(content: string): Promise<string>;
+  reply(content: string, files?: readonly string[]): Promise<string>;
+  /** What the agent will send along; its id. */
+  upload(name: string, bytes: Buffer): Promise<string>;
   /** What was sent to this address, oldest first. */
   shown(to: string): readonly string[];
   /** What customers wrote, as it is stored. */
@@ -65,7 +68,18 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
       await response.text();
       return response.status;
     },
-    async reply(content) {
+    async upload(name, bytes) {
+      const { id: conversationId } = await conversation();
+      const { workspaceId, accountId } = bench;
+      const uploadedBy = "anna@test.example";
+      const stored = await bench.engine.upload(
+        { workspaceId, accountId, conversationId, uploadedBy, name, mediaType: "application/octet-stream" },
+        Readable.from([bytes]),
+        new AbortController().signal,
+      );
+      return stored.id;
+    },
+    async reply(content, files = []) {
       const { id } = await conversation();
       const { workspaceId } = bench;
       const sent = await bench.engine.reply({
@@ -73,6 +87,7 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
         conversationId: id,
         content,
         authorEmail: "anna@test.example",
+        ...(files.length === 0 ? {} : { files, uploadedBy: "anna@test.example" }),
         actor: anna,
       });
       await bench.settle();

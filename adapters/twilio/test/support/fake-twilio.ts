@@ -70,6 +70,8 @@ export interface FakeTwilio {
   report(sid: string, status: string, code?: number): Promise<Response>;
   /** Keeps a file that a customer has sent; its address. */
   keep(bytes: Buffer, mediaType: string, path?: string): string;
+  /** Where it leads to for a file, by its path, instead of its own storage. */
+  readonly leads: Map<string, string>;
   newSid(prefix: string): string;
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
@@ -109,6 +111,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
   const optedOut = new Set<string>();
   const faults: Fault[] = [];
   const files = new Map<string, { readonly bytes: Buffer; readonly mediaType: string }>();
+  const leads = new Map<string, string>();
   const setup: FakeTwilio["setup"] = { status: "active", numbers: [], services: [] };
   let program = { publicUrl: "http://parley.test", webhookUrl: "", now: () => Date.now() };
 
@@ -308,7 +311,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       request.headers.authorization === basic
         ? stored === undefined
           ? await answerTo(request, new URLSearchParams(Buffer.concat(chunks).toString("utf8")))
-          : { status: 307, body: "", headers: { location: `/stored${path}` } }
+          : { status: 307, body: "", headers: { location: leads.get(path) ?? `/stored${path}` } }
         : refuse(401, 20_003, "Authenticate");
     if (answer === undefined) return;
     const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
@@ -376,6 +379,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       files.set(path, { bytes, mediaType });
       return url + path;
     },
+    leads,
     newSid,
     goAway,
     async comeBack() {

@@ -47,7 +47,7 @@ export async function connect(site: Pick<TestSite, "socketUrl">, options: Client
         const timer = setTimeout(() => {
           waiting.delete(check);
           reject(new Error(`no ${kind} frame came; these did: ${JSON.stringify(frames).slice(0, 2_000)}`));
-        }, 5_000);
+        }, 15_000);
         const check = (): void => {
           const found = find();
           if (found === undefined) return;

@@ -1,0 +1,46 @@
+import type { TSchema } from "typebox";
+import { isMap, isScalar, isSeq } from "yaml";
+import type { Document } from "yaml";
+
+/** Where in the file this setting stands; where it is missing, what it would be part of. */
+export function offsetOf(document: Document, path: readonly string[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const key of path) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+      if (pair === undefined) break;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(key)];
+      offset = (node as { readonly range?: readonly number[] } | undefined)?.range?.[0] ?? offset;
+    }
+  }
+  return offset;
+}
+
+function schemaAt(whole: TSchema, path: readonly string[]): unknown {
+  let schema: unknown = whole;
+  for (const key of path) {
+    const { properties, items } = (schema ?? {}) as {
+      readonly properties?: Record<string, unknown>;
+      readonly items?: unknown;
+    };
+    schema = properties?.[key] ?? items;
+  }
+  return schema;
+}
+
+export function describe(whole: TSchema, path: readonly string[]): string {
+  const { description } = (schemaAt(whole, path) ?? {}) as { readonly description?: string };
+  return description === undefined ? "" : `. ${description}`;
+}
+
+export function allowedAt(whole: TSchema, path: readonly string[]): string {
+  const { properties, description } = (schemaAt(whole, path) ?? {}) as {
+    readonly properties?: object;
+    readonly description?: string;
+  };
+  return `allowed here: ${properties === undefined ? description : Object.keys(properties).join(", ")}`;
+}

@@ -1,0 +1,79 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { searchEngineState } from "#src/operator/search.ts";
+import type { OpenStore } from "#store/open.ts";
+import { openStore } from "#store/open.ts";
+import { newSqlite } from "../support/databases.ts";
+import type { FakeTypesense } from "../support/fake-typesense.ts";
+import { startFakeTypesense } from "../support/fake-typesense.ts";
+
+let engine: FakeTypesense;
+let store: OpenStore;
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
+  const database = await newSqlite();
+  ({ remove } = database);
+  store = await openStore(database.url);
+  await store.migrate();
+  engine = await startFakeTypesense();
+});
+afterAll(async () => {
+  await store.close();
+  await remove();
+  await engine.close();
+  expect(engine.mistakes).toEqual([]);
+});
+
+const state = (options: { readonly url?: string; readonly apiKey?: string } = {}): Promise<string> =>
+  searchEngineState(store, { urls: [options.url ?? engine.url], apiKey: options.apiKey ?? engine.apiKey });
+
+it("tells the version of a server that does all that is needed, and leaves nothing on it", async () => {
+  expect(await state()).toBe("Typesense 30.2, 1 server");
+  expect(engine.collections()).toEqual([]);
+  expect(engine.alias("parley_doctor")).toBeUndefined();
+});
+
+it("tells the mend for a key that is not the server's", async () => {
+  await expect(state({ apiKey: "wrong" })).rejects.toThrow(/401.*: check TYPESENSE_API_KEY\. Until/);
+});
+
+it("tells which rights a key lacks that may only read", async () => {
+  engine.refuseWrites(401);
+  await expect(state()).rejects.toThrow(
+    /refused to make a collection with 401.*check TYPESENSE_API_KEY, which needs all actions on collections, documents and aliases whose names begin with parley_\./,
+  );
+  engine.refuseWrites(undefined);
+});
+
+it("tells that the server's disk is full", async () => {
+  engine.refuseWrites(422);
+  await expect(state()).rejects.toThrow(/422 \(Rejecting write: running out of resource type: OUT_OF_DISK\)/);
+  engine.refuseWrites(undefined);
+});
+
+it("tells that a server is too old", async () => {
+  engine.changeVersion("0.25.2");
+  await expect(state()).rejects.toThrow("Typesense 0.25.2 is too old: install version 30 or later");
+  engine.changeVersion("30.2");
+});
+
+it("tells that nothing answers, or something else than Typesense", async () => {
+  await expect(state({ url: "http://127.0.0.1:1" })).rejects.toThrow(
+    /does not answer: .*check TYPESENSE_URL and that the server runs/,
+  );
+  const other = createServer((_, response) => void response.writeHead(404).end("<h1>Not here</h1>"));
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  await expect(state({ url: `http://127.0.0.1:${port}` })).rejects.toThrow(
+    "what answers there is no Typesense server (it said 404 to GET /health): check TYPESENSE_URL",
+  );
+  other.closeAllConnections();
+  other.close();
+  engine.behave("lagging");
+  await expect(state()).rejects.toThrow(/503 \(Not Ready or Lagging\)/);
+  engine.behave("well");
+});
