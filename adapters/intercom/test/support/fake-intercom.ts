@@ -215,12 +215,12 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
       happened(conversation, world.add(conversation, bot, { type, body: asIntercomWrites(text), files: kept }));
     } else if (what === "parts") {
       if (type === "assignment") {
-        const id = String(body["assignee_id"]);
+        const assignee = String(body["assignee_id"]);
         const to = body["type"] === "team" ? "team" : "admin";
-        if (to === "team" ? id !== team.id : ![bot, carla].some((each) => each.id === id)) {
+        if (to === "team" ? assignee !== team.id : ![bot, carla].some((each) => each.id === assignee)) {
           return refuse(404, "assignee_not_found", "Assignee not found");
         }
-        happened(conversation, world.add(conversation, bot, { type, to: { type: to, id } }));
+        happened(conversation, world.add(conversation, bot, { type, to: { type: to, id: assignee } }));
         return { status: 200, body: told(conversation, conversation.parts) };
       }
       if (type === "close" ? body["type"] !== "admin" : type !== "open" && type !== "snoozed") {
