@@ -156,15 +156,11 @@ function responseOf({
   };
 }
 
-/** Errors before anything was sent. */
-const beforeSending: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
+/**
+ * What the system was asked for when it failed, before anything was sent. Its name for the failure tells less: a network
+ * that goes away under an open connection ends what was sent over it with EHOSTUNREACH as well.
+ */
+const beforeSending: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
 export interface ConnectionFailure {
   /** No connection was made, so nothing was sent. */
@@ -176,8 +172,12 @@ export interface ConnectionFailure {
 /** `fetch` hides the system's error below its own; with several addresses tried, below one more. */
 export function connectionFailure(error: unknown): ConnectionFailure {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; depth += 1) {
-    if ("code" in at && typeof at.code === "string") return { unsent: beforeSending.has(at.code), code: at.code };
-    at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
+    if (at instanceof AggregateError && at.errors.length > 0) at = at.errors[0];
+    else if ("code" in at && typeof at.code === "string") {
+      const { code } = at;
+      const unsent = code === "UND_ERR_CONNECT_TIMEOUT" || ("syscall" in at && beforeSending.has(at.syscall));
+      return { unsent, code };
+    } else at = at.cause;
   }
   return { unsent: false, code: undefined };
 }

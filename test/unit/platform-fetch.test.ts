@@ -71,6 +71,17 @@ describe("a call of a platform's API", () => {
     expect(connectionFailure(failure)).toEqual({ unsent: true, code: "ECONNREFUSED" });
   });
 
+  it("is not said to be unsent when the network goes away under an open connection", () => {
+    const brokenBy = (syscall: string): Error =>
+      new TypeError("fetch failed", { cause: Object.assign(new Error("broken"), { code: "EHOSTUNREACH", syscall }) });
+    expect(connectionFailure(brokenBy("read"))).toEqual({ unsent: false, code: "EHOSTUNREACH" });
+    expect(connectionFailure(brokenBy("write"))).toEqual({ unsent: false, code: "EHOSTUNREACH" });
+    expect(connectionFailure(brokenBy("connect"))).toEqual({ unsent: true, code: "EHOSTUNREACH" });
+    const each = Object.assign(new Error("refused"), { code: "ECONNREFUSED", syscall: "connect" });
+    const tried = Object.assign(new AggregateError([each, each]), { code: "ECONNREFUSED" });
+    expect(connectionFailure(tried)).toEqual({ unsent: true, code: "ECONNREFUSED" });
+  });
+
   it("ends after its time, and leaves the connection", async () => {
     const left = new Promise((resolve) => {
       answer = (request, response) => {
