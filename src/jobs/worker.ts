@@ -44,7 +44,7 @@ export interface Worker {
   wake(lane: string, dueAt: number): void;
   /** Those of these lanes that can be begun at once: what was woken before them is not passed over. */
   offer(lanes: readonly string[]): readonly string[];
-  /** Under which work is taken for {@link take}. */
+  /** Under which work is taken for {@link take}; another each time, for one transaction. */
   lease(): { readonly id: string; readonly until: number };
   /** Does rows of lanes that were offered. */
   take(rows: readonly OutboxRow[]): void;
@@ -76,6 +76,8 @@ export function openWorker(options: WorkerOptions): Worker {
   let scheduled = false;
   let stopTimer: () => void = () => undefined;
   let timerAt = Number.POSITIVE_INFINITY;
+  /** Until when the newest lease is. */
+  let leasedUntil = 0;
   let onIdle: (() => void) | undefined;
   let failing = false;
 
@@ -134,7 +136,11 @@ export function openWorker(options: WorkerOptions): Worker {
   }
 
   function lease(): { readonly id: string; readonly until: number } {
-    return { id: processId, until: clock.now() + leaseMs };
+    const until = clock.now() + leaseMs;
+    // A clock that was put back must not leave leases behind that end some time in the future.
+    const isOfNow = Math.abs(until - leasedUntil) < leaseMs;
+    leasedUntil = isOfNow ? Math.max(until, leasedUntil + 1) : until;
+    return { id: processId, until: leasedUntil };
   }
 
   function wake(lane: string, dueAt: number): void {

@@ -57,7 +57,8 @@ const deleteLeased = prepareWork(
 
 /**
  * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
- * first row that is not due, so that its order holds where the kind needs one.
+ * first row that is not due, so that its order holds where the kind needs one. What may be claimed at the same time under
+ * the same name must have leases that end at different times: by that they are told apart.
  */
 export async function claimLanes(
   tx: Tx,
@@ -82,10 +83,16 @@ export async function claimLanes(
   const { numAffectedRows } = await leaseRows(tx, { ids, leaseId: lease.id, until: lease.until, now });
   const claimed = taken.map((row) => ({ ...row, lease_id: lease.id, lease_until: lease.until }));
   if (Number(numAffectedRows) === taken.length) return claimed;
-  // Another process was quicker with some lanes: give up every lane that is not wholly ours.
-  const now2 = await tx.selectFrom("outbox").select(["id", "lane", "lease_id"]).where("lane", "in", lanes).execute();
-  const lost = new Set(now2.filter((row) => row.lease_id !== null && row.lease_id !== lease.id).map((row) => row.lane));
-  const mine = new Set(now2.filter((row) => row.lease_id === lease.id).map((row) => row.id));
+  // Somebody was quicker with some lanes: give up every lane that is not wholly ours.
+  const found = await tx
+    .selectFrom("outbox")
+    .select(["id", "lane", "lease_id", "lease_until"])
+    .where("lane", "in", lanes)
+    .execute();
+  const isOurs = (row: (typeof found)[number]): boolean =>
+    row.lease_id === lease.id && row.lease_until === lease.until && ids.includes(row.id);
+  const lost = new Set(found.filter((row) => row.lease_id !== null && !isOurs(row)).map((row) => row.lane));
+  const mine = new Set(found.filter(isOurs).map((row) => row.id));
   const release = claimed.filter((row) => lost.has(row.lane) && mine.has(row.id)).map(({ id }) => id);
   if (release.length > 0) {
     await tx.updateTable("outbox").set({ lease_id: null, lease_until: null }).where("id", "in", release).execute();

@@ -23,6 +23,41 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
+  it("gives work to one of two who take it at the same time in the same process", async () => {
+    const { store, close } = await openTestStore(open);
+    const now = systemClock.now();
+    const lanes = Array.from({ length: 100 }, (_, n) => `send:${n}`);
+    await store.write((tx) =>
+      insertWork(
+        tx,
+        lanes.map((lane) => work(lane, 1, now)),
+        now,
+      ),
+    );
+    const worker = openWorker({
+      store,
+      clock: systemClock,
+      log: pino({ level: "silent" }),
+      processId: "ses_test",
+      handlers: {},
+      lanesMax: 0,
+      backoffMs: () => 60_000,
+    });
+    const began = Promise.withResolvers<undefined>();
+    const first = store.write(async (tx) => {
+      const taken = await claimLanes(tx, lanes, worker.lease(), now);
+      began.resolve(undefined);
+      // Where several write at a time, the other sees nothing of this yet, and waits for the rows.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return taken;
+    });
+    await began.promise;
+    const second = await store.write((tx) => claimLanes(tx, lanes, worker.lease(), now));
+    expect([(await first).length, second.length]).toEqual([100, 0]);
+    await worker.close(0);
+    await close();
+  });
+
   it("leaves room for other work when a kind that is bounded has more than it may run", async () => {
     const { store, close } = await openTestStore(open);
     const clock = systemClock;
