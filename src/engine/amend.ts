@@ -256,9 +256,9 @@ export async function askAmendment(
   if (content === null && isEach(({ state, external_id: id }) => state === "failed" && id === null)) {
     return { refusal: null, effects: await storeAmendment(tx, search, amendment, now) };
   }
-  // Nobody has asked the platform for it yet: it can go out as it is to be, or not at all.
-  const isUnsent = isEach(({ state, thread }) => state === "queued" && thread === null);
-  if (!isUnsent && !channels.can({ id: row.account_id }, content === null ? "remove" : "edit")) {
+  // As long as the platform does not have it, it can go out as it is to be, or not at all; what has gone meanwhile is told.
+  const isOnItsWay = isEach(({ state, thread }) => (state === "queued" || state === "sending") && thread === null);
+  if (!isOnItsWay && !channels.can({ id: row.account_id }, content === null ? "remove" : "edit")) {
     return {
       refusal: `Nothing was changed for the customer, who keeps the text as it was sent: ${channelNames[row.channel]} lets nobody ${content === null ? "take back" : "change"} a message once it is sent.`,
       effects: null,

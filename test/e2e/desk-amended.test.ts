@@ -21,7 +21,7 @@ const isTakenBack = "is taken back from the customer";
 const isTold = "the agent is told that it is not";
 
 /** Where a reply can wait for the platform, and the customers see nothing of it until it is there again. */
-const waits = ({ channel }: Line): boolean => !["widget", "hosted", "api", "voice"].includes(channel);
+const waits = ({ channel }: Line): boolean => !["widget", "hosted", "api"].includes(channel);
 
 describe("what an agent changes in Slack after it was sent", () => {
   let all: AllChannels;
@@ -123,6 +123,24 @@ describe("what an agent changes in Slack after it was sent", () => {
       });
       expect([line.name, told, await sums(line, customer)]).toEqual([line.name, "", ["Six euros"]]);
       expect(thread(card)).not.toContain("Note of Parley");
+    }
+  }, 120_000);
+
+  it("stays as it was where it may have gone already, and they are told", async () => {
+    const last = all.lines.filter(({ channel }) => channel === "email" || channel === "sms");
+    for (const line of last) {
+      const customer = "kim";
+      const card = await claimed(line, customer);
+      line.platform.misbehave("hang_up_after_commit");
+      const told = await toldOf(async () => {
+        const written = await all.desk.writes(mia, card.ts, "Five euros");
+        expect(await all.comes(async () => (await sums(line, customer)).length > 0)).toBe(true);
+        await all.desk.edits(written, "Six euros");
+      });
+      const copies = (await (line.platform.transmitted ?? line.platform.shown)(customer)).join("\n");
+      expect([copies.includes("Five"), copies.includes("Six")], line.name).toEqual([true, false]);
+      const isSaid = await all.comes(() => /customer, who (?:keeps|still sees) the text/u.test(`${told}\n${thread(card)}`));
+      expect(isSaid, line.name).toBe(true);
     }
   }, 120_000);
 
