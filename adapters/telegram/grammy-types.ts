@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Api, ApiClientOptions } from "grammy";
-import type { AbortLike, PlatformFetch } from "#channel/platform-fetch.ts";
+import type { Api } from "grammy";
+import type { AbortLike, PlatformFetch, PlatformResponse } from "#channel/platform-fetch.ts";
 
 /** grammY is typed against a package's own AbortSignal, and works with the platform's. */
 export function grammySignal(signal: AbortSignal): NonNullable<Parameters<Api["getMe"]>[0]> {
@@ -16,8 +16,6 @@ interface GrammyRequest {
 }
 
 /** grammY is typed against a package's own fetch, and reads of a response only its JSON. */
-export function grammyFetch(send: PlatformFetch): NonNullable<ApiClientOptions["fetch"]> {
-  const fetch = (url: string, { method, headers, body, signal }: GrammyRequest) =>
-    send(url, { method, headers, body, signal });
-  return fetch as unknown as NonNullable<ApiClientOptions["fetch"]>;
+export function grammyFetch(send: PlatformFetch): (url: string, request: GrammyRequest) => Promise<PlatformResponse> {
+  return (url, { method, headers, body, signal }) => send(url, { method, headers, body, signal });
 }

@@ -1,27 +1,20 @@
 import type { Twilio } from "twilio";
-import { unlessAborted } from "./client.ts";
-import { deliveryError } from "./failures.ts";
+import { questions } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
 /** Asks Twilio whose account it is, and whether it delivers to us. */
 export async function checkAccount(
   client: Twilio,
-  { accountSid, sender, channel }: Settings,
+  settings: Settings,
   webhookUrl: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const asked = async <T>(call: Promise<T>): Promise<T> => {
-    try {
-      return await unlessAborted(call, signal);
-    } catch (error) {
-      throw deliveryError(error);
-    }
-  };
-  const { friendlyName, status } = await asked(client.api.v2010.accounts(accountSid).fetch());
-  if (status !== "active") throw new Error(`the Twilio account ${friendlyName} is ${status}: see the Twilio console`);
+  const { sender, channel } = settings;
+  const asking = questions(client, settings, signal);
+  const friendlyName = await asking.account();
   const place = `POST ${webhookUrl}`;
   if (sender.kind === "service") {
-    const service = await asked(client.messaging.v1.services(sender.sid).fetch());
+    const service = await asking.ask(client.messaging.v1.services(sender.sid).fetch());
     if (!service.useInboundWebhookOnNumber && !leadsTo(service.inboundRequestUrl, webhookUrl)) {
       throw new Error(
         `the messaging service ${service.friendlyName} delivers elsewhere: in its settings, under Integration, choose "Send a webhook" and set the request URL to ${place}`,
@@ -33,10 +26,7 @@ export async function checkAccount(
     // Where these deliver to Twilio does not tell.
     return `${friendlyName}, ${sender.number}, if it delivers to ${place}`;
   }
-  const [number] = await asked(client.incomingPhoneNumbers.list({ phoneNumber: sender.number, limit: 1 }));
-  if (number === undefined) {
-    throw new Error(`the Twilio account ${friendlyName} has no number ${sender.number}: check \`from\``);
-  }
+  const number = await asking.number(friendlyName, sender.number);
   if (!leadsTo(number.smsUrl, webhookUrl) || number.smsMethod !== "POST") {
     throw new Error(
       `${sender.number} delivers elsewhere: in the Twilio console, in the number's messaging configuration, set "A message comes in" to the webhook ${place}`,

@@ -1,7 +1,7 @@
 import twilio from "twilio";
 import type { Twilio } from "twilio";
 import { DeliveryError } from "#channel/errors.ts";
-import type { Settings } from "./settings.ts";
+import type { Account } from "./account.ts";
 
 const timeoutMs = 20_000;
 const busyMs = 2_000;
@@ -24,11 +24,7 @@ class Calls extends twilio.RequestClient {
 }
 
 /** Never tries anything again by itself: whoever calls knows whether that is harmless. */
-export function createClient({
-  accountSid,
-  authToken,
-  baseUrl,
-}: Pick<Settings, "accountSid" | "authToken" | "baseUrl">): Twilio {
+export function createClient({ accountSid, authToken, baseUrl }: Account): Twilio {
   const client = twilio(accountSid, authToken, {
     httpClient: new Calls({ timeout: timeoutMs }),
     // Nothing of the environment may send this account elsewhere.

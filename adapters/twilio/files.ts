@@ -1,6 +1,6 @@
 import { DeliveryError } from "#channel/errors.ts";
 import { networkCode } from "./failures.ts";
-import type { Settings } from "./settings.ts";
+import type { Account } from "./account.ts";
 
 const ownHost = /^(?:[a-z0-9-]+\.)*(?:twilio|twiliocdn)\.com$/;
 /** Where Twilio keeps what it was sent, and leads to: S3, and nothing else that runs at Amazon. */
@@ -11,7 +11,7 @@ const redirectsMax = 4;
  * The bytes of what a customer sent. The account's token is shown to Twilio alone, and to nobody that it leads to.
  */
 export async function fetchMedia(
-  { accountSid, authToken, baseUrl }: Pick<Settings, "accountSid" | "authToken" | "baseUrl">,
+  { accountSid, authToken, baseUrl }: Account,
   ref: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {

@@ -1,16 +1,12 @@
 import Type from "typebox";
 import type { Static } from "typebox";
+import type { Account } from "./account.ts";
+import { accountOf, accountSid, authToken, baseUrl } from "./account.ts";
 
 export const config = Type.Object(
   {
-    account_sid: Type.String({
-      pattern: "^AC[0-9a-fA-F]{32}$",
-      description: "The Account SID, from the Twilio console.",
-    }),
-    auth_token: Type.String({
-      pattern: "^\\S{16,128}$",
-      description: "The account's primary Auth Token. Twilio signs its deliveries with it.",
-    }),
+    account_sid: accountSid,
+    auth_token: authToken,
     from: Type.Optional(
       Type.String({
         pattern: "^(\\+[1-9][0-9]{6,14}|[0-9]{3,8})$",
@@ -55,12 +51,7 @@ export const config = Type.Object(
           "SMS only: whether files go within a message, which carriers of the United States and Canada take. Default: where `from` is such a number; else they go as a link.",
       }),
     ),
-    base_url: Type.Optional(
-      Type.String({
-        pattern: "^https?://[^\\s]*[^/\\s]$",
-        description: "Another server of the API than https://api.twilio.com; without a slash at the end.",
-      }),
-    ),
+    base_url: baseUrl,
   },
   { additionalProperties: false },
 );
@@ -74,10 +65,8 @@ export interface Template {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-export interface Settings {
+export interface Settings extends Account {
   readonly channel: TwilioChannel;
-  readonly accountSid: string;
-  readonly authToken: string;
   readonly sender:
     | { readonly kind: "number"; readonly number: string }
     | { readonly kind: "service"; readonly sid: string };
@@ -86,7 +75,6 @@ export interface Settings {
   readonly quickReply: Template | undefined;
   /** Files go within a text message. */
   readonly mms: boolean;
-  readonly baseUrl: string | undefined;
 }
 
 /** Throws an Error that tells the mend where the settings do not go together. */
@@ -100,14 +88,12 @@ export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Setting
   const quickReply = templateOf(channel, "quick_reply", given.quick_reply_sid, given.quick_reply_variables);
   return {
     channel,
-    accountSid: given.account_sid,
-    authToken: given.auth_token,
+    ...accountOf(given),
     sender: from === undefined ? { kind: "service", sid: service ?? "" } : { kind: "number", number: from },
     template,
     quickReply,
     // Whether other numbers can send them Twilio does not tell.
     mms: given.mms ?? /^\+1[0-9]{10}$/.test(from ?? ""),
-    baseUrl: given.base_url,
   };
 }
 

@@ -1,30 +1,20 @@
 import type { Twilio } from "twilio";
-import { unlessAborted } from "../twilio/client.ts";
+import { questions } from "../twilio/account.ts";
 import { leadsTo } from "../twilio/check.ts";
-import { deliveryError } from "../twilio/failures.ts";
 import type { VoiceSettings } from "./settings.ts";
 import { stepAddress } from "./twiml.ts";
 
 /** Asks Twilio whose account it is, and whether calls to the number come to us. */
 export async function checkAccount(
   client: Twilio,
-  { accountSid, from, dialTo, sms }: VoiceSettings,
+  settings: VoiceSettings,
   webhookUrl: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const asked = async <T>(call: Promise<T>): Promise<T> => {
-    try {
-      return await unlessAborted(call, signal);
-    } catch (error) {
-      throw deliveryError(error);
-    }
-  };
-  const { friendlyName, status } = await asked(client.api.v2010.accounts(accountSid).fetch());
-  if (status !== "active") throw new Error(`the Twilio account ${friendlyName} is ${status}: see the Twilio console`);
-  const [number] = await asked(client.incomingPhoneNumbers.list({ phoneNumber: from, limit: 1 }));
-  if (number === undefined) {
-    throw new Error(`the Twilio account ${friendlyName} has no number ${from}: check \`from\``);
-  }
+  const { from, dialTo, sms } = settings;
+  const asking = questions(client, settings, signal);
+  const friendlyName = await asking.account();
+  const number = await asking.number(friendlyName, from);
   const { capabilities } = number;
   if (!capabilities.voice) throw new Error(`${from} takes no calls: get a number at Twilio that has Voice`);
   const place = "in the Twilio console, in the number's voice configuration,";

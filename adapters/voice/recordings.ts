@@ -1,14 +1,14 @@
 import type { Clock } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { Account } from "../twilio/account.ts";
 import { fetchMedia } from "../twilio/files.ts";
-import type { VoiceSettings } from "./settings.ts";
 
 /** So long a recording may take to be there, after Twilio has told of it. */
 const appearsMs = 3_600_000;
 
 /** The bytes of what a caller has recorded, by its address and when it was told of. */
 export async function fetchRecording(
-  settings: Pick<VoiceSettings, "accountSid" | "authToken" | "baseUrl">,
+  settings: Account,
   clock: Pick<Clock, "now">,
   ref: string,
   signal: AbortSignal,

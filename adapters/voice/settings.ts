@@ -1,5 +1,7 @@
 import Type from "typebox";
 import type { Static } from "typebox";
+import type { Account } from "../twilio/account.ts";
+import { accountOf, accountSid, authToken, baseUrl } from "../twilio/account.ts";
 import type { Settings } from "../twilio/settings.ts";
 import { settingsOf as smsSettingsOf } from "../twilio/settings.ts";
 import type { Texts } from "./texts.ts";
@@ -9,14 +11,8 @@ const number = "^\\+[1-9][0-9]{6,14}$";
 
 export const config = Type.Object(
   {
-    account_sid: Type.String({
-      pattern: "^AC[0-9a-fA-F]{32}$",
-      description: "The Account SID, from the Twilio console.",
-    }),
-    auth_token: Type.String({
-      pattern: "^\\S{16,128}$",
-      description: "The account's primary Auth Token. Twilio signs its requests with it.",
-    }),
+    account_sid: accountSid,
+    auth_token: authToken,
     from: Type.String({ pattern: number, description: "The number that customers call, such as +15551234567." }),
     language: Type.Optional(
       Type.String({
@@ -78,22 +74,14 @@ export const config = Type.Object(
         },
       ),
     ),
-    base_url: Type.Optional(
-      Type.String({
-        pattern: "^https?://[^\\s]*[^/\\s]$",
-        description: "Another server of the API than https://api.twilio.com; without a slash at the end.",
-      }),
-    ),
+    base_url: baseUrl,
   },
   { additionalProperties: false },
 );
 
 export type VoiceConfig = Static<typeof config>;
 
-export interface VoiceSettings {
-  readonly accountSid: string;
-  readonly authToken: string;
-  readonly baseUrl: string | undefined;
+export interface VoiceSettings extends Account {
   readonly from: string;
   readonly language: string;
   readonly voice: string | undefined;
@@ -136,9 +124,7 @@ export function settingsOf(given: VoiceConfig): VoiceSettings {
   };
   const spoken = language.split("-", 1)[0] ?? "";
   return {
-    accountSid: given.account_sid,
-    authToken: given.auth_token,
-    baseUrl: given.base_url,
+    ...accountOf(given),
     from,
     language,
     voice: given.voice,

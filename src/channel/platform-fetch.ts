@@ -86,7 +86,7 @@ export function createPlatformFetch(): PlatformFetch {
       const parts: Buffer[] = [];
       let length = 0;
       agent.dispatch(
-        { origin, path: pathname + search, method: method as Dispatcher.HttpMethod, headers, body },
+        { origin, path: pathname + search, method, headers, body },
         {
           onRequestStart(given) {
             controller = given;

@@ -16,9 +16,7 @@ export async function amendUnsent(
 ): Promise<boolean> {
   const { store, clock, search, announce } = dependencies;
   const waiting = await amendmentsWaiting(store.read, conversationId);
-  const amendment = lastOf(
-    waiting.flatMap((each) => (each.amendment.messageId === messageId ? [each.amendment] : [])),
-  );
+  const amendment = lastOf(waiting.flatMap((each) => (each.amendment.messageId === messageId ? [each.amendment] : [])));
   if (amendment === undefined) return false;
   const message = await store.read
     .selectFrom("messages")

@@ -26,7 +26,7 @@ import { speakLane, thinkLane, timerLane } from "./lanes.ts";
 import { indexWork } from "./index-work.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
-import { standingOfRow, worksThere } from "./platform-standing.ts";
+import { handoverOf, standingOfRow, worksThere } from "./platform-standing.ts";
 import { sendingOf } from "./sending.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
@@ -357,10 +357,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.status = to;
     row.status_at = now;
     happen(draft, { kind: "status", from, to });
-    if (event === "conversation.escalated") {
-      const by = personal.has(actor.type) ? (actor.name ?? actor.id) : null;
-      draft.handedOver = { reason: reason ?? null, by, at: now };
-    }
+    if (event === "conversation.escalated") draft.handedOver = handoverOf(actor, reason, now);
     if (to === "resolved") row.resolved_at = now;
     if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {

@@ -177,8 +177,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     return;
   }
   // Elsewhere what was sent can still be changed.
-  const isForGood =
-    delivery.role === "agent" && !(channels.can(account, "edit") && channels.can(account, "remove"));
+  const isForGood = delivery.role === "agent" && !(channels.can(account, "edit") && channels.can(account, "remove"));
   if (isForGood && delivery.state === "queued" && delivery.thread === null) {
     if (await amendUnsent(dependencies, delivery)) return deliver(dependencies, row, signal);
   }

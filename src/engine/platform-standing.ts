@@ -1,5 +1,6 @@
 import type { Handover, ThreadStanding } from "#channel/contract.ts";
 import { standingChannels, standingOf } from "#domain/lifecycle.ts";
+import type { Actor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { sendLane } from "./lanes.ts";
@@ -11,6 +12,11 @@ const standingText = (standing: ThreadStanding): string =>
 export function standingOfRow({ status, snoozed_until: until }: ConversationRow): ThreadStanding {
   const kind = standingOf(status);
   return kind === "snoozed" ? { kind, until } : { kind };
+}
+
+/** Rules and the bot itself are one to whoever works on the platform. */
+export function handoverOf({ type, id, name }: Actor, reason: string | undefined, now: number): Handover {
+  return { reason: reason ?? null, by: type === "agent" || type === "api_key" ? (name ?? id) : null, at: now };
 }
 
 /** After what is said before it, and before what is said later: in the lane of the messages. */

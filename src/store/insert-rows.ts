@@ -15,7 +15,7 @@ const textsMax = 500;
  * Inserts rows, in few statements and without building them anew. SQLite gets them in numbers that are powers of two, so
  * that it has not to compile a statement for every number; to MySQL a statement is a round trip, so it gets one.
  */
-export async function insertRows<Table extends keyof Database & string>(
+export async function insertRows<Table extends keyof Database>(
   tx: Tx,
   table: Table,
   rows: readonly Insertable<Database[Table]>[],

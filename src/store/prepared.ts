@@ -73,7 +73,7 @@ function builtOnce<V extends Values, R>(
   for (const value of Object.values(values)) if (isList(value)) key += `\n${lengthFor(value)}`;
   let query = shapes.get(key);
   if (query === undefined) {
-    const slots = Object.entries(values).map(([name, value]) => [
+    const slots = Object.entries(values).map(([name, value]): [string, Slot | readonly Slot[]] => [
       name,
       isList(value) ? Array.from({ length: lengthFor(value) }, (_, at) => new Slot(name, at)) : new Slot(name, 0),
     ]);

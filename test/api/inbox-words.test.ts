@@ -73,8 +73,8 @@ eachDatabase("what agents say in the inbox", (open) => {
   });
 
   it("changes a reply, and takes it back, for whoever wrote it and nobody else", async () => {
-    const asked = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "How long?" });
-    const { conversation_id: conversationId } = asked.body as { readonly conversation_id: string };
+    const question = await app.post("/v1/query", { workspace_id: app.workspace.id, query: "How long?" });
+    const { conversation_id: conversationId } = question.body as { readonly conversation_id: string };
     const { lastSeq, amendable } = view(await anna.get(`conversations/${conversationId}`));
     expect(amendable).toEqual({ edit: true, remove: true });
     expect((await anna.send("POST", `conversations/${conversationId}/typing`)).status).toBe(204);

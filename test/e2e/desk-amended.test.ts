@@ -139,7 +139,9 @@ describe("what an agent changes in Slack after it was sent", () => {
       });
       const copies = (await (line.platform.transmitted ?? line.platform.shown)(customer)).join("\n");
       expect([copies.includes("Five"), copies.includes("Six")], line.name).toEqual([true, false]);
-      const isSaid = await all.comes(() => /customer, who (?:keeps|still sees) the text/u.test(`${told}\n${thread(card)}`));
+      const isSaid = await all.comes(() =>
+        /customer, who (?:keeps|still sees) the text/u.test(`${told}\n${thread(card)}`),
+      );
       expect(isSaid, line.name).toBe(true);
     }
   }, 120_000);

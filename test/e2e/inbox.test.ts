@@ -107,21 +107,17 @@ function inTheBrowser(): void {
     expect((await statusOf(customer.conversationId)).status).toBe("resolved");
   });
 
-  it("finds by words, and shows all again when the search is left", async () => {
-    await customerWrites(app, "norway", "Do you ship to Norway?", "Nora Sund");
+  it("shows all conversations again when the search is left by the keyboard", async () => {
     await customerWrites(app, "spain", "Do you ship to Spain?", "Sol Ruiz");
     await settled(app);
     const page = await open("anna");
-    const entries = page.getByRole("list", { name: "Conversations" });
-    const [found, other] = [entries.getByText("Nora Sund"), entries.getByText("Sol Ruiz")];
-    await other.waitFor();
+    const entry = page.getByRole("list", { name: "Conversations" }).getByText("Sol Ruiz");
+    await entry.waitFor();
     await page.keyboard.press("/");
-    await page.keyboard.type("Norway");
-    await found.waitFor();
-    await other.waitFor({ state: "detached" });
-    await found.waitFor();
+    await page.keyboard.type("xylophone");
+    await page.getByText("Nothing found").waitFor();
     await page.keyboard.press("Escape");
-    await other.waitFor();
+    await entry.waitFor();
     expect(await page.getByRole("searchbox").inputValue()).toBe("");
   });
 

@@ -8,7 +8,7 @@ import type { FakeCollection, FakeDocument } from "./fake-typesense-index.ts";
 
 export type FakeSearch = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export const perPageMax = 250;
+const perPageMax = 250;
 /** Words that it takes for a misspelt one, and combinations of such; more in an exhaustive search. */
 const candidatesUsual = 4;
 const combinationsUsual = 10;
@@ -44,7 +44,7 @@ export function searchCollection(collection: FakeCollection, search: FakeSearch)
   }
   for (const each of sort) {
     const [name = ""] = each.split(":");
-    if (name !== "_text_match" && !/^int/.test(collection.types.get(name) ?? ""))
+    if (name !== "_text_match" && collection.types.get(name)?.startsWith("int") !== true)
       return { code: 404, error: `Could not find a field named \`${name}\` in the schema for sorting.` };
   }
   const each = (name: string, usual: string): string[] => {

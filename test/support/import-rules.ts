@@ -261,6 +261,7 @@ export const importRules: readonly ImportRule[] = [
       "src/knowledge/typesense/typesense-index.ts",
       "src/store/conversation-search-typesense.ts",
       "src/store/open.ts",
+      "src/store/typesense-check.ts",
       "src/store/typesense-client.ts",
       "src/store/typesense-collections.ts",
     ],

@@ -69,7 +69,8 @@ async function start(redials = false): Promise<FakePlatform> {
     if (done.has(id) || underway.has(id)) return (await calling.calls.again(request)).status === 200;
     underway.add(id);
     // Where the call was led elsewhere meanwhile, nobody waits for the answer.
-    const isLate = kept.delete(request.url) && call.gather !== request.url;
+    kept.delete(request.url);
+    const isLate = call.gather !== request.url;
     const posted = isLate ? calling.calls.again(request) : calling.calls.attempt(call, request);
     const { status } = await posted.finally(() => underway.delete(id));
     if (status === 200) done.add(id);

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
+import { openFakeServer } from "../../../../test/support/fake-server.ts";
 
 export interface FakeMessage {
   readonly id: string;
@@ -104,7 +104,6 @@ export async function startFakeDiscord(
   const called = new Map<string, Record<string, unknown>[]>();
   const faults: Fault[] = [];
   const changeFaults: Fault[] = [];
-  const sockets = new Set<Socket>();
   const open = new Set<WebSocket>();
   const sessions = new Map<
     string,
@@ -338,28 +337,15 @@ export async function startFakeDiscord(
     });
   }
 
-  let server: Server = listener();
-  function listener(): Server {
+  const server = await openFakeServer(() => {
     const made = createServer((request, response) => {
       serve(request, response).catch(() => response.destroy());
     });
     const gateway = new WebSocketServer({ server: made, path: "/gateway" });
     gateway.on("connection", talk);
-    made.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-    });
     return made;
-  }
-  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
-  await listen(0);
-  ({ port } = server.address() as AddressInfo);
-
-  const goAway = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
+  });
+  ({ port } = server);
 
   return {
     url: url(),
@@ -434,13 +420,8 @@ export async function startFakeDiscord(
       }
       live.clear();
     },
-    goAway,
-    async comeBack() {
-      server = listener();
-      await listen(port);
-    },
-    async close() {
-      if (server.listening) await goAway();
-    },
+    goAway: server.goAway,
+    comeBack: server.comeBack,
+    close: server.close,
   };
 }

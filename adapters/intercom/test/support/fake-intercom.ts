@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { signatureOf } from "../../door.ts";
 import type { FakeConversation, FakePart, Person } from "./fake-conversations.ts";
 import { asIntercomWrites, createConversations, htmlOf, told } from "./fake-conversations.ts";
+import { openFakeServer } from "../../../../test/support/fake-server.ts";
 
 /** What a call that changes something is answered with instead of what it asks for. */
 export type Fault =
@@ -214,12 +215,12 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
       happened(conversation, world.add(conversation, bot, { type, body: asIntercomWrites(text), files: kept }));
     } else if (what === "parts") {
       if (type === "assignment") {
-        const id = String(body["assignee_id"]);
+        const assignee = String(body["assignee_id"]);
         const to = body["type"] === "team" ? "team" : "admin";
-        if (to === "team" ? id !== team.id : ![bot, carla].some((each) => each.id === id)) {
+        if (to === "team" ? assignee !== team.id : ![bot, carla].some((each) => each.id === assignee)) {
           return refuse(404, "assignee_not_found", "Assignee not found");
         }
-        happened(conversation, world.add(conversation, bot, { type, to: { type: to, id } }));
+        happened(conversation, world.add(conversation, bot, { type, to: { type: to, id: assignee } }));
         return { status: 200, body: told(conversation, conversation.parts) };
       }
       if (type === "close" ? body["type"] !== "admin" : type !== "open" && type !== "snoozed") {
@@ -354,10 +355,8 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     response.end(file?.bytes);
   }
 
-  const sockets = new Set<Socket>();
-  let server: Server;
-  async function listen(): Promise<void> {
-    server = createServer((request, response) => {
+  const server = await openFakeServer(() =>
+    createServer((request, response) => {
       if (request.url?.startsWith("/files/") === true) {
         serveFile(request, response);
         return;
@@ -370,20 +369,9 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
         response.writeHead(answer.status, { "content-type": "application/json; charset=utf-8", ...answer.headers });
         response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body));
       });
-    });
-    server.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.on("close", () => sockets.delete(socket));
-    });
-    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-    port = (server.address() as AddressInfo).port;
-  }
-  async function hangUp(): Promise<void> {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  }
-  await listen();
+    }),
+  );
+  ({ port } = server);
 
   async function deliver(
     given_: Notification | Buffer,
@@ -479,8 +467,8 @@ export async function startFakeIntercom(): Promise<FakeIntercom> {
     expireFiles() {
       filesKey = randomBytes(4).toString("hex");
     },
-    goAway: hangUp,
-    comeBack: listen,
-    close: hangUp,
+    goAway: server.goAway,
+    comeBack: server.comeBack,
+    close: server.close,
   };
 }

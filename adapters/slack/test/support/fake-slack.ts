@@ -1,13 +1,14 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
 import type { FakeFile, FakeMessage } from "./fake-messages.ts";
 import { shownText } from "./fake-messages.ts";
 import type { Workspace } from "./fake-web-api.ts";
 import { createWorkspace, runMethod } from "./fake-web-api.ts";
+import { openFakeServer } from "../../../../test/support/fake-server.ts";
 
 /** What a call is answered with instead of what it asks for. `channel`: only calls about this channel. */
 export type Fault = { readonly channel?: string } & (
@@ -205,13 +206,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     });
   }
 
-  let server: Server = listener();
-  let away = false;
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/api`;
-
-  function listener(): Server {
+  const server = await openFakeServer(() => {
     const made = createServer((request, response) => {
       serve(request, response).catch((error: unknown) => {
         response.destroy(error instanceof Error ? error : undefined);
@@ -219,25 +214,12 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     });
     made.on("upgrade", upgrade);
     return made;
-  }
-
-  function listen(on: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(on, "127.0.0.1", () => resolve());
-    });
-  }
+  });
+  const { port } = server;
+  const url = `http://127.0.0.1:${port}/api`;
 
   function dropSockets(): void {
     for (const socket of connected) socket.terminate();
-  }
-
-  async function goAway(): Promise<void> {
-    if (away) return;
-    away = true;
-    dropSockets();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   }
 
   return {
@@ -304,15 +286,10 @@ export async function startFakeSlack(): Promise<FakeSlack> {
       for (const socket of connected) socket.send(JSON.stringify({ type: "disconnect", reason: "refresh_requested" }));
     },
     dropSockets,
-    goAway,
-    async comeBack() {
-      if (!away) return;
-      server = listener();
-      await listen(port);
-      away = false;
-    },
+    goAway: server.goAway,
+    comeBack: server.comeBack,
     async close() {
-      await goAway();
+      await server.close();
       webSockets.close();
     },
   };

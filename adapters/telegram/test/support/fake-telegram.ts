@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { openFakeServer } from "../../../../test/support/fake-server.ts";
 
 /** A message as the fake shows it in a chat. */
 export interface Shown {
@@ -230,30 +231,14 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     answer(code, { ok: false, error_code: code, description, ...(parameters === undefined ? {} : { parameters }) });
   }
 
-  const sockets = new Set<Socket>();
-  let server: Server = listener();
-  function listener(): Server {
-    const made = createServer((request, response) => {
+  const server = await openFakeServer(() =>
+    createServer((request, response) => {
       serve(request, response).catch(() => response.destroy());
-    });
-    made.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-    });
-    return made;
-  }
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-
-  const goAway = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
+    }),
+  );
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${server.port}`,
     token,
     botId,
     username,
@@ -274,14 +259,11 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       for (const wake of waiting.splice(0)) wake();
     },
     unconfirmed: () => updates.map(({ update_id: id }) => id),
-    goAway,
-    async comeBack() {
-      server = listener();
-      await listen(port);
-    },
+    goAway: server.goAway,
+    comeBack: server.comeBack,
     async close() {
       waiting = [];
-      if (server.listening) await goAway();
+      await server.close();
     },
   };
 }

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { openFakeServer } from "../../../../test/support/fake-server.ts";
 
 /** A message that was taken to be sent. */
 export interface Taken {
@@ -318,28 +319,12 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers }).end(text);
   }
 
-  const sockets = new Set<Socket>();
-  let server: Server = listener();
-  function listener(): Server {
-    const made = createServer((request, response) => {
+  const server = await openFakeServer(() =>
+    createServer((request, response) => {
       serve(request, response).catch(() => response.destroy());
-    });
-    made.on("connection", (socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-    });
-    return made;
-  }
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
-
-  const goAway = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
+    }),
+  );
+  const url = `http://127.0.0.1:${server.port}`;
 
   const fake: FakeTwilio = {
     url,
@@ -381,14 +366,9 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     },
     leads,
     newSid,
-    goAway,
-    async comeBack() {
-      server = listener();
-      await listen(port);
-    },
-    async close() {
-      if (server.listening) await goAway();
-    },
+    goAway: server.goAway,
+    comeBack: server.comeBack,
+    close: server.close,
   };
   return fake;
 }

@@ -11,6 +11,8 @@ export interface FakeCall {
   status: "ringing" | "in-progress" | "completed";
   /** Every text that was spoken, in order. */
   readonly heard: string[];
+  /** Where in it a text stands that was cut off before its end. */
+  readonly cutOff: Set<number>;
   /** Every address that Twilio called for it. */
   readonly asked: string[];
   /** Where what the caller says goes to; undefined: nobody listens. */
@@ -23,6 +25,8 @@ export interface FakeCall {
   course: number;
   /** What goes on by itself. */
   running: Promise<unknown>;
+  /** What Twilio waits for an answer to, and then does as it says: one thing after the other. */
+  asking: Promise<unknown>;
   /** What was wrong with what it was answered, as the console would tell. */
   readonly errors: string[];
 }
@@ -161,9 +165,17 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     return { url, form, status, twiml: "" };
   }
 
+  function inTurn<T>(call: FakeCall, asking: Promise<T>): Promise<T> {
+    call.asking = asking.then(
+      () => undefined,
+      () => undefined,
+    );
+    return asking;
+  }
+
   async function askAndFollow(call: FakeCall, url: string, more: Form = {}): Promise<Posted> {
     const { course } = call;
-    const posted = await ask(call, url, more);
+    const posted = await inTurn(call, ask(call, url, more));
     if (call.course !== course || call.status === "completed") return posted;
     if (posted.twiml !== "") {
       await follow(call, posted.twiml);
@@ -289,7 +301,10 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     if (call.status === "completed") return twilio.refuse(400, 21_220, "Call is not in-progress. Cannot redirect.");
     const url = form.get("Url");
     if (url === null) return twilio.refuse(400, 21_201, "No 'Url' specified");
+    // The clock is moved by hand, and does not wait for what is on its way here: nothing of it is to be cut off by that.
+    await Promise.race([call.asking, new Promise((resolve) => setTimeout(resolve, slowMs))]);
     call.course += 1;
+    if (now() < call.speaksUntil) call.cutOff.add(call.heard.length - 1);
     call.speaksUntil = now();
     call.running = Promise.all([call.running, askAndFollow(call, url)]);
     if (fault?.kind === "hang_up_after_commit") {
@@ -308,6 +323,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
         from,
         status: "ringing",
         heard: [],
+        cutOff: new Set(),
         asked: [],
         gather: undefined,
         record: undefined,
@@ -315,6 +331,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
         speaksUntil: 0,
         course: 0,
         running: Promise.resolve(),
+        asking: Promise.resolve(),
         errors: [],
       };
       all.push(call);
@@ -342,7 +359,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     async attempt(call, request) {
       const { course } = call;
       call.speaksUntil = now();
-      const posted = await fake.again(request);
+      const posted = await inTurn(call, fake.again(request));
       if (posted.status === 200 && call.course === course) await follow(call, posted.twiml);
       return posted;
     },

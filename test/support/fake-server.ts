@@ -1,0 +1,47 @@
+import type { Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** What a fake platform listens with. */
+export interface FakeServer {
+  readonly port: number;
+  /** Nobody can connect, and whoever was connected is not any more. */
+  goAway(): Promise<void>;
+  /** At the same port. */
+  comeBack(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `make` is asked for a server that does not listen yet, each time that the platform comes back. */
+export async function openFakeServer(make: () => Server): Promise<FakeServer> {
+  const sockets = new Set<Socket>();
+  let server = make();
+  const listen = (port: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.on("connection", (socket) => {
+        sockets.add(socket);
+        socket.once("close", () => sockets.delete(socket));
+      });
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+
+  async function goAway(): Promise<void> {
+    if (!server.listening) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  return {
+    port,
+    goAway,
+    async comeBack() {
+      if (server.listening) return;
+      server = make();
+      await listen(port);
+    },
+    close: goAway,
+  };
+}
