@@ -36,7 +36,7 @@ const windows1252 = new TextDecoder("windows-1252");
 /** The text, by the bytes of each of its lines: `read` stays where they say the same or nothing. */
 export function repaired(read: string, bytes: string): string {
   // A part of another charset is in it as it was read, and no bytes are known of it.
-  if (/[^\u0000-\u00FF]/.test(bytes)) return read;
+  if (Buffer.from(bytes, "latin1").toString("latin1") !== bytes) return read;
   const isLossy = read.includes("\uFFFD");
   const whole = inUtf8(bytes);
   if (whole !== undefined) return whole;
