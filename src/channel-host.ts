@@ -35,6 +35,8 @@ export interface ChannelHostDependencies {
   readonly files: Pick<Files, "bytesMax" | "link">;
   /** As platforms reach us; without a slash at the end. */
   readonly publicUrl: string;
+  /** The database is thrown away after a look at the accounts. */
+  readonly passing?: boolean;
 }
 
 /** What an account may ask when its workspace has its desk there. */
@@ -195,6 +197,7 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     seal: (value) => secrets.sign(purpose, value),
     unseal: (token) => secrets.verify(purpose, token),
     allow: windows.take,
+    keeps: dependencies.passing !== true,
     ...records,
     rememberSecret: (key, value) => records.remember(`secret ${key}`, secrets.seal(value)),
     async recallSecret(key) {

@@ -219,11 +219,15 @@ export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">
 
 const channelCheckMs = 10_000;
 
-/** Asks the platform of every account (or of those that are `wanted`) whether it works. The schema must be up to date. */
+/**
+ * Asks the platform of every account (or of those that are `wanted`) whether it works. The schema must be up to date.
+ * `passing`: the database is thrown away afterwards.
+ */
 export async function checkChannels(
   config: Config,
   { clock, log }: CoreOptions,
   wanted: (accountId: string) => boolean = () => true,
+  passing = false,
 ): Promise<readonly ChannelCheck[]> {
   const core = await openCore(config, { clock, log });
   const { store, secrets } = core;
@@ -242,6 +246,7 @@ export async function checkChannels(
     measures: createMeasures(version, clock),
     files: core.files,
     publicUrl: config.publicUrl,
+    passing,
   });
   try {
     const accounts = await store.read

@@ -88,7 +88,7 @@ export async function checkDeclaredChannels(
     const unchanged = new Set(wanted.filter(isAsStored).map(({ key }) => key));
     const old = new Set(known.filter(({ key }) => !unchanged.has(key)).map(({ id }) => id));
     const now = stored ? await checkChannels(config, options, (id) => !old.has(id)) : [];
-    const checked = fresh.size === 0 ? [] : await checkChannels(beside, options, (id) => fresh.has(id));
+    const checked = fresh.size === 0 ? [] : await checkChannels(beside, options, (id) => fresh.has(id), true);
     return [...told, ...now, ...checked.map((check) => withoutIds(check, fresh))];
   } finally {
     await rm(folder, { recursive: true, force: true });

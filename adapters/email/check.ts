@@ -1,4 +1,4 @@
-import { closeImap, imapError, openImap } from "./imap.ts";
+import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
 import { signedIn } from "./oauth.ts";
 import type { SendDependencies } from "./send.ts";
 import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
@@ -14,11 +14,14 @@ export async function checkMailbox(
   const folder = config.folder ?? "INBOX";
   let mails: number;
   try {
-    const box = await client.mailboxOpen(folder, { readOnly: true });
+    const box = await openFolder(client, folder, { setting: "folder", readOnly: true, host: config.imap_host });
     mails = box.exists;
+    if (typeof config.sent_folder === "string") {
+      const sent = { setting: "sent_folder", readOnly: true, host: config.imap_host };
+      await openFolder(client, config.sent_folder, sent);
+    }
   } catch (error) {
-    if (!client.usable) throw imapError(error, config);
-    throw new Error(`the IMAP server ${config.imap_host} has no folder ${folder}: check folder`, { cause: error });
+    throw client.usable ? error : imapError(error, config);
   } finally {
     await closeImap(client);
   }

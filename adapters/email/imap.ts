@@ -1,4 +1,4 @@
-import type { ImapFlowOptions } from "imapflow";
+import type { ImapFlowOptions, MailboxObject } from "imapflow";
 import { ImapFlow } from "imapflow";
 import type { Credentials } from "./oauth.ts";
 import { signedIn } from "./oauth.ts";
@@ -63,6 +63,20 @@ async function connect(config: EmailConfig, credentials: Credentials, signal?: A
 class SignInError extends Error {}
 
 const isRefused = (error: unknown): boolean => error instanceof SignInError;
+
+/** Opens a folder that the account's settings name, or the server. Where there is none, the error says which setting. */
+export async function openFolder(
+  client: ImapFlow,
+  folder: string,
+  { setting, readOnly, host }: { readonly setting: string; readonly readOnly: boolean; readonly host: string },
+): Promise<MailboxObject> {
+  try {
+    return await client.mailboxOpen(folder, { readOnly });
+  } catch (error) {
+    if (!client.usable) throw error;
+    throw new Error(`the IMAP server ${host} does not open the folder ${folder}: check ${setting}`, { cause: error });
+  }
+}
 
 /** Says goodbye, and does not wait long for an answer. */
 export async function closeImap(client: ImapFlow): Promise<void> {

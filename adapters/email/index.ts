@@ -5,7 +5,7 @@ import { fetchPart } from "./files.ts";
 import { createIntake } from "./intake.ts";
 import { runMailbox } from "./mailbox.ts";
 import type { Credentials } from "./oauth.ts";
-import { createTokens } from "./oauth.ts";
+import { createTokens, mayUseUp } from "./oauth.ts";
 import { createOwnNames } from "./own-names.ts";
 import { sendMail } from "./send.ts";
 import type { EmailConfig } from "./settings.ts";
@@ -70,7 +70,10 @@ const email: AdapterModule<EmailConfig> = {
       render: renderMail,
       send: (part, context) => sendMail({ host, config, names, credentials: sending }, part, context),
       fetchFile: (ref, signal) => fetchPart(mailbox, ref, signal),
-      check: (signal) => checkMailbox(mailbox, { credentials: sending }, signal),
+      async check(signal) {
+        if (!mayUseUp(config, host)) return checkMailbox(mailbox, { credentials: sending }, signal);
+        return `${config.address}, not signed in to yet: oauth_refresh_token may be good for one use, which the server needs; start Parley with these settings, and ask again`;
+      },
       close: async () => undefined,
     };
   },

@@ -3,7 +3,7 @@ import { Value } from "typebox/value";
 import Type from "typebox";
 import type { Static } from "typebox";
 import type { ChannelHost } from "#channel/contract.ts";
-import { closeImap, imapError, openImap } from "./imap.ts";
+import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
 import type { Intake } from "./intake.ts";
 import type { Credentials } from "./oauth.ts";
 import { readMailApart } from "./parse-apart.ts";
@@ -63,7 +63,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
     if (!(await hasNews(client, host, folder))) return true;
     const done = await drain(client, dependencies, folder, true);
     // The server tells only of the folder that is open.
-    await client.mailboxOpen(inbox);
+    await openFolder(client, inbox, { setting: "folder", readOnly: false, host: config.imap_host });
     news ||= done;
     return done;
   };
@@ -127,8 +127,10 @@ async function drain(
   sent: boolean,
 ): Promise<boolean> {
   const open = client.mailbox;
-  if (open === false || open.path !== folder) await client.mailboxOpen(folder);
-  else await client.noop();
+  if (open === false || open.path !== folder) {
+    const setting = sent ? "sent_folder" : "folder";
+    await openFolder(client, folder, { setting, readOnly: false, host: config.imap_host });
+  } else await client.noop();
   const box = client.mailbox;
   if (box === false) throw new Error(`the folder ${folder} cannot be opened: check the account's folders`);
   const v = String(box.uidValidity);

@@ -60,6 +60,19 @@ const refusalSchema = Type.Object({
   error_description: Type.Optional(Type.String()),
 });
 
+/** Whose refresh tokens stay good after they were used. */
+const lastingHosts =
+  /(?:^|\.)(?:googleapis\.com|google\.com|microsoftonline\.(?:com|us)|partner\.microsoftonline\.cn|live\.com)$/i;
+
+/**
+ * Whether a sign-in may cost the account its refresh token: with many providers each is good for one answer, and the next
+ * one, which comes with it, could not be kept.
+ */
+export function mayUseUp(config: EmailConfig, { keeps }: Pick<ChannelHost, "keeps">): boolean {
+  if (keeps || config.oauth_refresh_token === undefined || config.oauth_token_url === undefined) return false;
+  return !URL.canParse(config.oauth_token_url) || !lastingHosts.test(new URL(config.oauth_token_url).hostname);
+}
+
 const keptSchema = Type.Object({ given: Type.String(), token: Type.String() });
 const keptName = "oauth refresh token";
 

@@ -22,8 +22,11 @@ export async function readMailApart(source: Source): Promise<Mail> {
 
 async function inThread({ raw, bytes }: Source): Promise<Mail> {
   const { promise, resolve, reject } = Promise.withResolvers<Mail>();
+  // Handed over, for a mail may have megabytes, and is held once here already.
+  const copy = new Uint8Array(raw);
   const worker = new Worker(new URL("./parse-worker.ts", import.meta.url), {
-    workerData: { raw: new Uint8Array(raw), bytes },
+    workerData: { raw: copy, bytes },
+    transferList: [copy.buffer],
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
     env: {},
     stdout: true,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { AddressObject, ParsedMail } from "mailparser";
 import { simpleParser } from "mailparser";
 import { tooComplex } from "./bounds.ts";
+import { declaredAsBytes, isDoubtful, repaired } from "./charset.ts";
 import type { Address, Attachment, Mail } from "./mail.ts";
 import { bodyStart, readHeaders } from "./mail.ts";
 
@@ -10,6 +11,8 @@ const referencesMax = 100;
 /** Of each text part. */
 const textMax = 1_000_000;
 const attachmentsMax = 100;
+/** Larger mails are not parsed twice. */
+const repairedMax = 5_000_000;
 /** A parser that has not ended by then never does. */
 const parseMs = 20_000;
 
@@ -36,14 +39,33 @@ export async function readMail({ raw, bytes }: Source): Promise<Mail> {
   if (lacks === null && raw.length < bytes) {
     lacks = `This e-mail has ${Math.round(bytes / 1_000_000)} MB; only its beginning was read.`;
   }
+  const text = lacks === null ? await textOf(parsed, raw) : parsed;
   try {
-    return { ...mailOf(parsed, raw), lacks };
+    return { ...mailOf({ ...parsed, ...text }, raw), lacks };
   } catch {
     return { ...mailOf(nothing, raw), lacks: "This e-mail could not be read: it is damaged." };
   }
 }
 
 const nothing = { attachments: [], headers: new Map(), headerLines: [], html: false } as unknown as ParsedMail;
+
+/** What a program has written in another charset than it declares is read as what it is. */
+async function textOf(parsed: ParsedMail, raw: Buffer): Promise<Pick<ParsedMail, "text" | "html">> {
+  const { text, html } = parsed;
+  if (raw.length > repairedMax || ![text, html].some((each) => typeof each === "string" && isDoubtful(each))) {
+    return parsed;
+  }
+  let bytes: ParsedMail;
+  try {
+    bytes = await parsedInTime(declaredAsBytes(raw, bodyStart(raw)));
+  } catch {
+    return parsed;
+  }
+  return {
+    text: text === undefined || bytes.text === undefined ? text : repaired(text, bytes.text),
+    html: typeof html !== "string" || typeof bytes.html !== "string" ? html : repaired(html, bytes.html),
+  };
+}
 
 async function parsedInTime(raw: Buffer): Promise<ParsedMail> {
   const late = Promise.withResolvers<never>();

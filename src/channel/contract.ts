@@ -355,6 +355,11 @@ export interface ChannelHost {
   seal(value: string): string;
   /** The sealed value; null when the token is not ours or was changed. */
   unseal(token: string): string | null;
+  /**
+   * False where it is only asked whether an account works that is not stored as it is declared, such as before the first
+   * start: what is remembered then is thrown away.
+   */
+  readonly keeps: boolean;
   /** Keeps a value for the account, for good: durable when it resolves. `key` has at most 190 characters. */
   remember(key: string, value: string): Promise<void>;
   /**

@@ -1,3 +1,4 @@
+import type { Handler } from "htmlparser2";
 import { Parser } from "htmlparser2";
 
 const blocks = new Set(
@@ -8,6 +9,33 @@ const blocks = new Set(
 const silent = new Set("style script head title template noscript svg".split(" "));
 /** Ends of what comes out of it. */
 const textMax = 400_000;
+/** The parser's time for a tag grows with what is open around it. Nobody nests as deep, and broken pages leave much open. */
+const depthMax = 500;
+
+class TooDeepError extends Error {}
+
+/** Parses in time that grows with the length alone: what lies too deep is read as if nothing were open around it. */
+function parseFlat(html: string, handler: Partial<Handler>, tooDeep: () => boolean): void {
+  for (let at = 0; at < html.length;) {
+    const parser = new Parser(
+      {
+        ...handler,
+        onopentag(name, attributes, implied) {
+          handler.onopentag?.(name, attributes, implied);
+          if (tooDeep()) throw new TooDeepError();
+        },
+      },
+      { decodeEntities: true, lowerCaseTags: true, recognizeSelfClosing: false },
+    );
+    try {
+      parser.end(html.slice(at));
+      return;
+    } catch (error) {
+      if (!(error instanceof TooDeepError)) throw error;
+      at += parser.endIndex + 1;
+    }
+  }
+}
 
 /** What mail programs put around what was written before. */
 function isQuote(name: string, { id = "", class: classes = "", type }: Readonly<Record<string, string>>): boolean {
@@ -53,7 +81,8 @@ export function htmlText(html: string): HtmlText {
     put(whole);
     if (quoteDepth === 0 && !cut) put(written);
   };
-  const parser = new Parser(
+  parseFlat(
+    html,
     {
       onopentag(name, attributes) {
         if (silent.has(name)) silentDepth += 1;
@@ -101,24 +130,34 @@ export function htmlText(html: string): HtmlText {
         }
       },
     },
-    { decodeEntities: true, lowerCaseTags: true, recognizeSelfClosing: false },
+    () => {
+      if (open.length < depthMax) return false;
+      open.length = 0;
+      return true;
+    },
   );
-  parser.end(html);
   return { text: whole.text(), written: written.text() };
 }
 
 /** The addresses of the pictures in it, each once, in order. */
 export function htmlPictures(html: string): readonly string[] {
   const found = new Set<string>();
-  const parser = new Parser(
+  let depth = 0;
+  parseFlat(
+    html,
     {
       onopentag(name, { src }) {
+        depth += 1;
         if (name === "img" && src !== undefined) found.add(src);
       },
+      onclosetag: () => void (depth -= 1),
     },
-    { decodeEntities: true, lowerCaseTags: true },
+    () => {
+      if (depth < depthMax) return false;
+      depth = 0;
+      return true;
+    },
   );
-  parser.end(html);
   return [...found];
 }
 
@@ -135,6 +174,8 @@ interface Lines {
 function createLines(): Lines {
   const done: string[] = [];
   let line = "";
+  /** Whether the line ends so. Looking at a long line each time that it grows would copy it. */
+  let spaced = false;
   let size = 0;
   const push = (): void => {
     if (size < textMax) done.push(line.trimEnd());
@@ -144,12 +185,17 @@ function createLines(): Lines {
   return {
     put(text) {
       if (size + line.length > textMax) return;
-      line += line === "" || line.endsWith(" ") ? text.trimStart() : text;
+      const more = line === "" || spaced ? text.trimStart() : text;
+      if (more === "") return;
+      line += more;
+      spaced = more.endsWith(" ");
     },
     raw(text) {
       for (const [index, part] of text.split("\n").entries()) {
         if (index > 0) push();
-        if (size + line.length <= textMax) line += part.replace(/\r$/, "");
+        if (size + line.length > textMax) continue;
+        line += part.replace(/\r$/, "");
+        spaced = part === "" ? spaced : part.endsWith(" ");
       }
     },
     newline: push,

@@ -1,10 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { startTokenProvider } from "../../adapters/email/test/support/token-provider.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { deskChannel, openDeskWorld } from "../support/desk-world.ts";
 import type { CommandHost } from "../support/program.ts";
+import { freePort } from "../support/launch.ts";
 import { openCommandHost, startGateway } from "../support/program.ts";
 
 let world: DeskWorld;
@@ -87,4 +90,57 @@ it("looks at the file as it is now, and tells the address that an account has si
   await writeFileWith("transport: webhook", "transport: polling");
   expect((await said())["channel slack"]).toBe(before["channel slack"]);
   expect((await said())["channel telegram"]).toMatch(/^✓ @\w+, polling$/);
+}, 240_000);
+
+it("uses up no refresh token of which the next one could not be kept, and signs in once it can be", async () => {
+  const provider = await startTokenProvider();
+  const port = await freePort();
+  const yaml = (name: string): string =>
+    JSON.stringify({
+      workspaces: [
+        {
+          name: "Shop",
+          channels: [
+            {
+              name: "mail",
+              channel: "email",
+              address: "support@shop.example",
+              from_name: name,
+              imap_host: "127.0.0.1",
+              imap_port: port,
+              smtp_host: "127.0.0.1",
+              oauth_token_url: provider.tokenUrl,
+              oauth_client_id: provider.client.id,
+              oauth_client_secret: provider.client.secret,
+              oauth_refresh_token: refresh,
+            },
+          ],
+        },
+      ],
+    });
+  const refresh = provider.signIn("support@shop.example");
+  const file = env["PARLEY_CONFIG"] ?? "";
+  const notYet =
+    "✓ support@shop.example, not signed in to yet: oauth_refresh_token may be good for one use, which the server needs; start Parley with these settings, and ask again";
+  const unreachable = "the IMAP server 127.0.0.1 cannot be reached";
+  try {
+    await writeFile(file, yaml("Shop"));
+    expect(await said()).toEqual({ "channel mail": notYet });
+    expect(provider.given()).toBe(0);
+    const running = await startGateway(env);
+    const end = Date.now() + 60_000;
+    while (!(await (await fetch(`${running.url}/health/ready`)).text()).includes(unreachable) && Date.now() < end) {
+      await sleep(100);
+    }
+    expect(provider.given()).toBe(1);
+    expect(await running.stop()).toBe(0);
+    // The one of the configuration is used up by now: this is the one that came with the answer.
+    expect((await said())["channel mail"]).toContain(unreachable);
+    expect(provider.given()).toBe(2);
+    await writeFile(file, yaml("The shop"));
+    expect(await said()).toEqual({ "channel mail": notYet });
+    expect(provider.given()).toBe(2);
+  } finally {
+    await provider.close();
+  }
 }, 240_000);

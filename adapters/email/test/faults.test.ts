@@ -201,7 +201,8 @@ describe("a mailbox whose servers fail", () => {
     const wrong: readonly (readonly [object, RegExp])[] = [
       [{ password: "wrong-password-99" }, /does not let support\d+@shop\.example in: check user and password/],
       [{ imap_port: await freePort() }, /IMAP server 127\.0\.0\.1 cannot be reached .*imap_port/],
-      [{ folder: "Nowhere" }, /has no folder Nowhere: check folder/],
+      [{ folder: "Nowhere" }, /does not open the folder Nowhere: check folder/],
+      [{ sent_folder: "Nowhere too" }, /does not open the folder Nowhere too: check sent_folder/],
       [{ smtp_port: await freePort() }, /SMTP server 127\.0\.0\.1 cannot be reached .*smtp_port/],
       [{ smtp_password: "wrong-password-98" }, /SMTP server 127\.0\.0\.1 does not let the account in/],
       [{ imap_security: "tls" }, /IMAP server 127\.0\.0\.1/],

@@ -65,6 +65,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     fileBytesMax: 0,
     upload: notUsed,
     dropUpload: notUsed,
+    keeps: true,
     remember: notUsed,
     exchange: notUsed,
     recall: notUsed,

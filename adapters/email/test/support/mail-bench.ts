@@ -107,6 +107,7 @@ export async function openMailBench(
       const module = await loadAdapter("email");
       const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
       const host = {
+        keeps: true,
         seal: (value: string) => value,
         clock: bench.clock,
         recallSecret: async () => null,

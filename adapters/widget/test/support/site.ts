@@ -129,6 +129,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     clock,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     fileBytesMax: 1_000,
+    keeps: true,
     async upload(thread, { name, mediaType }, bytes) {
       let size = 0;
       for await (const chunk of bytes) size += chunk.byteLength;
