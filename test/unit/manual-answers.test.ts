@@ -120,6 +120,13 @@ describe("the manual as a knowledge base", () => {
     expect(sections).toEqual(["How do I connect Telegram?", "How much does it cost?"]);
   });
 
+  it("leaves out none of three questions that stand in a row", async () => {
+    const { text } = await ask("How do I add a document, how do I remove it and how do I list them?");
+    expect(text).toMatch(
+      /^\*\*How do I add a document\?\*\*.*documents add.*\*\*How do I remove it\?\*\*.*documents remove/su,
+    );
+  });
+
   it.each(elsewhere)("does not know “%s”", async (question) => {
     expect((await ask(question)).answered).toBe(false);
   });
