@@ -4,7 +4,7 @@ import type { Account } from "./account.ts";
 
 const ownHost = /^(?:[a-z0-9-]+\.)*(?:twilio|twiliocdn)\.com$/;
 /** Where Twilio keeps what it was sent, and leads to: S3, and nothing else that runs at Amazon. */
-const storageHost = /^(?:[a-z0-9._-]+\.)?s3(?:[.-][a-z0-9-]+)*\.amazonaws\.com$/;
+const storageHost = /^(?:[a-z0-9._-]+\.)?s3(?:[.-][a-z0-9]+)*\.amazonaws\.com$/;
 const redirectsMax = 4;
 
 /**

@@ -8,6 +8,7 @@ import { answerFloor, bandOf } from "./confidence.ts";
 import { judge } from "./judge.ts";
 import { judgeSeveral } from "./several.ts";
 import { smallTalk } from "./small-talk.ts";
+import { languageOfAsker } from "./spoken-language.ts";
 
 /**
  * Finds passages, judges whether they hold an answer, and has it put into words. Where they hold too little of what was
@@ -27,7 +28,7 @@ export function createAnswerer({
       const talk = lookups.length > 0 ? undefined : smallTalk(question.text);
       if (talk !== undefined) {
         return spoken(question, {
-          text: cannedText(question.settings, talk.language, talk.kind),
+          text: cannedText(question.settings, talk.language ?? languageOfAsker(question), talk.kind),
           sources: [],
           confidence: "high",
           answered: true,

@@ -19,6 +19,16 @@ const filler = set(
 const askingForHelp =
   /^(?:(?:hi|hello|hey|there) )*(?:(?:please|pls|plz) )?(?:help|help me|(?:i )?need (?:some )?help|(?:can|could) (?:you|u|someone|anyone) help(?: me)?|i have a (?:quick )?question|(?:quick )?question)(?: (?:please|pls|plz|me|out))?$/;
 const questionsMax = 9;
+/** Emoji that say the same. Others, such as one that frowns, are none: whoever sends it may want a person. */
+const emoji: readonly (readonly [RegExp, CannedKey])[] = [
+  [/👋/u, "hello"],
+  [/🙏/u, "thanks"],
+  [/[👍👌👏🙌🤝💪🎉🥳🎊✅💯🔥🚀🤩😀😃😄😁😊🙂😎😍🥰😘🤗❤♥💚💙💛💜🧡]/u, "pleased"],
+];
+const pleasantOnly = new RegExp(
+  `^(?:${emoji.map(([each]) => each.source).join("|")}|[\\u{1F3FB}-\\u{1F3FF}\\uFE0F\\u200D\\s!.])+$`,
+  "u",
+);
 
 /**
  * What a message that only greets, thanks or says goodbye is, and in which language; undefined for all that asks for
@@ -27,12 +37,19 @@ const questionsMax = 9;
 export function smallTalk(text: string): SmallTalk | undefined {
   const courtesy = courtesyIn(text);
   if (courtesy !== undefined) return courtesy;
+  const shown = shownKind(text);
+  if (shown !== undefined) return { language: undefined, kind: shown };
   const kind = englishKind(text);
   return kind === undefined ? undefined : { language: "en", kind };
 }
 
+function shownKind(text: string): CannedKey | undefined {
+  return pleasantOnly.test(text) ? emoji.find(([each]) => each.test(text))?.[1] : undefined;
+}
+
 export interface SmallTalk {
-  readonly language: SpokenLanguage;
+  /** Undefined: it is of every language. */
+  readonly language: SpokenLanguage | undefined;
   readonly kind: CannedKey;
 }
 

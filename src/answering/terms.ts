@@ -28,6 +28,17 @@ export function isSoft(term: string): boolean {
   return softStems.has(term);
 }
 
+/** Verbs of two words whose noun is one: "to back up" makes "a backup". The second alone is a word that says nothing. */
+const writtenApart: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(
+  [
+    { verbs: ["set", "sets", "setting"], with: { up: "setup" } },
+    { verbs: ["back", "backs", "backed", "backing"], with: { up: "backup", ups: "backup" } },
+    // No "logs": "in the logs in detail" tells of logs.
+    { verbs: ["log", "logged", "logging"], with: { in: "login", on: "logon", out: "logout" } },
+    { verbs: ["sign", "signs", "signed", "signing"], with: { in: "signin", out: "signout", up: "signup" } },
+  ].flatMap((each) => each.verbs.map((verb) => [verb, new Map(Object.entries(each.with))] as const)),
+);
+
 /** A content word, folded, with its stem. */
 export interface Word {
   readonly word: string;
@@ -38,7 +49,14 @@ export interface Word {
 export function contentWordsOf(text: string, language: WordLanguage = "en"): Word[] {
   if (language !== "en") return otherWordsOf(text, language);
   const words: Word[] = [];
-  for (const word of wordsOf(text)) if (!englishStopWords.has(word)) words.push({ word, term: stem(word) });
+  const all = wordsOf(text);
+  for (let at = 0; at < all.length; at += 1) {
+    const word = all[at] ?? "";
+    const joined = writtenApart.get(word)?.get(all[at + 1] ?? "");
+    if (joined !== undefined) at += 1;
+    const read = joined ?? word;
+    if (!englishStopWords.has(read)) words.push({ word: read, term: stem(read) });
+  }
   return words;
 }
 

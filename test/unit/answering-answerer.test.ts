@@ -210,10 +210,23 @@ describe("answers from documents", () => {
     ["thank you so much", /welcome/],
     ["bye", /Goodbye/],
     ["Are you a bot?", /automated assistant/],
+    ["👍", /Good to hear/],
+    ["🎉🎉 👍🏽!", /Good to hear/],
+    ["🙏❤️", /welcome/],
+    ["👋", /Hello/],
   ])("answers small talk without a search: %s", async (text, expected) => {
     const answer = await ask(text);
     expect(answer).toMatchObject({ answered: true, confidence: "high", sources: [], skillsFired: [] });
     expect(answer.text).toMatch(expected);
+  });
+
+  it("answers an emoji in the language that was written before, and not as a courtesy where it complains", async () => {
+    const history = [
+      { role: "user", content: "Wie lange ist die Garantie auf die Küchengeräte?" },
+      { role: "assistant", content: "Drei Jahre." },
+    ] as const;
+    expect((await ask("👍", { history })).text).toMatch(/freut/);
+    for (const text of ["😡", "👎", "👍👎", "🤔?", "!!!"]) expect((await ask(text)).answered, text).toBe(false);
   });
 
   it("looks up a question that begins with a greeting", async () => {

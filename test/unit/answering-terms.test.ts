@@ -15,6 +15,15 @@ describe("terms", () => {
     expect(wordsOf("हिन्दी")).toEqual(["हिन्दी"]);
   });
 
+  it("take a verb of two words and its noun for one", () => {
+    for (const text of ["a backup", "I backed up", "backing up", "a back-up"])
+      expect(termsOf(text)).toEqual(["backup"]);
+    expect(termsOf("How do I set up Slack?")).toEqual(termsOf("Slack setup").toReversed());
+    expect(termsOf("How do I log in?")).toEqual(termsOf("login"));
+    expect(termsOf("What is in the logs in production?")).toEqual(["log", "product"]);
+    expect(termsOf("back", "en")).toEqual(["back"]);
+  });
+
   it("are few and short however long a word is", () => {
     expect(termsOf("x".repeat(100_000))[0]?.length).toBeLessThanOrEqual(64);
     expect(termsOf("😀 … — !!!")).toEqual([]);

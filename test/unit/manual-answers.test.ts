@@ -11,8 +11,8 @@ import { projectDir } from "../support/source-tree.ts";
 
 /** What somebody who tries Parley asks it first, and the section of the manual that has to answer. */
 const questions: readonly (readonly [question: string, section: string])[] = [
-  ["How do I add the widget to my website?", "How do I add the widget to my website?"],
-  ["How do I put the widget on my website?", "How do I add the widget to my website?"],
+  ["How do I add the widget to my website?", "How do I add or embed the chat widget on my website?"],
+  ["How do I put the widget on my website?", "How do I add or embed the chat widget on my website?"],
   ["How do I restrict which sites can use the widget?", "How do I restrict which websites can use the widget?"],
   ["How do I change the color of the widget?", "How do I change the colour, title and greeting of the chat?"],
   ["How does Parley decide when to hand over to a human?", "How does Parley decide when to hand over to a human?"],
@@ -34,8 +34,8 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["How do I scale to multiple servers?", "How do I scale to several processes, and run more than one server?"],
   ["How do I use MySQL?", "How do I use MySQL or MariaDB instead of SQLite?"],
   ["Do I need a database server?", "Do I need a database server, Redis or Docker?"],
-  ["Can I use it with WhatsApp?", "Can I connect WhatsApp, Telegram, Slack or e-mail?"],
-  ["Can I connect a telephone?", "Can I connect WhatsApp, Telegram, Slack or e-mail?"],
+  ["Can I use it with WhatsApp?", "Can I connect WhatsApp, Telegram, Slack, Discord or e-mail?"],
+  ["Can I connect a telephone?", "Can I connect WhatsApp, Telegram, Slack, Discord or e-mail?"],
   ["Hwo do I add a docment?", "How do I add documents?"],
   ["Which channels are there?", "Which channels are there?"],
   ["Which channels are supported?", "Which channels are supported?"],
@@ -52,6 +52,26 @@ const questions: readonly (readonly [question: string, section: string])[] = [
   ["What languages are supported?", "Which languages are supported?"],
   ["How do I delete a customer's data?", "How do I delete a customer's data?"],
   ["How do I sign in to the inbox?", "How do I sign in to the inbox?"],
+  ["How do I set up Slack?", "How do I connect Slack?"],
+  ["How do I set up the desk in Slack?", "How do I switch on the desk?"],
+  ["slack setup", "How do I connect Slack?"],
+  ["which ports does it need", "Which port does it use, and how do I change it?"],
+  ["How do I change the port?", "Which port does it use, and how do I change it?"],
+  ["the bot doesnt answer in telegram", "What if the Telegram bot does not answer?"],
+  ["Is there a limit of requests per minute?", "What are the rate limits: how many requests per minute and per day?"],
+  ["windows support?", "Does it support Windows, macOS or Linux?"],
+  ["do you have discord", "Does it support Discord?"],
+  ["how do i turn off the greeting", "Can I turn off the greeting?"],
+  ["can it hand over to my team", "Can it hand over to my team?"],
+  ["how long are files kept", "How long are files kept?"],
+  ["how do I make a backup", "How do I back up?"],
+  ["how do I backup?", "How do I back up?"],
+  ["can i use my own llm like ollama", "Can I use my own language model (LLM), such as Ollama?"],
+  ["is my data encrypted", "Is my data encrypted?"],
+  ["how to embed the chat on my website", "How do I add or embed the chat widget on my website?"],
+  ["What is the difference between the inbox and the desk?", "What is the difference between the inbox and the desk?"],
+  ["reset password", "An agent forgot the password. How do they reset it?"],
+  ["how many languages does it speak", "Which languages are supported?"],
   ["Can several agents work at the same time?", "Can several agents work at the same time?"],
 ];
 
@@ -98,6 +118,13 @@ describe("the manual as a knowledge base", () => {
     );
     const sections = sources.map(({ title }) => title.split(" › ").at(-1));
     expect(sections).toEqual(["How do I connect Telegram?", "How much does it cost?"]);
+  });
+
+  it("leaves out none of three questions that stand in a row", async () => {
+    const { text } = await ask("How do I add a document, how do I remove it and how do I list them?");
+    expect(text).toMatch(
+      /^\*\*How do I add a document\?\*\*.*documents add.*\*\*How do I remove it\?\*\*.*documents remove/su,
+    );
   });
 
   it.each(elsewhere)("does not know “%s”", async (question) => {

@@ -8,7 +8,7 @@ import { createVocabulary, isSpelt, partMin } from "../spelling.ts";
 import type { Vocabulary } from "../spelling.ts";
 
 /** Raise it when terms are made or stored in another way: older files are then rebuilt. */
-const format = 6;
+const format = 7;
 
 /** What the index says of a document: another text of it means that it changed. */
 export interface IndexedDocument {

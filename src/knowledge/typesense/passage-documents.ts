@@ -9,7 +9,7 @@ import { wordsDoc } from "./word-documents.ts";
 // database. Values that are filtered by are hexadecimal digests and numbers: Typesense has no complete way to quote.
 
 /** To be raised with every change of the schema, of what a document holds, or of what terms are: collections are built anew. */
-export const passagesForm = 2;
+export const passagesForm = 3;
 
 export interface PassageDocument {
   readonly id: string;
