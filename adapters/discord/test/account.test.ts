@@ -184,6 +184,10 @@ describe("a bot with a button for a person", () => {
     const row = () => bench.store.read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
     await bench.until("a person is asked for", async () => (await row()).status === "escalated");
     await bench.until("the button is gone", () => answer.components?.length === 0);
+    // That a person will reply has no button by which one is asked for.
+    await answered(channelId, 2);
+    expect(own(channelId).at(-1)?.content).toContain("Hier antwortet Ihnen gleich ein Mensch");
+    expect(own(channelId).at(-1)?.components).toBeUndefined();
     // What is written after a press is found though the session is forgotten.
     const before = discord.sessions();
     discord.drop({ forget: true });
