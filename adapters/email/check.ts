@@ -4,6 +4,9 @@ import type { SendDependencies } from "./send.ts";
 import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
 import type { MailboxDependencies } from "./mailbox.ts";
 
+/** Enough to recognise one's own in. */
+const foldersMax = 30;
+
 /** Signs in to both servers, and opens the folder. */
 export async function checkMailbox(
   { config, credentials }: Pick<MailboxDependencies, "config" | "credentials">,
@@ -13,12 +16,21 @@ export async function checkMailbox(
   const client = await openImap(config, credentials, signal);
   const folder = config.folder ?? "INBOX";
   let mails: number;
+  const open = async (name: string, setting: string): Promise<number> => {
+    try {
+      return (await client.mailboxOpen(name, { readOnly: true })).exists;
+    } catch (error) {
+      if (!client.usable) throw imapError(error, config);
+      const there = (await client.list()).slice(0, foldersMax).map(({ path }) => path);
+      throw new Error(
+        `the IMAP server ${config.imap_host} has no folder ${name}: set ${setting} to one of ${there.join(", ")}`,
+        { cause: error },
+      );
+    }
+  };
   try {
-    const box = await client.mailboxOpen(folder, { readOnly: true });
-    mails = box.exists;
-  } catch (error) {
-    if (!client.usable) throw imapError(error, config);
-    throw new Error(`the IMAP server ${config.imap_host} has no folder ${folder}: check folder`, { cause: error });
+    if (typeof config.sent_folder === "string") await open(config.sent_folder, "sent_folder");
+    mails = await open(folder, "folder");
   } finally {
     await closeImap(client);
   }

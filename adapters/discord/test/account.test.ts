@@ -3,6 +3,7 @@ import type { ChannelHost } from "#channel/contract.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
+import { channelChecks } from "../../../test/support/channel-checks.ts";
 import { anna, openBench } from "../../../test/support/engine-bench.ts";
 import type { FakeDiscord } from "./support/fake-discord.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
@@ -241,6 +242,17 @@ describe("a bot that is not let in", () => {
     discord = await startFakeDiscord();
     await open({ token: `${"A".repeat(24)}.AAAAAA.${"A".repeat(38)}` });
     await bench.until("it is told", () => bench.logged.join().includes("check `token`"));
+  });
+
+  it("tells the operator that nobody can write to it while it is on no server", async () => {
+    discord = await startFakeDiscord({ intents: "unprivileged" });
+    await open();
+    expect(await channelChecks(bench)).toEqual(["good: @parley, direct messages"]);
+    discord.servers.splice(0);
+    expect(await channelChecks(bench)).toEqual([expect.stringMatching(/^good: .*on no server yet.*page OAuth2/)]);
+    await discord.goAway();
+    expect(await channelChecks(bench)).toEqual([expect.stringMatching(/^wrong: .*: check .*`base_url`/)]);
+    await discord.comeBack();
   });
 
   it("tells the operator to switch on the intent that it needs", async () => {
