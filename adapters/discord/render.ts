@@ -34,7 +34,8 @@ export function renderParts(
   return [
     ...parts.map(({ text, content }, at): Part => {
       const isLast = at === parts.length - 1;
-      const button = role === "assistant" && isLast && forPeople !== true && personLabel !== undefined ? { personLabel } : {};
+      const button =
+        role === "assistant" && isLast && forPeople !== true && personLabel !== undefined ? { personLabel } : {};
       return { text, payload: { kind: "text", content, ...button } satisfies DiscordPart };
     }),
     ...files.map((file): Part => ({ text: file.name, payload: { kind: "file", file } satisfies DiscordPart })),

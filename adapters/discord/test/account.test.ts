@@ -213,7 +213,7 @@ describe("a bot with a button for a person", () => {
 describe("a bot on a server", () => {
   beforeEach(async () => {
     discord = await startFakeDiscord();
-    await open({ guilds: "threads" });
+    await open({ guilds: "threads", person_button: "A person, please" });
     await connected();
   });
 
@@ -234,6 +234,24 @@ describe("a bot on a server", () => {
     await answered(asked.id, 2);
     const conversations = await bench.store.read.selectFrom("conversations").select("context_key").execute();
     expect(conversations).toEqual([{ context_key: `${guildChannel}:${asked.id}` }]);
+    // The button of an answer that stands in the channel, where the bot may not open threads.
+    discord.dispatch("INTERACTION_CREATE", {
+      id: discord.newId(),
+      token: "press",
+      type: 3,
+      channel_id: guildChannel,
+      guild_id: discord.guildId,
+      member: { user: asked.author },
+      message: { id: discord.newId(), message_reference: { message_id: asked.id } },
+      data: { custom_id: "parley:human" },
+    });
+    await isStored("A person, please");
+    // What has begun the thread stands in the channel, and is followed there.
+    discord.edit(asked, `<@${discord.botId}> where is my parcel?`);
+    await isStored("where is my parcel?");
+    discord.erase(asked);
+    await bench.until("it is gone", async () => !(await stored()).includes("where is my parcel?"));
+    expect(await stored()).toContain("It is number 17");
   });
 });
 
