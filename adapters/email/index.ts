@@ -37,8 +37,8 @@ const email: AdapterModule<EmailConfig> = {
     const tokens = createTokens(config, host);
     const signIn = async (user: string, password: string | undefined): Promise<Credentials | undefined> => {
       if (tokens !== undefined) {
-        const { token, isNew } = await tokens.token();
-        return { kind: "token", user, accessToken: token, isNew, refused: () => tokens.forget(token) };
+        const { token, isNew, refused } = await tokens.token();
+        return { kind: "token", user, accessToken: token, isNew, refused };
       }
       return password === undefined ? undefined : { kind: "password", user, password };
     };

@@ -66,13 +66,18 @@ const keptName = "oauth refresh token";
 export interface Tokens {
   /** Throws an Error that tells the mend. */
   token(): Promise<AccessToken>;
-  /** This token is refused; another one that is known by now stays. */
-  forget(token: string): void;
 }
 
 interface AccessToken {
   readonly token: string;
   readonly isNew: boolean;
+  /** The server does not take it: the next one is asked for. Another one that is known by now stays. */
+  refused(): void;
+}
+
+interface Issued {
+  readonly token: string;
+  readonly until: number;
 }
 
 type TokenHost = Pick<ChannelHost, "clock" | "rememberSecret" | "recallSecret">;
@@ -82,7 +87,15 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
   const { oauth_token_url: url, oauth_client_id: clientId, oauth_client_secret: clientSecret } = config;
   if (url === undefined || clientId === undefined) return undefined;
   const { clock } = host;
-  let known: { readonly token: string; readonly until: number } | undefined;
+  let known: Issued | undefined;
+
+  const give = (issued: Issued, isNew: boolean): AccessToken => ({
+    token: issued.token,
+    isNew,
+    refused() {
+      if (known === issued) known = undefined;
+    },
+  });
 
   async function ask(): Promise<AccessToken> {
     const refresh = await refreshToken(host, config.oauth_refresh_token);
@@ -115,22 +128,20 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
       await keepRefreshToken(host, config.oauth_refresh_token ?? "", next);
     }
     const lifetime = Number(seconds ?? 300);
-    known = { token, until: clock.now() + (Number.isFinite(lifetime) ? lifetime : 300) * 1_000 - marginMs };
-    return { token, isNew: true };
+    const issued = { token, until: clock.now() + (Number.isFinite(lifetime) ? lifetime : 300) * 1_000 - marginMs };
+    known = issued;
+    return give(issued, true);
   }
 
   let asking: Promise<AccessToken> | undefined;
   return {
     async token() {
-      if (known !== undefined && known.until > clock.now()) return { token: known.token, isNew: false };
+      if (known !== undefined && known.until > clock.now()) return give(known, false);
       // Reading and sending ask at the same time, and a refresh token may be good for one answer only.
       asking ??= ask().finally(() => {
         asking = undefined;
       });
       return asking;
-    },
-    forget(token) {
-      if (known?.token === token) known = undefined;
     },
   };
 }

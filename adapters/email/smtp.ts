@@ -44,21 +44,23 @@ export function isLoginRefused(error: unknown): boolean {
 
 interface SmtpFailure {
   readonly code?: unknown;
-  /** What the client calls ESOCKET. */
-  readonly originalCode?: unknown;
   readonly command?: unknown;
+  /** What the system said, where the library has put a word of its own in `code`. */
+  readonly originalCode?: unknown;
+  /** What was waited for in vain. */
+  readonly timeoutType?: unknown;
   readonly responseCode?: unknown;
   readonly response?: unknown;
 }
 
-/** Before a single byte of the mail can have gone out. */
+/** Before a single byte of the mail can have gone out. The library's command CONN tells nothing: it stands for every broken socket. */
 const before =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EDNS|ETLS|CONN|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EDNS|ETLS|CONNECT_TIMEOUT|GREETING_TIMEOUT|UPGRADE_TIMEOUT|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
 
 /** What a failure means for the mail: refused, not sent, or perhaps sent. In words without a credential. */
 export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   if (error instanceof DeliveryError) return error;
-  const { code, originalCode, command, responseCode, response } = (error ?? {}) as SmtpFailure;
+  const { code, command, originalCode, timeoutType, responseCode, response } = (error ?? {}) as SmtpFailure;
   const where = `the SMTP server ${config.smtp_host}`;
   const said = typeof response === "string" ? oneLine(response) : "";
   if (
@@ -95,7 +97,7 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   if (typeof responseCode === "number" && responseCode >= 400) {
     return new DeliveryError("not_sent", `the mail server does not take it now: ${said}`, { retryAfterMs: busyMs });
   }
-  const name = [code, command].find((each) => typeof each === "string" && before.test(each));
+  const name = [code, originalCode, timeoutType, command].find((each) => typeof each === "string" && before.test(each));
   const detail = low === "" ? (typeof code === "string" ? code : "connection lost") : low;
   return name === undefined
     ? new DeliveryError("unknown", `the connection to ${where} broke (${detail})`)

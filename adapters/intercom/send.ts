@@ -4,6 +4,7 @@ import type { Api } from "./client.ts";
 import { findOurs } from "./parts.ts";
 import type { Conversation } from "./payloads.ts";
 import { readConversation } from "./payloads.ts";
+import { statusOf } from "./failures.ts";
 import type { IntercomPart } from "./render.ts";
 import { fileBytesMax } from "./render.ts";
 import type { Settings } from "./settings.ts";
@@ -79,12 +80,17 @@ export async function findPart(
 
 /** Intercom shows then that something was removed, and not what. */
 export async function removePart({ api }: Sending, externalId: string, context: SendContext): Promise<void> {
-  await api.call((client) =>
-    client.conversations.redactConversationPart(
-      { type: "conversation_part", conversation_id: context.thread, conversation_part_id: externalId },
-      { abortSignal: context.signal },
-    ),
-  );
+  await api.call(async (client) => {
+    try {
+      await client.conversations.redactConversationPart(
+        { type: "conversation_part", conversation_id: context.thread, conversation_part_id: externalId },
+        { abortSignal: context.signal },
+      );
+    } catch (error) {
+      // What is gone need not be taken away.
+      if (statusOf(error) !== 404) throw error;
+    }
+  });
 }
 
 /** Reading does no harm, whatever becomes of the answer. */

@@ -106,13 +106,14 @@ export async function next(dependencies: VoiceDependencies, asked: Asked): Promi
  * the interruption has cut that answer off: it is begun once more.
  */
 export async function interrupted(dependencies: VoiceDependencies, asked: Asked): Promise<string> {
-  const { calls } = dependencies;
+  const { host, calls } = dependencies;
   const { callSid, at, detail: key } = asked;
   const cutOff = await calls.change<string | undefined>(callSid, (call) => {
     if (call.phase === "over" || replyTo(call, at) !== undefined) return [undefined, undefined];
     const last = call.replies.at(-1);
     // Whatever turn is still on its way to us, or waits here for an answer, is not listened to any more.
-    if (last === undefined || !call.said.includes(key)) return [{ turn: call.turn + 1 }, undefined];
+    const isHeard = call.phase === "talking" && call.until <= host.clock.now();
+    if (last === undefined || isHeard || !call.said.includes(key)) return [{ turn: call.turn + 1 }, undefined];
     return [{ ...withReply(call, at, last.twiml), until: call.until + comesMs }, last.twiml];
   });
   return cutOff ?? next(dependencies, asked);

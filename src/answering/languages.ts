@@ -85,9 +85,9 @@ export function guessLanguages(text: string): Guess {
     return { languages: ["ru"], sure: true, weak: false };
   // What is written in capitals stands for other words: "AI" is no French.
   const plainly = /\p{Ll}/u.test(read) ? read.replaceAll(/(?<![\p{L}\p{M}])\p{Lu}{2,}(?![\p{L}\p{M}])/gu, " ") : read;
-  // A letter alone is as often part of a code.
+  // A letter alone is as often part of a code, or an option such as -y.
   const words = (
-    plainly.toLowerCase().match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.])[yàéèå](?![\p{L}\p{N}.])/gu) ?? []
+    plainly.toLowerCase().match(/[\p{L}\p{M}]{2,}|(?<![\p{L}\p{N}.*/_-])[yàéèå](?![\p{L}\p{N}.*/_-])/gu) ?? []
   ).slice(0, wordsReadMax);
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);

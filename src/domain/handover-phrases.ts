@@ -15,7 +15,9 @@ function english(): readonly string[] {
     ...each(["need", "want", "get", "contact"], ["a human", "human help"]),
     ...each(["is there", "are there"], ["a human", "a person", "any human", "any humans", "any person"]),
     ...each(["real", "live", "actual"], ["person", "human", "agent"]),
-    ...["human agent", "human support", "customer service representative"],
+    "human agent",
+    "human support",
+    "customer service representative",
   ];
 }
 

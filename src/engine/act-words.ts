@@ -2,11 +2,10 @@ import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { Acted, ActingAgent } from "./act.ts";
 import { agentActor, holderOf, lost } from "./act.ts";
-import type { Amendment } from "./amend.ts";
 import { askAmendment } from "./amend.ts";
+import { amendmentsWaiting } from "./amendment.ts";
 import type { Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
-import { sendLane } from "./lanes.ts";
 import type { Channels, ConversationSearch, Files, FollowUp, Reader, Tx } from "./ports.ts";
 import { replyAsAgent, writtenAfter } from "./reply.ts";
 import { insertNote, requireConversation } from "./update.ts";
@@ -196,18 +195,8 @@ export async function amendmentsUnderWay(
   db: Reader,
   conversationId: string,
 ): Promise<ReadonlyMap<string, "edit" | "remove">> {
-  const works = await db
-    .selectFrom("outbox")
-    .select("payload")
-    .where("lane", "=", sendLane(conversationId))
-    .where("kind", "=", "amend")
-    .where("dead_at", "is", null)
-    .orderBy("id")
-    .execute();
+  const waiting = await amendmentsWaiting(db, conversationId);
   return new Map(
-    works.map(({ payload }) => {
-      const { messageId, content } = JSON.parse(payload) as Amendment;
-      return [messageId, content === null ? "remove" : "edit"] as const;
-    }),
+    waiting.map(({ amendment: { messageId, content } }) => [messageId, content === null ? "remove" : "edit"] as const),
   );
 }

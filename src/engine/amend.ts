@@ -1,27 +1,19 @@
 import type { Part, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import { channelNames } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import { lockDraft } from "./lock-draft.ts";
-import { attachmentsOf } from "./attachments.ts";
-import { indexWork } from "./index-work.ts";
+import type { Amendment } from "./amendment.ts";
+import { amendmentsWaiting, lastOf, partsOf, storeAmendment } from "./amendment.ts";
 import { sendLane } from "./lanes.ts";
 import type { DeliverDependencies } from "./deliver.ts";
 import { RetryLater } from "./deliver.ts";
 import { storedBytes } from "./stored-bytes.ts";
 import { noteProblem } from "./failures.ts";
-import { withFiles } from "./outbound-files.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
-
-/** A change of a reply that an agent has sent: of what the customer sees too. */
-export interface Amendment {
-  readonly messageId: string;
-  readonly conversationId: string;
-  /** Null: it is taken back. */
-  readonly content: string | null;
-}
 
 /** Behind the sends of the same conversation: what is still on its way is changed when it is there. */
 const amendWork = (amendment: Amendment, now: number): NewWork => ({
@@ -48,6 +40,14 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     .where("messages.id", "=", amendment.messageId)
     .executeTakeFirst();
   if (message === undefined || message.deleted_at !== null) {
+    await store.write((tx) => finishWork(tx, [row]));
+    return;
+  }
+  const later = (await amendmentsWaiting(store.read, message.conversation_id)).filter(
+    (each) => each.id > row.id && each.amendment.messageId === message.id,
+  );
+  // What comes next would only change it again; and it may have gone out as that already.
+  if (lastOf([amendment, ...later.map((each) => each.amendment)]) !== amendment) {
     await store.write((tx) => finishWork(tx, [row]));
     return;
   }
@@ -79,7 +79,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
       throw new RetryLater(error.message, error.retryAfterMs, error);
     }
     if (!(error instanceof DeliveryError)) throw error;
-    const note = failureText(amendment, error.message);
+    const note = error instanceof NeverArrived ? error.message : failureText(amendment, error.message);
     announce(
       await store.write(async (tx) => {
         await finishWork(tx, [row]);
@@ -97,18 +97,6 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     return storeAmendment(tx, search, amendment, clock.now());
   });
   announce(effects);
-}
-
-/** The message as it is to be shown; its files stay as they are. */
-async function partsOf(
-  { store, channels, files }: DeliverDependencies,
-  message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
-  account: { readonly id: string },
-  content: string,
-): Promise<readonly Part[]> {
-  const attachments = (await attachmentsOf(store.read, [message])).get(message.id) ?? [];
-  const text = { role: "agent", authorName: message.author_name, markdown: content, sources: [] } as const;
-  return channels.render(account, withFiles(channels, files, message, text, attachments));
 }
 
 /** What waits to go by another way goes as it is now, or (null) not at all. What has gone by it cannot be changed. */
@@ -152,11 +140,21 @@ async function change(
 ): Promise<ReadonlyMap<string, string>> {
   const payloads = new Map<string, string>();
   const shown = all.filter(({ state, external_id }) => shownStates.has(state) && external_id !== null);
-  if (shown.length < all.length) {
-    throw new DeliveryError("rejected", "the reply itself has not reached the customer");
-  }
   // It came from elsewhere and is shown here only, as what a colleague has written with the platform's own means.
   if (all.length === 0) throw new DeliveryError("rejected", "it was not sent from this conversation");
+  const rest = all.filter((each) => !shown.includes(each));
+  const isRemoval = given.length === 0;
+  const hasFailed = ({ state }: DeliveriesTable): boolean => state === "failed";
+  if (!isRemoval && rest.some(hasFailed)) throw new NeverArrived();
+  // What has never arrived need not be taken back.
+  if (!rest.every(hasFailed)) {
+    throw new DeliveryError(
+      "rejected",
+      rest.some(({ state }) => shownStates.has(state))
+        ? "the platform has not told which of its messages this is"
+        : "it is not known whether the reply itself has arrived",
+    );
+  }
   // Files come last, and are not touched by a change of the text before them.
   const same = sameAtEnd(given, all);
   const parts = given.slice(0, given.length - same);
@@ -200,24 +198,13 @@ function sameAtEnd(parts: readonly Part[], deliveries: readonly DeliveriesTable[
   return same;
 }
 
-/** The text as it is from now on, for everybody who reads the conversation. */
-export async function storeAmendment(
-  tx: Tx,
-  search: ConversationSearch,
-  { messageId, conversationId, content }: Amendment,
-  now: number,
-) {
-  const draft = await lockDraft(tx, search, conversationId, now);
-  if (draft === undefined) return null;
-  await tx
-    .updateTable("messages")
-    .set(content === null ? { content: "", deleted_at: now } : { content, edited_at: now })
-    .where("id", "=", messageId)
-    .where("deleted_at", "is", null)
-    .execute();
-  draft.changes.addWork(indexWork([conversationId], now));
-  draft.draft.messageUpdated(messageId);
-  return draft.changes.flush(tx);
+const neverArrived =
+  "Nothing was changed: this reply has not reached the customer as a whole. Write it again as it is to be.";
+
+class NeverArrived extends DeliveryError {
+  constructor() {
+    super("rejected", neverArrived);
+  }
 }
 
 const failureText = ({ content }: Amendment, reason: string): string =>
@@ -258,10 +245,22 @@ export async function askAmendment(
   if (row.channel === "api") {
     return { refusal: null, effects: await storeAmendment(tx, search, amendment, now) };
   }
-  if (!channels.can({ id: row.account_id }, content === null ? "remove" : "edit")) {
-    const what = content === null ? "taken back" : "changed";
+  const deliveries = await tx
+    .selectFrom("deliveries")
+    .select(["state", "thread", "external_id"])
+    .where("message_id", "=", amendment.messageId)
+    .execute();
+  const isEach = (wanted: (each: (typeof deliveries)[number]) => boolean): boolean =>
+    deliveries.length > 0 && deliveries.every(wanted);
+  if (content !== null && isEach(({ state }) => state === "failed")) return { refusal: neverArrived, effects: null };
+  if (content === null && isEach(({ state, external_id: id }) => state === "failed" && id === null)) {
+    return { refusal: null, effects: await storeAmendment(tx, search, amendment, now) };
+  }
+  // As long as the platform does not have it, it can go out as it is to be, or not at all; what has gone meanwhile is told.
+  const isOnItsWay = isEach(({ state, thread }) => (state === "queued" || state === "sending") && thread === null);
+  if (!isOnItsWay && !channels.can({ id: row.account_id }, content === null ? "remove" : "edit")) {
     return {
-      refusal: `Nothing was changed for the customer: on ${row.channel} a message cannot be ${what} once it is sent.`,
+      refusal: `Nothing was changed for the customer, who keeps the text as it was sent: ${channelNames[row.channel]} lets nobody ${content === null ? "take back" : "change"} a message once it is sent.`,
       effects: null,
     };
   }

@@ -8,6 +8,7 @@ import { finishWork, insertWork } from "#store/outbox.ts";
 import { prepareRead, prepareWork } from "#store/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
+import { amendUnsent } from "./amend-unsent.ts";
 import { createChanges } from "./changes.ts";
 import { followLane, sendLane } from "./lanes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
@@ -175,6 +176,11 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     await failed(error);
     return;
   }
+  // Elsewhere what was sent can still be changed.
+  const isForGood = delivery.role === "agent" && !(channels.can(account, "edit") && channels.can(account, "remove"));
+  if (isForGood && delivery.state === "queued" && delivery.thread === null) {
+    if (await amendUnsent(dependencies, delivery)) return deliver(dependencies, row, signal);
+  }
   const part = JSON.parse(delivery.payload) as Part;
   const context: SendContext = {
     thread: delivery.thread ?? delivery.context_key,
@@ -202,7 +208,8 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
       return;
     }
   }
-  if (!harmless && delivery.state === "queued") {
+  // Whoever changes their reply has to know that it may have gone.
+  if ((!harmless || isForGood) && delivery.state === "queued") {
     await marks.begin(delivery.id);
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ConversationView, Refusal } from "#http/inbox/wire.ts";
+import { startFakeTwilio } from "../../adapters/twilio/test/support/fake-twilio.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -106,16 +107,16 @@ eachDatabase("what agents say in the inbox", (open) => {
     expect((await stranger.send("DELETE", path)).status).toBe(404);
   });
 
-  it("says when a channel cannot change what was sent", async () => {
-    // Nobody listens there: that it is not sent is not the matter here.
-    const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111" };
+  it("says when a channel cannot change what was sent, and changes there what was not", async () => {
+    const twilio = await startFakeTwilio();
     const account = { id: "acc_sms", workspace_id: app.workspace.id, channel: "sms", name: "sms" } as const;
+    const config = { account_sid: twilio.accountSid, auth_token: twilio.authToken, from: "+15550001111" };
     await app.store.write((tx) =>
       tx
         .insertInto("accounts")
         .values({
           ...account,
-          config: JSON.stringify({ ...config, base_url: "http://127.0.0.1:9" }),
+          config: JSON.stringify({ ...config, base_url: twilio.url }),
           credentials: null,
           managed_by: "file",
           enabled: 1,
@@ -131,19 +132,41 @@ eachDatabase("what agents say in the inbox", (open) => {
       sentAt: app.clock.now(),
       text: "How long does delivery take?",
     });
-    const { lastSeq } = view(await anna.get(`conversations/${conversationId}`));
-    const replied = view(
-      await anna.send("POST", `conversations/${conversationId}/reply`, {
-        content: "Sent for good.",
-        clientId: "reply-for-good",
-        lastSeq,
-      }),
-    );
-    const path = `conversations/${conversationId}/messages/${replied.messages.at(-1)?.id}`;
-    const { edit, remove } = replied.amendable;
-    const answer = await anna.send("PATCH", path, { content: "Sent for bad." });
+    const read = async () => view(await anna.get(`conversations/${conversationId}`));
+    const reply = async (content: string, clientId: string) => {
+      const { lastSeq } = await read();
+      const body = { content, clientId, lastSeq };
+      const replied = view(await anna.send("POST", `conversations/${conversationId}/reply`, body));
+      return { replied, path: `conversations/${conversationId}/messages/${replied.messages.at(-1)?.id}` };
+    };
+    const bodies = () => twilio.taken.map(({ body }) => body).join("\n");
+
+    const sent = await reply("Sent for good.", "reply-for-good");
+    await expect.poll(bodies, { timeout: 20_000 }).toContain("Sent for good.");
+    await settled(app);
+    const { edit, remove } = sent.replied.amendable;
+    const answer = await anna.send("PATCH", sent.path, { content: "Sent for bad." });
     expect([edit, remove, answer.status]).toEqual([false, false, 409]);
-    expect(refusal(answer).detail).toContain("cannot be changed once it is sent");
-    expect(view(await anna.get(`conversations/${conversationId}`)).messages.at(-1)?.own).toBe("Sent for good.");
+    expect(refusal(answer).detail).toContain("SMS lets nobody change a message once it is sent");
+    expect((await read()).messages.at(-1)?.own).toBe("Sent for good.");
+
+    await twilio.goAway();
+    const waiting = await reply("Two days.", "reply-in-line");
+    const withdrawn = await reply("Nine days.", "reply-withdrawn");
+    expect((await anna.send("PATCH", waiting.path, { content: "Three days." })).status).toBe(200);
+    expect((await anna.send("DELETE", withdrawn.path)).status).toBe(200);
+    await twilio.comeBack();
+    const shown = async () => {
+      app.clock.advance(1_000);
+      return (await read()).messages.slice(-2).map(({ own, deleted, changing }) => ({ own, deleted, changing }));
+    };
+    await expect.poll(shown, { timeout: 20_000 }).toEqual([
+      { own: "Three days.", deleted: false, changing: null },
+      { own: null, deleted: true, changing: null },
+    ]);
+    await settled(app);
+    expect(bodies()).toContain("Three days.");
+    expect(bodies()).not.toMatch(/Two|Nine/u);
+    await twilio.close();
   });
 });

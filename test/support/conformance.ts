@@ -92,6 +92,8 @@ export interface FakePlatform {
   /** What a customer's file is called in the end where the platform tells no names: the n-th of its message, from 0. */
   fileName?(file: SentFile, at: number): string;
   misbehave(how: Misbehaviour): void;
+  /** Refuses the next change of what was sent. Not where nothing can be changed, or nobody is asked for it. */
+  refuseChange?(): void;
   /** Breaks what connects this customer, or the platform, with the program. */
   away(customer: string): Promise<void>;
   /** Restores it, the way that the platform's client or the program does that by itself. */

@@ -20,7 +20,8 @@ export function temporaryFolder(): string | undefined {
     }
   }
   const folder = join(memory, `${prefix}${process.pid}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Servers that run as users of their own have to get through.
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -104,6 +104,7 @@ async function start(): Promise<FakePlatform> {
           void discord.goAway().then(() => setTimeout(() => void discord.comeBack(), awayMs));
       }
     },
+    refuseChange: () => discord.failChange({ kind: "error", status: 404, code: 10_008, message: "Unknown Message" }),
     away: () => discord.goAway(),
     async back() {
       await discord.comeBack();

@@ -92,10 +92,13 @@ describe("access tokens", () => {
     asked.length = 0;
     // Reading and sending ask together, and are answered by one request.
     expect(await Promise.all([token(), token()])).toEqual(["t1", "t1"]);
-    tokens?.forget("another");
-    expect(await tokens?.token()).toEqual({ token: "t1", isNew: false });
-    tokens?.forget("t1");
-    await tokens?.token();
+    const first = await tokens?.token();
+    expect(first).toMatchObject({ token: "t1", isNew: false });
+    first?.refused();
+    expect(await tokens?.token()).toMatchObject({ isNew: true });
+    // What was refused before is known already.
+    first?.refused();
+    expect(await tokens?.token()).toMatchObject({ isNew: false });
     await again()?.token();
     await again({ oauth_refresh_token: "put there by hand" })?.token();
     expect(asked.map((each) => each.get("refresh_token"))).toEqual(["first", "second", "second", "put there by hand"]);

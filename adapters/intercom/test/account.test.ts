@@ -129,6 +129,8 @@ describe("a reply", () => {
     const context = { thread: conversation, key: "k", messageId: "m", signal };
     await removePart(sending, part?.id ?? "", context);
     expect(part).toMatchObject({ redacted: true, body: null });
+    // It is gone already: nothing is wrong.
+    await expect(removePart(sending, "999999999999", context)).resolves.toBeUndefined();
   });
 });
 

@@ -123,6 +123,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
           void slack.goAway().then(() => setTimeout(() => void slack.comeBack(), awayMs));
       }
     },
+    refuseChange: () => slack.fail("chat.update", { kind: "error", error: "edit_window_closed" }),
     away: () => slack.goAway(),
     back: () => slack.comeBack(),
     close: () => slack.close(),

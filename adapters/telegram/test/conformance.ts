@@ -88,6 +88,12 @@ async function start(): Promise<FakePlatform> {
           void telegram.goAway().then(() => setTimeout(() => void telegram.comeBack(), awayMs));
       }
     },
+    refuseChange: () =>
+      telegram.fail("editMessageText", {
+        kind: "error",
+        code: 400,
+        description: "Bad Request: message can't be edited",
+      }),
     away: () => telegram.goAway(),
     back: () => telegram.comeBack(),
     close: () => telegram.close(),

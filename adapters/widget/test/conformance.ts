@@ -164,9 +164,12 @@ async function start(channel: "widget" | "hosted"): Promise<FakePlatform> {
     async shown(name) {
       // A program that is down is tried again later.
       if (opening.has(name) && !gone.has(name)) await present(name).catch(() => undefined);
-      return customerOf(name).frames.flatMap((frame) =>
-        frame.kind === "message" && frame.role !== "user" ? [textOf(frame.content)] : [],
-      );
+      const { frames } = customerOf(name);
+      return frames.flatMap((frame) => {
+        if (frame.kind !== "message" || frame.role === "user") return [];
+        const changed = frames.findLast((each) => each.kind === "changed" && each.message.id === frame.id);
+        return [textOf(changed?.kind === "changed" ? changed.message.content : frame.content)];
+      });
     },
     async sources(name) {
       const last = customerOf(name).frames.findLast((frame) => frame.kind === "message" && frame.role === "assistant");

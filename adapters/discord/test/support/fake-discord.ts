@@ -70,6 +70,8 @@ export interface FakeDiscord {
   dispatch(type: string, data: unknown): void;
   /** For the next calls that send a message, one each. */
   fail(...faults: readonly Fault[]): void;
+  /** For the next calls that change a message, one each. */
+  failChange(...faults: readonly Fault[]): void;
   connected(): boolean;
   /** How many sessions were begun, not resumed. */
   sessions(): number;
@@ -104,6 +106,7 @@ export async function startFakeDiscord(
   const presses = new Map<string, string>();
   const called = new Map<string, Record<string, unknown>[]>();
   const faults: Fault[] = [];
+  const changeFaults: Fault[] = [];
   const open = new Set<WebSocket>();
   const sessions = new Map<
     string,
@@ -244,7 +247,12 @@ export async function startFakeDiscord(
     const body = await bodyOf(Buffer.concat(chunks), request.headers["content-type"] ?? "");
     const route = `${method} ${path.replaceAll(/[0-9]{17,}/g, ":id")}`;
     called.set(route, [...(called.get(route) ?? []), body]);
-    const fault = route === "POST /channels/:id/messages" ? faults.shift() : undefined;
+    const fault =
+      route === "POST /channels/:id/messages"
+        ? faults.shift()
+        : route === "PATCH /channels/:id/messages/:id"
+          ? changeFaults.shift()
+          : undefined;
     if (fault?.kind === "error") return answer(refuse(fault.status, fault.code, fault.message));
     if (fault?.kind === "limit") {
       const seconds = fault.retryAfterS;
@@ -406,6 +414,7 @@ export async function startFakeDiscord(
     },
     dispatch,
     fail: (...next) => void faults.push(...next),
+    failChange: (...next) => void changeFaults.push(...next),
     connected: () => live.size > 0,
     sessions: () => begun,
     drop({ forget = false, code } = {}) {

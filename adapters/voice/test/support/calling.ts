@@ -26,6 +26,10 @@ export interface Calling {
   >;
 }
 
+/** What was cut off and begun once more was heard once. */
+const heardOnce = ({ heard, cutOff }: FakeCall): readonly string[] =>
+  heard.filter((text, at) => !(cutOff.has(at) && heard[at + 1] === text));
+
 /** For callers who go through much: what they hear besides answers is soon said. */
 const brief = { greeting: "Hello.", moment: "Hm.", still: "Hm.", slow: "Go on." };
 
@@ -60,7 +64,7 @@ export async function openCalling({ own, callers, isBrief = false }: CallingOpti
     shown(all, customer) {
       const wrong = all.flatMap(({ errors }) => errors);
       if (wrong.length > 0) throw new Error(wrong.join("\n"));
-      const spoken = all.flatMap(({ heard }) => heard).filter((text) => !isPrompt(text));
+      const spoken = all.flatMap(heardOnce).filter((text) => !isPrompt(text));
       const texted = twilio.taken.filter(({ to }) => to === numberOf(customer)).map(({ body }) => body);
       return [...spoken, ...texted].map((text) => text.replace(/^Anna[^\n]*?(?: says: |:\n)/, ""));
     },

@@ -11,6 +11,8 @@ export interface FakeCall {
   status: "ringing" | "in-progress" | "completed";
   /** Every text that was spoken, in order. */
   readonly heard: string[];
+  /** Where in it a text stands that was cut off before its end. */
+  readonly cutOff: Set<number>;
   /** Every address that Twilio called for it. */
   readonly asked: string[];
   /** Where what the caller says goes to; undefined: nobody listens. */
@@ -302,6 +304,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     // The clock is moved by hand, and does not wait for what is on its way here: nothing of it is to be cut off by that.
     await Promise.race([call.asking, new Promise((resolve) => setTimeout(resolve, slowMs))]);
     call.course += 1;
+    if (now() < call.speaksUntil) call.cutOff.add(call.heard.length - 1);
     call.speaksUntil = now();
     call.running = Promise.all([call.running, askAndFollow(call, url)]);
     if (fault?.kind === "hang_up_after_commit") {
@@ -320,6 +323,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
         from,
         status: "ringing",
         heard: [],
+        cutOff: new Set(),
         asked: [],
         gather: undefined,
         record: undefined,
