@@ -84,7 +84,7 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   if (certificateCodes.test(low)) {
     return new DeliveryError("not_sent", certificateTrouble(where, low, "smtp_host"), { retryAfterMs: busyMs });
   }
-  if (code === "ETLS" || /SSL|EPROTO/.test(low)) {
+  if (code === "ETLS" || /^ERR_SSL_.*(?:VERSION|PROTOCOL|HANDSHAKE|PACKET_LENGTH)/.test(low)) {
     return new DeliveryError(
       "not_sent",
       `${where} does not answer as smtp_security: ${config.smtp_security ?? "tls"} expects (${code === "ETLS" ? "no STARTTLS" : low}): check smtp_port and smtp_security; 465 is the port of tls, 587 that of starttls`,
