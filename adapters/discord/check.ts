@@ -1,6 +1,7 @@
-import { ApplicationFlags, DiscordAPIError, Routes } from "discord.js";
+import { ApplicationFlags, Routes } from "discord.js";
 import Type from "typebox";
 import { Value } from "typebox/value";
+import { operatorError } from "./failures.ts";
 import type { Calls } from "./rest.ts";
 
 const userSchema = Type.Object({ username: Type.String() });
@@ -11,7 +12,12 @@ export async function checkBot(calls: Calls, guilds: "off" | "threads", signal: 
   const user = await asked(() => calls.get(Routes.user(), signal));
   if (!Value.Check(userSchema, user)) throw new Error("what answers at `base_url` is not Discord");
   const name = `@${user.username}`;
-  if (guilds === "off") return `${name}, direct messages`;
+  const on = await asked(() => calls.get(Routes.userGuilds(), signal, new URLSearchParams({ limit: "1" })));
+  const alone =
+    Array.isArray(on) && on.length === 0
+      ? "; it is on no server yet, and only who shares one with it can write to it: add it by an address of the page OAuth2"
+      : "";
+  if (guilds === "off") return `${name}, direct messages${alone}`;
   const application = await asked(() => calls.get(Routes.currentApplication(), signal));
   const flags = Value.Check(applicationSchema, application) ? (application.flags ?? 0) : 0;
   if ((flags & (ApplicationFlags.GatewayMessageContent | ApplicationFlags.GatewayMessageContentLimited)) === 0) {
@@ -19,16 +25,13 @@ export async function checkBot(calls: Calls, guilds: "off" | "threads", signal: 
       `${name} may not read what is written on servers: switch on Message Content Intent on the page Bot of the developer portal, or set guilds: off`,
     );
   }
-  return `${name}, direct messages and threads`;
+  return `${name}, direct messages and threads${alone}`;
 }
 
 async function asked(call: () => Promise<unknown>): Promise<unknown> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof DiscordAPIError) || error.status !== 401) throw error;
-    throw new Error("Discord does not know this token: get it from the page Bot of the developer portal", {
-      cause: error,
-    });
+    throw operatorError(error);
   }
 }

@@ -48,6 +48,21 @@ export function deliveryError(error: unknown): DeliveryError {
     : new DeliveryError("unknown", `the connection to Discord broke (${text})`, { cause: error });
 }
 
+/** In words for the operator, of a call that no message hangs on. */
+export function operatorError(error: unknown): Error {
+  if (error instanceof DiscordAPIError && error.status === 401) {
+    return new Error(
+      "Discord does not know this token: reset it on the page Bot of the developer portal, and set `token` to the new one",
+      { cause: error },
+    );
+  }
+  const { message, outcome } = deliveryError(error);
+  if (error instanceof DiscordAPIError || error instanceof RateLimitError) return new Error(message, { cause: error });
+  return outcome === "not_sent"
+    ? new Error(`${message}: check that this machine may connect to discord.com, or to \`base_url\``, { cause: error })
+    : new Error(`${message}: check \`base_url\`, and whether a proxy is in between`, { cause: error });
+}
+
 function refusal(error: DiscordAPIError): DeliveryError {
   const code = Number(error.code);
   if (error.status === 401) {

@@ -86,7 +86,7 @@ export function createIntake({ host, guilds, botId, parentOf, personLabel, answe
 
   async function edited(message: DiscordMessage | undefined): Promise<void> {
     if (message === undefined || notACustomer(message) !== undefined) return;
-    const thread = await knownThread(message.channel_id, message.guild_id);
+    const thread = await knownThread(message.channel_id, message.guild_id, message.id);
     if (thread !== null) await accept(editEvent(message, thread, botId));
   }
 
@@ -94,15 +94,18 @@ export function createIntake({ host, guilds, botId, parentOf, personLabel, answe
     ids: readonly string[],
     { channel_id, guild_id }: { readonly channel_id: string; readonly guild_id?: string },
   ): Promise<void> {
-    const thread = await knownThread(channel_id, guild_id);
-    if (thread === null) return;
-    for (const id of ids) await accept(deleteEvent(id, thread, host.clock.now()));
+    for (const id of ids) {
+      const thread = await knownThread(channel_id, guild_id, id);
+      if (thread !== null) await accept(deleteEvent(id, thread, host.clock.now()));
+    }
   }
 
   /** Stored first: Discord is told of it within three seconds or not at all, and only shows what it was told. */
   async function pressed(press: DiscordPress | undefined): Promise<void> {
     if (press === undefined || personLabel === undefined || press.data.custom_id !== personButton) return;
-    const thread = await knownThread(press.channel_id, press.guild_id);
+    // Where the bot may not open threads, its answer stands in the channel and names what it answers.
+    const asked = press.message.message_reference?.message_id;
+    const thread = await knownThread(press.channel_id, press.guild_id, asked);
     if (thread === null) return;
     await accept(pressEvent(press, thread, personLabel));
     await answerPress(press);
@@ -126,13 +129,21 @@ export function createIntake({ host, guilds, botId, parentOf, personLabel, answe
       : threadOf({ kind: "thread", parentId, threadId: channelId });
   }
 
-  /** The thread, where there is a conversation in it. */
-  async function knownThread(channelId: string, guildId: string | undefined): Promise<string | null> {
+  /** The thread, where there is a conversation in it: that of a channel that is one, else the one that `messageId` began. */
+  async function knownThread(
+    channelId: string,
+    guildId: string | undefined,
+    messageId?: string,
+  ): Promise<string | null> {
     if (guildId === undefined) return threadOf({ kind: "direct", channelId });
     if (guilds === "off") return null;
     const parentId = await parentOf(channelId);
-    if (parentId === null) return null;
-    const thread = threadOf({ kind: "thread", parentId, threadId: channelId });
+    if (parentId === null && messageId === undefined) return null;
+    const thread = threadOf(
+      parentId === null
+        ? { kind: "thread", parentId: channelId, threadId: messageId ?? "" }
+        : { kind: "thread", parentId, threadId: channelId },
+    );
     return (await host.thread(thread)) === null ? null : thread;
   }
 }

@@ -57,7 +57,10 @@ export const pressSchema = Type.Object({
   guild_id: Type.Optional(snowflake),
   user: Type.Optional(user),
   member: Type.Optional(Type.Object({ user })),
-  message: Type.Object({ id: snowflake }),
+  message: Type.Object({
+    id: snowflake,
+    message_reference: Type.Optional(Type.Object({ message_id: Type.Optional(snowflake) })),
+  }),
   data: Type.Object({ custom_id: Type.String() }),
 });
 export type DiscordPress = Static<typeof pressSchema>;

@@ -20,7 +20,7 @@ export type DiscordPart =
 const attempts = [1_900, 1_500, 1_000, 500];
 
 export function renderParts(
-  { role, authorName, markdown, sources, files = [] }: OutboundMessage,
+  { role, authorName, markdown, sources, files = [], forPeople }: OutboundMessage,
   personLabel?: string,
 ): readonly Part[] {
   const name: readonly Run[] =
@@ -34,7 +34,8 @@ export function renderParts(
   return [
     ...parts.map(({ text, content }, at): Part => {
       const isLast = at === parts.length - 1;
-      const button = role === "assistant" && isLast && personLabel !== undefined ? { personLabel } : {};
+      const button =
+        role === "assistant" && isLast && forPeople !== true && personLabel !== undefined ? { personLabel } : {};
       return { text, payload: { kind: "text", content, ...button } satisfies DiscordPart };
     }),
     ...files.map((file): Part => ({ text: file.name, payload: { kind: "file", file } satisfies DiscordPart })),

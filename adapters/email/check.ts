@@ -1,8 +1,11 @@
-import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
+import { closeImap, imapError, openImap } from "./imap.ts";
 import { signedIn } from "./oauth.ts";
 import type { SendDependencies } from "./send.ts";
 import { createTransport, isLoginRefused, smtpError } from "./smtp.ts";
 import type { MailboxDependencies } from "./mailbox.ts";
+
+/** Enough to recognise one's own in. */
+const foldersMax = 30;
 
 /** Signs in to both servers, and opens the folder. */
 export async function checkMailbox(
@@ -13,15 +16,21 @@ export async function checkMailbox(
   const client = await openImap(config, credentials, signal);
   const folder = config.folder ?? "INBOX";
   let mails: number;
-  try {
-    const box = await openFolder(client, folder, { setting: "folder", readOnly: true, host: config.imap_host });
-    mails = box.exists;
-    if (typeof config.sent_folder === "string") {
-      const sent = { setting: "sent_folder", readOnly: true, host: config.imap_host };
-      await openFolder(client, config.sent_folder, sent);
+  const open = async (name: string, setting: string): Promise<number> => {
+    try {
+      return (await client.mailboxOpen(name, { readOnly: true })).exists;
+    } catch (error) {
+      if (!client.usable) throw imapError(error, config);
+      const there = (await client.list()).slice(0, foldersMax).map(({ path }) => path);
+      throw new Error(
+        `the IMAP server ${config.imap_host} has no folder ${name}: set ${setting} to one of ${there.join(", ")}`,
+        { cause: error },
+      );
     }
-  } catch (error) {
-    throw client.usable ? error : imapError(error, config);
+  };
+  try {
+    if (typeof config.sent_folder === "string") await open(config.sent_folder, "sent_folder");
+    mails = await open(folder, "folder");
   } finally {
     await closeImap(client);
   }

@@ -93,9 +93,11 @@ export async function closeImap(client: ImapFlow): Promise<void> {
 
 /** In words for the operator, without what a server or a library may repeat of the credentials. */
 export function imapError(error: unknown, config: EmailConfig): Error {
-  const { authenticationFailed, code } = (error ?? {}) as {
+  const { authenticationFailed, code, tlsFailed } = (error ?? {}) as {
     readonly authenticationFailed?: boolean;
     readonly code?: unknown;
+    /** There is no STARTTLS, or it has failed. */
+    readonly tlsFailed?: boolean;
   };
   const where = `the IMAP server ${config.imap_host}`;
   if (authenticationFailed === true && config.oauth_token_url !== undefined) {
@@ -109,12 +111,29 @@ export function imapError(error: unknown, config: EmailConfig): Error {
     );
   }
   const name = typeof code === "string" && /^[A-Za-z_0-9]{2,60}$/.test(code) ? code : "connection lost";
-  if (/CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/.test(name)) {
-    return new Error(`the certificate of ${where} is not valid (${name}): check imap_host`);
+  if (certificateCodes.test(name)) {
+    return new Error(certificateTrouble(where, name, "imap_host"));
   }
   if (name === "ENOTFOUND" || name === "EAI_AGAIN") return new Error(`${where} is not found: check imap_host`);
   if (name === "ECONNREFUSED" || name === "CONNECT_TIMEOUT" || name === "ETIMEDOUT") {
     return new Error(`${where} cannot be reached (${name}): check imap_host, imap_port and imap_security`);
   }
-  return new Error(`the connection to ${where} broke (${name})`);
+  // One side speaks TLS, and the other does not; or the server has no STARTTLS.
+  if (tlsFailed === true || /SSL|TLS|EPROTO|GREETING_TIMEOUT|ClosedAfterConnect/.test(name)) {
+    return new Error(
+      `${where} does not answer as imap_security: ${config.imap_security ?? "tls"} expects (${tlsFailed === true ? "no STARTTLS" : name}): check imap_port and imap_security; 993 is the port of tls, 143 that of starttls and none`,
+    );
+  }
+  return new Error(`the connection to ${where} broke (${name}): check imap_host, imap_port and imap_security`);
+}
+
+/** What Node.js and OpenSSL call certificates that they do not take. */
+export const certificateCodes = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY/;
+
+/** What the operator does about a certificate, by what is wrong with it. */
+export function certificateTrouble(where: string, name: string, setting: string): string {
+  if (name.includes("ALTNAME")) {
+    return `the certificate of ${where} is of another name (${name}): set ${setting} to the name that the certificate is made for, which the provider tells`;
+  }
+  return `the certificate of ${where} is not valid (${name}): renew it there, or, where an authority of your own has made it, name that authority's certificate in the environment variable NODE_EXTRA_CA_CERTS`;
 }

@@ -1,5 +1,6 @@
 import { createTransport as createSmtp } from "nodemailer";
 import { DeliveryError } from "#channel/errors.ts";
+import { certificateCodes, certificateTrouble } from "./imap.ts";
 import type { Credentials } from "./oauth.ts";
 import type { EmailConfig } from "./settings.ts";
 
@@ -71,11 +72,24 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
     // What is wrong now may be mended, and the mail is not lost by that.
     const mend =
       config.oauth_token_url === undefined
-        ? "check user and password"
+        ? config.smtp_user === undefined && config.smtp_password === undefined
+          ? "check user and password, and that the mailbox may send by SMTP"
+          : "check smtp_user and smtp_password"
         : "check that oauth_scope is for SMTP, and that SMTP with sign-in is allowed for the mailbox";
     return new DeliveryError("not_sent", `${where} does not let the account in: ${mend}`, {
       retryAfterMs: busyMs,
     });
+  }
+  const low = typeof originalCode === "string" && /^[A-Z_0-9]{2,60}$/.test(originalCode) ? originalCode : "";
+  if (certificateCodes.test(low)) {
+    return new DeliveryError("not_sent", certificateTrouble(where, low, "smtp_host"), { retryAfterMs: busyMs });
+  }
+  if (code === "ETLS" || /^ERR_SSL_.*(?:VERSION|PROTOCOL|HANDSHAKE|PACKET_LENGTH)/.test(low)) {
+    return new DeliveryError(
+      "not_sent",
+      `${where} does not answer as smtp_security: ${config.smtp_security ?? "tls"} expects (${code === "ETLS" ? "no STARTTLS" : low}): check smtp_port and smtp_security; 465 is the port of tls, 587 that of starttls`,
+      { retryAfterMs: busyMs },
+    );
   }
   if (typeof responseCode === "number" && responseCode >= 500) {
     return new DeliveryError("rejected", `the mail server refuses it: ${said}`);
@@ -84,7 +98,7 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
     return new DeliveryError("not_sent", `the mail server does not take it now: ${said}`, { retryAfterMs: busyMs });
   }
   const name = [code, originalCode, timeoutType, command].find((each) => typeof each === "string" && before.test(each));
-  const detail = typeof code === "string" ? code : "connection lost";
+  const detail = low === "" ? (typeof code === "string" ? code : "connection lost") : low;
   return name === undefined
     ? new DeliveryError("unknown", `the connection to ${where} broke (${detail})`)
     : new DeliveryError(

@@ -14,8 +14,16 @@ export async function checkWorkspace(
   host: Pick<ChannelHost, "webhookUrl" | "recall" | "clock">,
   signal: AbortSignal,
 ): Promise<string> {
-  const me = await api.call((client) => client.admins.identify({ abortSignal: signal }));
-  const app = me?.app;
+  const me = await api
+    .call((client) => client.admins.identify({ abortSignal: signal }))
+    .catch((error: unknown) => {
+      throw unreachable(error);
+    });
+  // Its client takes whatever comes for an answer of Intercom's.
+  if (typeof me?.id !== "string") {
+    throw new Error("what answers is not Intercom: check `base_url`, and whether a proxy is in between");
+  }
+  const { app } = me;
   const name = app?.name ?? appId;
   if (app?.id_code !== undefined && app.id_code !== appId) {
     throw new Error(
@@ -31,6 +39,14 @@ export async function checkWorkspace(
   return app?.identity_verification === true
     ? said
     : `${said}; the workspace does not verify identities, so all customers are taken as unverified`;
+}
+
+/** With the mend, where no answer came at all. */
+function unreachable(error: unknown): unknown {
+  const isAway = error instanceof DeliveryError && /cannot be reached|broke/.test(error.message);
+  return isAway
+    ? new Error(`${error.message}: check that this machine may connect to api.intercom.io, or to \`base_url\``)
+    : error;
 }
 
 async function findAdmin(api: Api, adminId: string, workspace: string, signal: AbortSignal): Promise<string> {

@@ -122,5 +122,17 @@ function accountReason(failure: Failure): string | undefined {
 
 /** In words for the operator; without a cause, which could hold an address. */
 export function operatorError(failure: Failure): Error {
-  return new Error(accountReason(failure) ?? `Slack: ${deliveryError(failure).message}`);
+  const account = accountReason(failure);
+  if (account !== undefined) return new Error(account);
+  const { message } = deliveryError(failure);
+  switch (failure.kind) {
+    case "unreachable":
+      return new Error(`${message}: check that this machine may connect to slack.com, or to base_url`);
+    case "broken":
+      return new Error(`${message}: check base_url, and whether a proxy is in between`);
+    case "refused":
+    case "limited":
+    case "status":
+      return new Error(message);
+  }
 }

@@ -23,6 +23,11 @@ export async function checkBot(
     pending_update_count: pending,
   } = await withoutToken(token, () => api.getWebhookInfo(grammySignal(signal)));
   if (url !== webhookUrl) {
+    if (!webhookUrl.startsWith("https:")) {
+      throw new Error(
+        `@${username} cannot be delivered to at ${webhookUrl}: set PUBLIC_URL to an https address, or transport: polling, which needs none`,
+      );
+    }
     throw new Error(
       url === ""
         ? `@${username} has no webhook yet: start Parley, which sets it to ${webhookUrl}`

@@ -41,8 +41,21 @@ export async function withoutToken<T>(token: string, call: () => Promise<T>): Pr
   }
 }
 
-/** Without a cause, which would bring the token into the log. */
-const withReason = ({ description }: Failure): Error => new Error(`Telegram: ${description}`);
+/** For the operator; without a cause, which would bring the token into the log. */
+function withReason({ kind, description }: Failure): Error {
+  switch (kind) {
+    case "answered":
+      return new Error(`Telegram: ${description}`);
+    case "unreachable":
+      return new Error(
+        `Telegram cannot be reached (${description}): check that this machine may connect to api.telegram.org, or to \`base_url\``,
+      );
+    case "broken":
+      return new Error(
+        `what answers is not Telegram, or the connection broke (${description}): check \`base_url\`, and whether a proxy is in between`,
+      );
+  }
+}
 
 function clean(text: string, token: string): string {
   return text

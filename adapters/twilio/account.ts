@@ -1,7 +1,7 @@
 import type { Twilio } from "twilio";
 import Type from "typebox";
 import { unlessAborted } from "./client.ts";
-import { deliveryError } from "./failures.ts";
+import { operatorError } from "./failures.ts";
 
 /** Settings of every account at Twilio, of text messages and of calls. */
 export const accountSid = Type.String({
@@ -51,7 +51,7 @@ export function questions(
     try {
       return await unlessAborted(call, signal);
     } catch (error) {
-      throw deliveryError(error);
+      throw operatorError(error);
     }
   };
   return {

@@ -89,6 +89,15 @@ export function deliveryError(error: unknown): DeliveryError {
     : new DeliveryError("unknown", `the connection to Twilio broke (${code})`);
 }
 
+/** In words for the operator, of a call that no message hangs on. */
+export function operatorError(error: unknown): Error {
+  const failure = deliveryError(error);
+  if (error instanceof twilio.RestException || error instanceof DeliveryError) return failure;
+  return failure.outcome === "not_sent"
+    ? new Error(`${failure.message}: check that this machine may connect to api.twilio.com, or to \`base_url\``)
+    : new Error(`${failure.message}: check \`base_url\`, and whether a proxy is in between`);
+}
+
 function refusal(status: number, code: number | undefined, message: string | undefined): DeliveryError {
   if (status >= 500) return new DeliveryError("unknown", `Twilio failed with status ${status}`);
   if (status === 401 || code === 20_003) {

@@ -1,6 +1,6 @@
 import type { Twilio } from "twilio";
 import { questions } from "../twilio/account.ts";
-import { leadsTo } from "../twilio/check.ts";
+import { leadsTo, requireOutside } from "../twilio/check.ts";
 import type { VoiceSettings } from "./settings.ts";
 import { stepAddress } from "./twiml.ts";
 
@@ -15,6 +15,7 @@ export async function checkAccount(
   const asking = questions(client, settings, signal);
   const friendlyName = await asking.account();
   const number = await asking.number(friendlyName, from);
+  requireOutside(webhookUrl);
   const { capabilities } = number;
   if (!capabilities.voice) throw new Error(`${from} takes no calls: get a number at Twilio that has Voice`);
   const place = "in the Twilio console, in the number's voice configuration,";

@@ -246,6 +246,8 @@ export interface OutboundMessage {
   readonly markdown: string;
   readonly sources: readonly Source[];
   readonly files?: readonly OutboundFile[];
+  /** People have the conversation, or have it with this message: nobody needs to be asked for. */
+  readonly forPeople?: true;
 }
 
 /** One platform call, as JSON that the host stores until it is made. */

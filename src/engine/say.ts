@@ -54,13 +54,14 @@ export async function readyIfThere(channels: Channels, accountId: string): Promi
   }
 }
 
-/** Stores what the bot says, and queues it for the customer. */
+/** Stores what the bot says, and queues it for the customer. `forPeople`: people have the conversation from now on. */
 export function say(
   draft: Draft,
   channels: Channels,
   settings: WorkspaceSettings,
   sources: readonly Source[],
   message: Omit<NewMessage, "role" | "sources">,
+  forPeople = draft.row.status === "escalated",
 ): MessagesTable {
   const authorName = settings.botName;
   return draft.addMessage({
@@ -73,7 +74,13 @@ export function say(
     parts: renderParts(
       channels,
       draft.row,
-      { role: "assistant", authorName, markdown: message.content, sources },
+      {
+        role: "assistant",
+        authorName,
+        markdown: message.content,
+        sources,
+        ...(forPeople ? { forPeople } : {}),
+      },
       draft.now,
     ),
   });
@@ -93,12 +100,13 @@ export function handOver(
     readonly tokensUsed?: number;
   },
 ): MessagesTable {
-  const message = say(draft, channels, settings, [], {
+  const said = {
     content: settings.handoverMessage,
     ...(how.answersSeq === undefined ? {} : { answersSeq: how.answersSeq }),
     ...(how.skills === undefined ? {} : { skills: JSON.stringify(how.skills) }),
     ...(how.tokensUsed === undefined ? {} : { tokensUsed: how.tokensUsed }),
-  });
+  };
+  const message = say(draft, channels, settings, [], said, true);
   handOverUntold(draft, actor, how.reason);
   return message;
 }

@@ -237,14 +237,15 @@ export async function think(
     }
     if (answer !== null && (answer.answered || !escalate)) {
       row.low_streak = answer.confidence === "low" ? row.low_streak + 1 : 0;
-      reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), {
+      const said = {
         content: answer.text,
         answersSeq,
         confidence: answer.confidence,
         skills: JSON.stringify(answer.skillsFired),
         tokensUsed: answer.tokensUsed,
         audience: audience.length === 0 ? null : JSON.stringify(audience),
-      });
+      };
+      reply = say(draft, channels, settings, answer.sources.slice(0, sourcesMax), said, escalate);
     }
     if (!escalate) {
       if (reply === undefined) throw new Error("a turn that does not escalate has an answer");

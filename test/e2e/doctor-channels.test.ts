@@ -76,7 +76,9 @@ it("tells before the first start what is wrong with the accounts of the file, an
   slack.scopes.splice(slack.scopes.indexOf("commands"), 1);
   expect((await said())["desk slack"]).toMatch(/^✗ the app lacks the scopes commands: add them/);
   env = { ...env, PUBLIC_URL: "http://192.168.0.9:8080" };
-  expect((await said())["channel slack"]).toMatch(/^✗ .*set PUBLIC_URL to an https address/);
+  const inside = await said();
+  expect(inside["channel slack"]).toMatch(/^✗ .*set PUBLIC_URL to an https address/);
+  expect(inside["channel telegram"]).toMatch(/^✗ .*set PUBLIC_URL to an https address, or transport: polling/);
 }, 240_000);
 
 it("looks at the file as it is now, and tells the address that an account has since its first start", async () => {

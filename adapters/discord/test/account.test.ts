@@ -3,6 +3,7 @@ import type { ChannelHost } from "#channel/contract.ts";
 import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
+import { channelChecks } from "../../../test/support/channel-checks.ts";
 import { anna, openBench } from "../../../test/support/engine-bench.ts";
 import type { FakeDiscord } from "./support/fake-discord.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
@@ -184,6 +185,10 @@ describe("a bot with a button for a person", () => {
     const row = () => bench.store.read.selectFrom("conversations").selectAll().executeTakeFirstOrThrow();
     await bench.until("a person is asked for", async () => (await row()).status === "escalated");
     await bench.until("the button is gone", () => answer.components?.length === 0);
+    // That a person will reply has no button by which one is asked for.
+    await answered(channelId, 2);
+    expect(own(channelId).at(-1)?.content).toContain("Hier antwortet Ihnen gleich ein Mensch");
+    expect(own(channelId).at(-1)?.components).toBeUndefined();
     // What is written after a press is found though the session is forgotten.
     const before = discord.sessions();
     discord.drop({ forget: true });
@@ -208,7 +213,7 @@ describe("a bot with a button for a person", () => {
 describe("a bot on a server", () => {
   beforeEach(async () => {
     discord = await startFakeDiscord();
-    await open({ guilds: "threads" });
+    await open({ guilds: "threads", person_button: "A person, please" });
     await connected();
   });
 
@@ -229,6 +234,24 @@ describe("a bot on a server", () => {
     await answered(asked.id, 2);
     const conversations = await bench.store.read.selectFrom("conversations").select("context_key").execute();
     expect(conversations).toEqual([{ context_key: `${guildChannel}:${asked.id}` }]);
+    // The button of an answer that stands in the channel, where the bot may not open threads.
+    discord.dispatch("INTERACTION_CREATE", {
+      id: discord.newId(),
+      token: "press",
+      type: 3,
+      channel_id: guildChannel,
+      guild_id: discord.guildId,
+      member: { user: asked.author },
+      message: { id: discord.newId(), message_reference: { message_id: asked.id } },
+      data: { custom_id: "parley:human" },
+    });
+    await isStored("A person, please");
+    // What has begun the thread stands in the channel, and is followed there.
+    discord.edit(asked, `<@${discord.botId}> where is my parcel?`);
+    await isStored("where is my parcel?");
+    discord.erase(asked);
+    await bench.until("it is gone", async () => !(await stored()).includes("where is my parcel?"));
+    expect(await stored()).toContain("It is number 17");
   });
 });
 
@@ -237,6 +260,17 @@ describe("a bot that is not let in", () => {
     discord = await startFakeDiscord();
     await open({ token: `${"A".repeat(24)}.AAAAAA.${"A".repeat(38)}` });
     await bench.until("it is told", () => bench.logged.join().includes("check `token`"));
+  });
+
+  it("tells the operator that nobody can write to it while it is on no server", async () => {
+    discord = await startFakeDiscord({ intents: "unprivileged" });
+    await open();
+    expect(await channelChecks(bench)).toEqual(["good: @parley, direct messages"]);
+    discord.servers.splice(0);
+    expect(await channelChecks(bench)).toEqual([expect.stringMatching(/^good: .*on no server yet.*page OAuth2/)]);
+    await discord.goAway();
+    expect(await channelChecks(bench)).toEqual([expect.stringMatching(/^wrong: .*: check .*`base_url`/)]);
+    await discord.comeBack();
   });
 
   it("tells the operator to switch on the intent that it needs", async () => {

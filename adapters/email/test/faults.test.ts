@@ -201,11 +201,14 @@ describe("a mailbox whose servers fail", () => {
     const wrong: readonly (readonly [object, RegExp])[] = [
       [{ password: "wrong-password-99" }, /does not let support\d+@shop\.example in: check user and password/],
       [{ imap_port: await freePort() }, /IMAP server 127\.0\.0\.1 cannot be reached .*imap_port/],
-      [{ folder: "Nowhere" }, /does not open the folder Nowhere: check folder/],
-      [{ sent_folder: "Nowhere too" }, /does not open the folder Nowhere too: check sent_folder/],
+      [{ folder: "Nowhere" }, /has no folder Nowhere: set folder to one of .*INBOX/],
       [{ smtp_port: await freePort() }, /SMTP server 127\.0\.0\.1 cannot be reached .*smtp_port/],
       [{ smtp_password: "wrong-password-98" }, /SMTP server 127\.0\.0\.1 does not let the account in/],
-      [{ imap_security: "tls" }, /IMAP server 127\.0\.0\.1/],
+      [{ sent_folder: "Nowhere" }, /has no folder Nowhere: set sent_folder to one of .*INBOX/],
+      [{ imap_security: "tls" }, /IMAP server 127\.0\.0\.1 .* as imap_security: tls expects .*check imap_port/],
+      [{ imap_security: "starttls" }, /as imap_security: starttls expects \(no STARTTLS\)/],
+      [{ smtp_security: "tls" }, /SMTP server 127\.0\.0\.1 .* as smtp_security: tls expects .*check smtp_port/],
+      [{ smtp_security: "starttls" }, /as smtp_security: starttls expects \(no STARTTLS\)/],
     ];
     for (const [config, message] of wrong) {
       const problem = await (await mail.adapter(config)).check?.(signal).then(

@@ -77,6 +77,11 @@ describe("the check", () => {
     expect(await check(configOf({ from: "+15559999999" }), "whatsapp")).toBe(
       `Test account, +15559999999, if it delivers to POST ${webhookUrl}`,
     );
+    const home = settingsOf("whatsapp", configOf());
+    for (const origin of ["http://127.0.0.1:8080", "https://support.local", "http://[fd00::1]:8080"]) {
+      const asked = checkAccount(createClient(home), home, `${origin}/channels/whatsapp/a`, signal);
+      await expect(asked).rejects.toThrow(`Twilio cannot deliver to ${origin}, `);
+    }
     twilio.setup.status = "suspended";
     await expect(check(configOf())).rejects.toThrow("is suspended");
   });
@@ -97,7 +102,7 @@ describe("the check", () => {
     await twilio.goAway();
     const away = await check(configOf()).catch((error: unknown) => error);
     // Or a connection from before is found to be broken.
-    expect(String(away)).toMatch(/Twilio cannot be reached|the connection to Twilio broke/);
+    expect(String(away)).toMatch(/(?:Twilio cannot be reached|the connection to Twilio broke) .*: check .*`base_url`/);
     for (const error of [failure, away]) {
       const seen = JSON.stringify(error, Object.getOwnPropertyNames(error));
       expect(seen).not.toContain(wrong);

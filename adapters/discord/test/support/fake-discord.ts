@@ -42,6 +42,8 @@ export interface FakeDiscord {
   readonly token: string;
   readonly botId: string;
   readonly guildId: string;
+  /** The servers that the bot is on, as it is told when it asks. */
+  readonly servers: { id: string }[];
   /** A channel of the server. */
   readonly guildChannel: string;
   /** The private channel of a customer with the bot. */
@@ -91,6 +93,7 @@ export async function startFakeDiscord(
   const newId = (): string => String((lastId += 1n));
   const botId = newId();
   const guildId = newId();
+  const servers = [{ id: guildId }];
   const guildChannel = newId();
   const token = `${Buffer.from(botId).toString("base64url")}.${randomBytes(4).toString("base64url")}.${randomBytes(27).toString("base64url")}`;
   const channels = new Map<string, { readonly type: number; readonly guild_id?: string; readonly parent_id?: string }>([
@@ -158,6 +161,7 @@ export async function startFakeDiscord(
       return { status: 200, body: { url: gatewayUrl(), shards: 1, session_start_limit } };
     }
     if (path === "/users/@me") return { status: 200, body: { id: botId, username: "parley", bot: true } };
+    if (path === "/users/@me/guilds") return { status: 200, body: servers };
     if (path === "/applications/@me") {
       return { status: 200, body: { id: botId, flags: options.intents === "unprivileged" ? 0 : 1 << 19 } };
     }
@@ -353,6 +357,7 @@ export async function startFakeDiscord(
     token,
     botId,
     guildId,
+    servers,
     guildChannel,
     direct: (customer) => person(customer).channelId,
     newId,
