@@ -41,6 +41,9 @@ const beside = setOf(
 );
 const besideMax = 6;
 
+/** Before a phrase they say that others talk to somebody, or name a chat: "how do customers get a human?". */
+const notOwn = setOf("customers users visitors clients they a the this");
+
 interface Word {
   readonly text: string;
   readonly start: number;
@@ -97,6 +100,7 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
     for (let at = 0; at + wanted.length <= words.length; at += 1) {
       if (
         wanted.every((word, offset) => words[at + offset]?.text === word) &&
+        !(wanted.length > 2 && isOfOthers(folded, words, at)) &&
         !isDenied(folded, words, at) &&
         !isDeniedAfter(folded, words, at + wanted.length - 1)
       )
@@ -112,6 +116,11 @@ function namesPersonOnly(words: readonly Word[]): boolean {
     words.some(({ text }) => people.has(text)) &&
     words.every(({ text }) => people.has(text) || beside.has(text))
   );
+}
+
+function isOfOthers(folded: string, words: readonly Word[], at: number): boolean {
+  const before = words[at - 1];
+  return before !== undefined && notOwn.has(before.text) && /^\s+$/u.test(folded.slice(before.end, words[at]?.start));
 }
 
 const isNegation = (word: string): boolean => negations.has(word) || frenchNe.test(word);
