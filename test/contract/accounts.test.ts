@@ -190,12 +190,9 @@ describe("doctor", () => {
     const { startFakeTelegram } = await import("../../adapters/telegram/test/support/fake-telegram.ts");
     const telegram = await startFakeTelegram();
     const adapter = await loadAdapter("telegram");
-    const host = {
-      webhookUrl: "http://parley.test/channels/telegram/a",
-      seal: () => "x",
-      log: pino({ level: "silent" }),
-    };
-    const checked = async (given: string): Promise<string> => {
+    const checked = async (given: string, publicUrl = "https://parley.test"): Promise<string> => {
+      const webhookUrl = `${publicUrl}/channels/telegram/a`;
+      const host = { webhookUrl, seal: () => "x", log: pino({ level: "silent" }) };
       const config = { token: given, base_url: telegram.url, transport: "webhook" };
       const account = { id: "a", workspaceId: "w", channel: "telegram" as const, name: "tg", config };
       const made = adapter?.create(account, host as unknown as Parameters<typeof adapter.create>[1]);
@@ -204,6 +201,7 @@ describe("doctor", () => {
     try {
       expect(await checked("1234:not-this-one")).toContain("get the bot's token from @BotFather");
       expect(await checked(telegram.token)).toContain("has no webhook yet: start Parley");
+      expect(await checked(telegram.token, "http://parley.test")).toContain("set PUBLIC_URL to an https address");
     } finally {
       await telegram.close();
     }
