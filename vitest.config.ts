@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 40_000 } },
-    maxWorkers: 3,
+    maxWorkers: 2,
     // To load the program anew for each file takes a fifth of the time. No file changes what another one imports.
     isolate: false,
     coverage: { include: ["src/**/*.ts", "adapters/*/*.ts"] },
