@@ -302,7 +302,8 @@ export function openWorker(options: WorkerOptions): Worker {
     const now = clock.now();
     const reason = error instanceof Error ? error.message : "unknown failure";
     log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
-    const dueAt = now + options.backoffMs(rows[0]?.attempts ?? 0, error);
+    // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
+    const dueAt = Math.ceil(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
     const isDead = (row: OutboxRow): boolean =>
       row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
     const putBack = (giveUp: Handler["abandoned"]) =>

@@ -22,12 +22,16 @@ const patienceMs = 90_000;
 const customer = "ada";
 const plea = "I want to talk to a human";
 
-async function until<T>(what: string, read: () => Promise<T | undefined> | T | undefined): Promise<T> {
+async function until<T>(
+  what: string,
+  read: () => Promise<T | undefined> | T | undefined,
+  because: () => unknown = () => undefined,
+): Promise<T> {
   for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(50)) {
     const found = await read();
     if (found !== undefined) return found;
   }
-  throw new Error(`this did not happen: ${what}`);
+  throw new Error(`this did not happen: ${what}`, { cause: because() });
 }
 const holds = (reached: boolean): true | undefined => (reached ? true : undefined);
 
@@ -146,7 +150,20 @@ async function openProgram(desk: DeskWorld, lines: readonly Line[], installation
 /** As a platform, or a customer's browser, does: until it is acknowledged. */
 async function deliver({ channel, name, platform }: Line, number: number, text = `message ${number}`): Promise<void> {
   const message = { customer, id: `${channel}-${number}`, text };
-  await until(`${name}: "${text}" is taken`, async () => holds(await platform.deliver(message).catch(() => false)));
+  let refusal: unknown;
+  const taken = async (): Promise<boolean> => {
+    try {
+      return await platform.deliver(message);
+    } catch (error) {
+      refusal = error;
+      return false;
+    }
+  };
+  await until(
+    `${name}: "${text}" is taken`,
+    async () => holds(await taken()),
+    () => refusal,
+  );
 }
 
 const sees = async ({ platform }: Line, number: number): Promise<boolean> =>
