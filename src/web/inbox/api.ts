@@ -161,4 +161,6 @@ function connect(tell: (told: Told) => void): void {
   };
   open();
   addEventListener("online", open);
+  // A connection that nothing goes through any more looks open for minutes.
+  addEventListener("offline", () => tell({ kind: "lost" }));
 }

@@ -152,7 +152,7 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
     "section",
     { class: "group who" },
     avatar(label),
-    el("p", { class: "who-name", dir: "auto" }, label),
+    el("p", { class: "who-name", dir: "auto", title: label }, label),
     verified
       ? el("p", { class: "verified" }, icon("check"), "Identity verified")
       : el("p", { class: "soft" }, "Identity not verified"),
