@@ -3,6 +3,7 @@ import { button, el, icon, place } from "./dom.ts";
 import type { Drafts, Mode } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
 import { createTray } from "./files.ts";
+import { shortName } from "./words.ts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -15,14 +16,7 @@ export interface Composer {
 }
 
 const contentCharsMax = 10_000;
-const nameCharsMax = 30;
 const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
-
-/** A name may be as long as its owner likes; the field shall stay a field. */
-function shortName(name: string): string {
-  const letters = [...name];
-  return letters.length <= nameCharsMax ? name : `${letters.slice(0, nameCharsMax).join("").trimEnd()}`;
-}
 
 /** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
 export function createComposer(desk: Desk, drafts: Drafts): Composer {
@@ -188,7 +182,9 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     const label = note ? "Add note" : "Send reply";
     sendLabel.textContent = label;
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);
-    field.placeholder = note ? "Write a note for your team…" : `Reply to ${shortName(conversation.customer.label)}…`;
+    field.placeholder = note
+      ? "Write a note for your team…"
+      : `Reply to ${shortName(conversation.customer.label).replace(/…?$/u, "…")}`;
     tray.render(note ? undefined : conversation.id);
     tray.choose.hidden = note;
     sendButton.disabled = busy || !isSendable(conversation.id);
