@@ -19,7 +19,12 @@ interface Editing {
 
 export function createOwnReplies(
   desk: Desk,
-  on: { readonly redraw: () => void; readonly takeBack: (customer: string, take: () => void) => void },
+  on: {
+    readonly redraw: () => void;
+    readonly takeBack: (customer: string, take: () => void) => void;
+    /** What is being changed was deleted in another window. */
+    readonly goneMeanwhile: () => void;
+  },
 ): OwnReplies {
   let editing: Editing | undefined;
 
@@ -125,7 +130,13 @@ export function createOwnReplies(
           : []),
       ];
     },
-    editor: ({ id, own }) => (editing?.messageId === id && own !== null ? editing.element : undefined),
+    editor({ id, own }) {
+      if (editing?.messageId !== id) return undefined;
+      if (own !== null) return editing.element;
+      editing = undefined;
+      on.goneMeanwhile();
+      return undefined;
+    },
   };
 }
 
