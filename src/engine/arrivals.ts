@@ -79,6 +79,6 @@ export function inboundRow({ account, event }: Arrival, outcome: Arrived, now: n
 }
 
 function withoutRefs(event: InboundEvent): InboundEvent {
-  if (event.kind !== "message" || event.files === undefined) return event;
+  if ((event.kind !== "message" && event.kind !== "agent") || event.files === undefined) return event;
   return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
 }
