@@ -4,7 +4,7 @@ import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import { transitionEvent } from "#domain/lifecycle.ts";
+import { stepBefore, transitionEvent } from "#domain/lifecycle.ts";
 import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
@@ -346,7 +346,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     }
     const event = transitionEvent(from, to);
     if (event === undefined) {
-      throw new Problem("invalid_transition", `a conversation that is ${from} cannot become ${to}`);
+      throw new Problem(
+        "invalid_transition",
+        `a conversation that is ${from} cannot become ${to}${stepBefore(from, to)}`,
+      );
     }
     const clock = clockOnStatus({ elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since }, from, to, now);
     row.sla_elapsed_ms = clock.elapsedMs;
