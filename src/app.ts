@@ -38,6 +38,8 @@ import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSites } from "./sites.ts";
 import { version } from "./version.ts";
 import { demoPage } from "./web/demo.ts";
+import type { WorkKind } from "./work-payloads.ts";
+import { readsWork } from "./work-payloads.ts";
 import { tellEndpoint } from "./webhooks/dispatch.ts";
 import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 import type { CoreOptions, Core } from "./core.ts";
@@ -167,7 +169,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     };
 
   const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
-  const handlers: Readonly<Record<string, Handler>> = {
+  const handlers: Readonly<Partial<Record<WorkKind, Handler>>> = {
     think: {
       batch: true,
       attemptsMax: 5,
@@ -291,7 +293,16 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
     await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
-    worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
+    worker = openWorker({
+      store,
+      clock,
+      log,
+      processId: process.id,
+      handlers,
+      reads: readsWork,
+      lanesMax: 64,
+      backoffMs,
+    });
     const running = worker;
     opened.push(() => running.close(0));
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));

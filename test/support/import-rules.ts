@@ -390,6 +390,10 @@ export const importRules: readonly ImportRule[] = [
   { files: "src/version.ts", may: ["node:fs"] },
   { files: "src/log.ts", may: ["pino", "pino-pretty", "src/request-context.ts"] },
   { files: "src/request-context.ts", may: ["node:async_hooks"] },
+  {
+    files: "src/work-payloads.ts",
+    may: ["src/domain/", "src/desk/", "src/engine/desk/mirror-work.ts", "src/store/outbox.ts", "typebox"],
+  },
   { files: "src/clock.ts", may: ["src/channel/contract.ts"] },
   { files: "config/", may: ["src/config/file.ts", "node:"] },
   { files: "bin/", may: ["src/main.ts", "node:"] },
