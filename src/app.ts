@@ -8,6 +8,7 @@ import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import type { Answerer, Fanout } from "#engine/ports.ts";
+import { createRush } from "#engine/rush.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -122,6 +123,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
   });
   let worker: Worker | undefined;
+  const rush = createRush();
   const engine = createEngine({
     store,
     clock,
@@ -141,6 +143,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
     checkpoint,
     hands: () => worker,
+    rush,
   });
 
   const webhooks = {
@@ -291,7 +294,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
     await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
-    worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
+    worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs, rush });
     const running = worker;
     opened.push(() => running.close(0));
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));
