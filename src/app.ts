@@ -8,6 +8,7 @@ import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import type { Answerer, Fanout } from "#engine/ports.ts";
+import { createRush } from "#engine/rush.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -124,6 +125,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
   });
   let worker: Worker | undefined;
+  const rush = createRush();
   const engine = createEngine({
     store,
     clock,
@@ -143,6 +145,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
     checkpoint,
     hands: () => worker,
+    rush,
   });
 
   const webhooks = {
@@ -302,6 +305,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       reads: readsWork,
       lanesMax: 64,
       backoffMs,
+      rush,
     });
     const running = worker;
     opened.push(() => running.close(0));

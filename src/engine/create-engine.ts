@@ -48,6 +48,7 @@ import { createSettling, think } from "./think.ts";
 import { abandonThere, handoverThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
+import type { RushGauge } from "./rush.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
 import { settingsIn } from "./workspaces.ts";
 
@@ -71,6 +72,7 @@ export interface EngineDependencies {
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
   readonly hands: FindHands;
+  readonly rush: RushGauge;
 }
 
 /** The accounts that this process knows. */
