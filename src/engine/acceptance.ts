@@ -6,7 +6,6 @@ import type { Checkpoint } from "./checkpoint.ts";
 import type { FindHands } from "./hands.ts";
 import { takeAtOnce } from "./hands.ts";
 import type { Clock, ConversationSearch, Files, Log, Store } from "./ports.ts";
-import type { RushGauge } from "./rush.ts";
 
 interface Waiting {
   readonly arrival: Arrival;
@@ -22,7 +21,6 @@ export interface AcceptanceDependencies {
   readonly log: Log;
   readonly checkpoint: Checkpoint;
   readonly hands: FindHands;
-  readonly rush: Pick<RushGauge, "came" | "answered">;
   /** Gives the signals of what is durable now. */
   readonly announce: (effects: Effects) => void;
 }
@@ -55,7 +53,7 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
  * the statements of a group. Resolves for each when it is durable.
  */
 export function createAcceptance(dependencies: AcceptanceDependencies): (arrival: Arrival) => Promise<Arrived> {
-  const { store, search, files, clock, log, checkpoint, hands, rush, announce } = dependencies;
+  const { store, search, files, clock, log, checkpoint, hands, announce } = dependencies;
   const waiting: Waiting[] = [];
   let storing = false;
 
@@ -115,22 +113,12 @@ export function createAcceptance(dependencies: AcceptanceDependencies): (arrival
     }
   }
 
-  function put(arrival: Arrival): Promise<Arrived> {
-    return new Promise((resolve, reject) => {
+  return (arrival) =>
+    new Promise((resolve, reject) => {
       waiting.push({ arrival, resolve, reject });
       if (storing) return;
       storing = true;
       // One turn of the event loop gathers what arrived together.
       setImmediate(() => void storeWaiting());
     });
-  }
-
-  return async (arrival) => {
-    rush.came();
-    try {
-      return await put(arrival);
-    } finally {
-      rush.answered();
-    }
-  };
 }

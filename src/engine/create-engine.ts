@@ -129,7 +129,7 @@ export interface CreatedEngine extends Engine {
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
   const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
-  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands } =
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands, rush } =
     dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
@@ -163,7 +163,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
 
   const enqueue = createAcceptance({ ...dependencies, announce });
 
-  async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
+  async function acceptNow(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
     if (account === undefined) throw new Error("this channel account does not exist any more");
     const workspace = await workspaceOf(account.workspaceId);
@@ -175,7 +175,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     ...dependencies,
     workspaceOf,
     apiAccount: (workspaceId) => accounts.api(workspaceId),
-    enqueue,
+    enqueue: (arrival) => rush.during(() => enqueue(arrival)),
     announce,
   });
 
@@ -304,7 +304,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   return {
     work,
     announce,
-    accept,
+    accept: (accountId, event) => rush.during(() => acceptNow(accountId, event)),
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);

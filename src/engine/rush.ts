@@ -6,10 +6,8 @@ export interface Rush {
 }
 
 export interface RushGauge extends Rush {
-  /** An event has come, and its sender waits. */
-  came(): void;
-  /** A sender has been answered. */
-  answered(): void;
+  /** An event has come, and its sender waits until this has ended. */
+  during<T>(accept: () => Promise<T>): Promise<T>;
 }
 
 /** While as many wait at the same time, this process does not keep up with them. */
@@ -43,15 +41,18 @@ export function createRush(): RushGauge {
     onEnd(listener) {
       listeners.push(listener);
     },
-    came() {
+    async during(accept) {
       arrivals += 1;
       waiting += 1;
-      if (on || waiting < waitingLeast) return;
-      on = true;
-      watch();
-    },
-    answered() {
-      waiting -= 1;
+      if (!on && waiting >= waitingLeast) {
+        on = true;
+        watch();
+      }
+      try {
+        return await accept();
+      } finally {
+        waiting -= 1;
+      }
     },
   };
 }

@@ -8,35 +8,32 @@ describe("a rush of events", () => {
     const rush = createRush();
     let ends = 0;
     rush.onEnd(() => (ends += 1));
-    const times = (count: number, call: () => void): void => Array.from({ length: count }).forEach(call);
-    times(10, rush.came);
-    times(10, rush.answered);
-    times(10, rush.came);
+    for (let n = 0; n < 40; n += 1) await rush.during(async () => n);
     expect(rush.isOn()).toBe(false);
-    times(10, rush.came);
-    expect(rush.isOn()).toBe(true);
-    times(20, rush.answered);
-    expect(rush.isOn()).toBe(true);
-    await expect.poll(() => ends, eventually).toBe(1);
-    expect(rush.isOn()).toBe(false);
-    times(20, rush.came);
-    expect(rush.isOn()).toBe(true);
-    times(20, rush.answered);
-    await expect.poll(() => ends, eventually).toBe(2);
+    for (const end of [1, 2]) {
+      const stored = Promise.withResolvers<undefined>();
+      const senders = Array.from({ length: 20 }, () => rush.during(() => stored.promise));
+      expect(rush.isOn()).toBe(true);
+      stored.resolve(undefined);
+      await Promise.all(senders);
+      expect(rush.isOn()).toBe(true);
+      await expect.poll(() => ends, eventually).toBe(end);
+      expect(rush.isOn()).toBe(false);
+    }
   });
 
   it("goes on for as long as somebody waits, or writes again as soon as they are answered", async () => {
     const rush = createRush();
     let ended = false;
     rush.onEnd(() => (ended = true));
-    Array.from({ length: 20 }).forEach(rush.came);
+    const stored = Promise.withResolvers<undefined>();
+    const senders = Array.from({ length: 20 }, () => rush.during(() => stored.promise));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(ended).toBe(false);
-    Array.from({ length: 20 }).forEach(rush.answered);
+    stored.reject(new Error("the disk is full"));
+    await Promise.allSettled(senders);
     for (const until = performance.now() + 50; performance.now() < until;) {
-      rush.came();
-      rush.answered();
-      await new Promise((resolve) => setImmediate(resolve));
+      await rush.during(() => new Promise((resolve) => setImmediate(resolve)));
     }
     expect(ended).toBe(false);
     await expect.poll(() => ended, eventually).toBe(true);
