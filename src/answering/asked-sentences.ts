@@ -35,6 +35,9 @@ const request = begins(
   `(?:${own} (?:need|want|would like|wish|have|am trying|try)|i'?d like|we'?d like|i'?m trying|we'?re trying|trying) to|please (?!help)|looking for|(?:tell|show|explain) (?:me|us)`,
 );
 
+/** "I need to change the port" asks for it, without a question. */
+export const wantsSomething = (text: string): boolean => request.test(text);
+
 const wh = "(?:how|what|whats|where|when|why|which|who|whether|if)";
 const asksFor =
   "(?:ask(?:s|ed|ing)?|know|tell|wonder(?:s|ed|ing)?|explain|find out|understand|figure out|clear|idea|question(?: is)?|unsure|sure|curious|thing|say|check)";

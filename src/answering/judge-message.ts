@@ -3,7 +3,7 @@ import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { partedMessage } from "./asked-sentences.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
 import type { Asked, Judged } from "./judge.ts";
-import { evidenceOf, judge } from "./judge.ts";
+import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
 import { judgeSeveral } from "./several.ts";
 import { isSoft } from "./terms.ts";
 
@@ -28,14 +28,16 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const part = await judgeAsked(index, question, told, signal);
   const best = (await judgeSeveral(index, question, part, signal)) ?? part;
   const enough = evidenceOf(whole) >= answerFloor[message.strictness];
-  return enough && evidenceOf(whole) >= evidenceOf(best) ? whole : best;
+  return (enough && evidenceOf(whole) >= evidenceOf(best)) || best.found.ranked.length === 0 ? whole : best;
 }
 
 async function judgeAsked(index: KnowledgeIndex, question: Message, told: string, signal: AbortSignal): Promise<Judged> {
   if (told === "") return judge(index, question, signal);
   const within = await judge(index, { ...question, told }, signal);
   const { own } = within.found.question;
-  if (own.filter((term) => !isSoft(term)).length < wholeFrom) return within;
+  const meant = own.filter((term) => !isSoft(term)).length;
+  if (meant === 0) return within;
   const alone = await judge(index, question, signal);
-  return evidenceOf(alone) > evidenceOf(within) ? alone : within;
+  const isWhole = meant >= wholeFrom || isTheSameQuestion(alone);
+  return isWhole && evidenceOf(alone) > evidenceOf(within) ? alone : within;
 }

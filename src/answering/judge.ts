@@ -4,6 +4,7 @@ import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import type { Composed } from "./compose.ts";
 import { compose } from "./compose.ts";
 import { bandOf } from "./confidence.ts";
+import { askingWords, asksOtherwise } from "./question.ts";
 import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
 
@@ -32,8 +33,23 @@ export async function judge(index: KnowledgeIndex, lookup: Asked, signal: AbortS
   if (own.length === 0 || borrowed.length === 0 || bandOf(evidenceOf(leaning)) === "high") return leaning;
   // It may only seem to speak of what was asked before: "and what does it cost?"
   const alone = await judgeOne(index, { ...lookup, history: [] }, signal);
-  const isTheQuestion = alone.extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
-  return isTheQuestion && bandOf(evidenceOf(alone)) !== "low" ? alone : leaning;
+  return isTheQuestion(alone) && bandOf(evidenceOf(alone)) !== "low" ? alone : leaning;
+}
+
+/** The answer stands under a heading that is the question. */
+export function isTheQuestion({ extract }: Judged): boolean {
+  return extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
+}
+
+/** The same, and it asks in the same way. */
+export function isTheSameQuestion({ found, extract }: Judged): boolean {
+  const { asking, language } = found.question;
+  const asks = (title: string): string | null =>
+    title.endsWith("?") ? askingWords(title.split(" › ").at(-1) ?? "", language) : asking;
+  return (
+    extract?.used.some(({ fit, candidate }) => fit >= sameQuestion && !asksOtherwise(asks(candidate.title), asking)) ===
+    true
+  );
 }
 
 async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSignal): Promise<Judged> {
@@ -53,7 +69,8 @@ async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSigna
       await turn();
       signal.throwIfAborted();
       const without = put(found.without(term));
-      if (evidenceOf(without) > evidenceOf(best)) best = without;
+      if (isTheQuestion(without) === isTheQuestion(best) ? evidenceOf(without) > evidenceOf(best) : isTheQuestion(without))
+        best = without;
     }
   }
   signal.throwIfAborted();

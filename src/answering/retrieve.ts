@@ -23,6 +23,8 @@ const borrowedShare = 0.5;
 /** All that is told beside a question weighs at most so much of what is asked. */
 const toldShare = 0.5;
 const toldTermsMax = 12;
+/** A story has words that no document needs: so much each of them counts where the story is all there is. */
+const unknownShare = 0.35;
 
 export interface Found {
   readonly question: Understood;
@@ -88,8 +90,10 @@ export async function retrieve(
     question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
   );
   const wanted = terms.filter((term) => !beside.has(term));
-  const known = told.filter((term) => (result.frequency.get(term) ?? 0) > 0);
-  return foundIn(result, question, { wanted, told: known }, synonyms);
+  const isKnown = (term: string): boolean => (result.frequency.get(term) ?? 0) > 0;
+  const isAsked = question.own.some((term) => !isSoft(term));
+  const beyond = told.filter((term) => isKnown(term) || (!isAsked && !beside.has(term)));
+  return foundIn(result, question, { wanted, told: beyond }, synonyms);
 }
 
 /** Ranks what the index found by what is wanted of it. */
@@ -104,11 +108,14 @@ function foundIn(
   const shareOf = (term: string): number =>
     question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
   const alone = weigh(terms.wanted, shareOf);
-  const share = terms.told.length === 0 ? 0 : toldShareOf(alone, weigh(terms.told, () => 1));
-  const asked =
-    share === 0
-      ? alone
-      : weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? share : shareOf(term)));
+  const asked = terms.told.length === 0 ? alone : weighTold(alone);
+  function weighTold(without: AskedTerms): AskedTerms {
+    // "What can I do?" asks for nothing but what was told: then that is the question, with less for what is unknown.
+    const isAsked = question.own.some((term) => !isSoft(term));
+    const share = isAsked ? toldShareOf(without, weigh(terms.told, () => 1)) : 1;
+    const told = (term: string): number => (isAsked || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
+    return weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? told(term) : shareOf(term)));
+  }
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, terms.told, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
@@ -125,7 +132,7 @@ function foundIn(
 
 /** What is told beside a question that asks for something by itself. */
 function toldTerms(told: string | undefined, question: Understood, synonyms: Synonyms): readonly string[] {
-  if (told === undefined || question.own.every((term) => isSoft(term))) return [];
+  if (told === undefined) return [];
   const terms = new Set(synonyms.read(termsOf(told, question.language)));
   const asked = new Set([...question.own, ...question.borrowed]);
   return [...terms].filter((term) => !asked.has(term) && !isSoft(term)).slice(-toldTermsMax);
@@ -160,7 +167,7 @@ function holdsOwn(
   told: readonly string[],
   asked: AskedTerms,
 ): boolean {
-  if ((borrowed.length === 0 && told.length === 0) || own.length === 0) return true;
+  if ((borrowed.length === 0 && told.length === 0) || own.every((term) => isSoft(term))) return true;
   const hasOwn = (terms: readonly string[]): boolean => asked.askedIn(terms).some(({ term }) => own.includes(term));
   return hasOwn(bodyTerms) || hasOwn(titleTerms);
 }

@@ -1,10 +1,11 @@
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
+import { wantsSomething } from "./asked-sentences.ts";
 import type { Composed } from "./compose.ts";
 import { saidTo } from "./spoken-language.ts";
 import { answerFloor, belowHigh } from "./confidence.ts";
 import type { Asked, Judged } from "./judge.ts";
-import { judge } from "./judge.ts";
+import { evidenceOf, judge } from "./judge.ts";
 import { questionWords } from "./language-facts.ts";
 import { nextQuestion } from "./next-question.ts";
 import { escapeMarkdown } from "./render-units.ts";
@@ -37,11 +38,11 @@ export function questionsIn(text: string): readonly string[] {
     }
   }
   const [first = ""] = parts;
-  return parts.length < 2 || !asksSomething(first, Number.POSITIVE_INFINITY) ? [text] : parts;
+  return parts.length < 2 || !(asksSomething(first, Number.POSITIVE_INFINITY) || wantsSomething(first)) ? [text] : parts;
 }
 
 function asksSomething(part: string, reach = beforeAsking): boolean {
-  const words = runsOf(part.toLowerCase());
+  const words = runsOf(part.toLowerCase()).map((word) => word.replace(/['’]s$/u, ""));
   if (words.length === 1 && isUnspaced(part)) return true;
   return words.length > 1 && words.slice(0, reach).some((word) => asking.has(word));
 }
@@ -64,9 +65,12 @@ export async function judgeSeveral(
   for (const each of parts) {
     const part = each.replace(beginning, "");
     const found = await judge(index, { ...question, text: part, history }, signal);
-    const known = (found.extract?.evidence ?? 0) >= floor ? found.extract : undefined;
-    const said = judged.some(({ extract }) => extract !== undefined && extract.text === known?.text);
-    if ((known !== undefined || asksForSomething(found)) && !said) judged.push({ part, judged: found, extract: known });
+    const knownOf = (of: Judged): Composed | undefined => (evidenceOf(of) >= floor ? of.extract : undefined);
+    const isSaid = (of: Judged): boolean =>
+      judged.some(({ extract }) => extract !== undefined && extract.text === knownOf(of)?.text);
+    const other = isSaid(found) && found.found.question.own.length > 0 ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
+    const known = knownOf(other);
+    if ((known !== undefined || asksForSomething(other)) && !isSaid(other)) judged.push({ part, judged: other, extract: known });
     history = [...history, { role: "user", content: part }];
   }
   const known = judged.flatMap(({ extract }) => (extract === undefined ? [] : [extract]));
