@@ -34,6 +34,7 @@ import type { Config } from "./config/environment.ts";
 import { openConnections } from "./connections.ts";
 import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
+import { proofOf } from "./operator/public-address.ts";
 import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSites } from "./sites.ts";
@@ -344,6 +345,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
+    prove: (nonce) => proofOf(secrets, nonce),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
       ...(outside === undefined
