@@ -84,6 +84,8 @@ export const importRules: readonly ImportRule[] = [
       "node:crypto",
       "node:http",
       "node:stream",
+      "node:util",
+      "node:zlib",
       "htmlparser2",
       "typebox",
       "undici",
