@@ -260,7 +260,10 @@ it("finds lanes by their own index, so that what is not due yet, however much, c
   await store.write(async (tx) => {
     const watched = new Proxy(tx, {
       get(target, name) {
-        if (name !== "executeQuery") return Reflect.get(target, name, target) as unknown;
+        if (name !== "executeQuery") {
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        }
         return (query: CompiledQuery) => {
           asked.push(query);
           return target.executeQuery(query);
