@@ -1,4 +1,4 @@
-import type { Logger } from "pino";
+import type { DestinationStream, Logger } from "pino";
 import { pino } from "pino";
 import { requestContext } from "./request-context.ts";
 
@@ -28,9 +28,40 @@ function mixin(): object {
 
 export const logOptions = (level: string) => ({ level, redact, mixin });
 
+/** In pino's numbers. */
+const warnLevel = 40;
+
+/**
+ * Writes the lines of one turn of the event loop together: each write costs more than making the line. What tells of
+ * trouble is written at once, with what came before it.
+ */
+export function inTurns(output: DestinationStream): { readonly stream: DestinationStream; flush(): void } {
+  let lines = "";
+  function flush(): void {
+    const all = lines;
+    lines = "";
+    if (all !== "") output.write(all);
+  }
+  const stream = {
+    // Asks for `lastLevel` to be kept up to date.
+    [Symbol.for("pino.metadata")]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      if (lines === "") setImmediate(flush);
+      lines += line;
+      if (stream.lastLevel >= warnLevel) flush();
+    },
+  };
+  return { stream, flush };
+}
+
 /** Lines of JSON on the standard output; on a terminal, lines for people. */
 export async function createLog(level: string): Promise<Logger> {
-  if (!process.stdout.isTTY) return pino(logOptions(level));
+  if (!process.stdout.isTTY) {
+    const { stream, flush } = inTurns(pino.destination(1));
+    process.once("exit", flush);
+    return pino(logOptions(level), stream);
+  }
   const { default: pretty } = await import("pino-pretty");
   return pino(logOptions(level), pretty({ translateTime: "HH:MM:ss", ignore: "pid,hostname" }));
 }

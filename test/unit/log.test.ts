@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { logOptions } from "#src/log.ts";
+import { inTurns, logOptions } from "#src/log.ts";
 
 function lineOf(err: Error): string {
   const lines: string[] = [];
@@ -29,4 +29,23 @@ it("leaves out the password of an address that cannot be read", () => {
   const line = lineOf(thrown);
   expect(line).toContain("ERR_INVALID_URL");
   expect(line).not.toContain("hunter2");
+});
+
+it("writes the lines of one turn together, and what tells of trouble at once, all in their order", async () => {
+  const written: string[] = [];
+  const { stream, flush } = inTurns({ write: (text: string) => void written.push(text) });
+  const log = pino({ base: null, timestamp: false }, stream);
+  const texts = () => written.map((text) => text.match(/(?<="msg":")\w+/g));
+  log.info("one");
+  log.info("two");
+  expect(written).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(texts()).toEqual([["one", "two"]]);
+  log.info("three");
+  log.warn("four");
+  expect(texts().slice(1)).toEqual([["three", "four"]]);
+  log.info("five");
+  flush();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(texts().slice(2)).toEqual([["five"]]);
 });
