@@ -28,40 +28,33 @@ function mixin(): object {
 
 export const logOptions = (level: string) => ({ level, redact, mixin });
 
+/** What is kept for a reader who does not keep up; a few minutes under load. */
+const keptBytesMax = 8 * 1_048_576;
+
+/**
+ * Writes without waiting for whoever reads: a full pipe must not hold up customers. What gathers meanwhile is written
+ * together. When too much does, lines are left out, and the log tells how many. What is left at the end of the process is
+ * written then.
+ */
+export function openOutput(to: string | number, bytesMax: number): DestinationStream {
+  const output = pino.destination({ dest: to, sync: false, maxLength: bytesMax });
+  let leftOut = 0;
+  output.on("drop", () => (leftOut += 1));
+  output.on("drain", () => {
+    if (leftOut === 0) return;
+    const told = { level: warnLevel, time: Date.now(), lines: leftOut, msg: "lines were left out of the log" };
+    leftOut = 0;
+    output.write(`${JSON.stringify(told)}\n`);
+  });
+  return output;
+}
+
 /** In pino's numbers. */
 const warnLevel = 40;
 
-/**
- * Writes the lines of one turn of the event loop together: each write costs more than making the line. What tells of
- * trouble is written at once, with what came before it.
- */
-export function inTurns(output: DestinationStream): { readonly stream: DestinationStream; flush(): void } {
-  let lines = "";
-  function flush(): void {
-    const all = lines;
-    lines = "";
-    if (all !== "") output.write(all);
-  }
-  const stream = {
-    // Asks for `lastLevel` to be kept up to date.
-    [Symbol.for("pino.metadata")]: true,
-    lastLevel: 0,
-    write(line: string): void {
-      if (lines === "") setImmediate(flush);
-      lines += line;
-      if (stream.lastLevel >= warnLevel) flush();
-    },
-  };
-  return { stream, flush };
-}
-
 /** Lines of JSON on the standard output; on a terminal, lines for people. */
 export async function createLog(level: string): Promise<Logger> {
-  if (!process.stdout.isTTY) {
-    const { stream, flush } = inTurns(pino.destination(1));
-    process.once("exit", flush);
-    return pino(logOptions(level), stream);
-  }
+  if (!process.stdout.isTTY) return pino(logOptions(level), openOutput(1, keptBytesMax));
   const { default: pretty } = await import("pino-pretty");
   return pino(logOptions(level), pretty({ translateTime: "HH:MM:ss", ignore: "pid,hostname" }));
 }

@@ -1,6 +1,12 @@
+import { execFileSync } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { inTurns, logOptions } from "#src/log.ts";
+import { logOptions, openOutput } from "#src/log.ts";
 
 function lineOf(err: Error): string {
   const lines: string[] = [];
@@ -31,21 +37,23 @@ it("leaves out the password of an address that cannot be read", () => {
   expect(line).not.toContain("hunter2");
 });
 
-it("writes the lines of one turn together, and what tells of trouble at once, all in their order", async () => {
-  const written: string[] = [];
-  const { stream, flush } = inTurns({ write: (text: string) => void written.push(text) });
-  const log = pino({ base: null, timestamp: false }, stream);
-  const texts = () => written.map((text) => text.match(/(?<="msg":")\w+/g));
-  log.info("one");
-  log.info("two");
-  expect(written).toEqual([]);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(texts()).toEqual([["one", "two"]]);
-  log.info("three");
-  log.warn("four");
-  expect(texts().slice(1)).toEqual([["three", "four"]]);
-  log.info("five");
-  flush();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(texts().slice(2)).toEqual([["five"]]);
+it("does not wait for a reader who does not keep up, and tells of what it left out", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "parley-log-"));
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  // Open on both sides, and read by nobody yet.
+  const handle = await open(pipe, "r+");
+  const log = pino({ base: null }, openOutput(handle.fd, 100_000));
+  for (let n = 0; n < 3_000; n += 1) log.info({ n, text: "x".repeat(100) }, "line");
+  const lines: { readonly n?: number; readonly lines?: number }[] = [];
+  const reader = createInterface({ input: createReadStream(pipe) });
+  reader.on("line", (line) => lines.push(JSON.parse(line) as (typeof lines)[number]));
+  await expect.poll(() => lines.find((line) => line.lines !== undefined), { timeout: 20_000 }).toBeDefined();
+  const kept = lines.flatMap(({ n }) => n ?? []);
+  expect(kept).toEqual(kept.map((_, at) => at));
+  expect(kept.length + (lines.at(-1)?.lines ?? 0)).toBe(3_000);
+  expect(kept.length).toBeLessThan(2_000);
+  reader.close();
+  await handle.close();
+  await rm(folder, { recursive: true });
 });
