@@ -25,7 +25,7 @@ export interface Composed {
 const stepsTitledMin = 0.3;
 const stepsToldMin = 0.8;
 /** What a heading that is the question adds to what stands under it, and to what stands under it first. */
-const headedShare = 0.3;
+const headedShare = 0.5;
 const openingShare = 0.3;
 /** A heading that does not ask is the question from here on. */
 const sameQuestion = 0.75;
