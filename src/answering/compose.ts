@@ -32,6 +32,7 @@ const sameQuestion = 0.75;
 /** Of two like sections the first is the usual case; each further one costs, the tenth no more than the fifth. */
 const laterCost = 0.005;
 const laterMax = 5;
+const fragmentTermsMax = 2;
 /** How sure one can be of a text as a whole counts so many times what its best sentence holds. */
 const evidenceShare = 3;
 
@@ -108,11 +109,18 @@ function bestPlace(
     if (!canAnswer(placed)) continue;
     const isFirst = placed.passage !== before;
     before = placed.passage;
-    const score =
-      scoreOf(strip, index, placed, question, asked, bestWorth) + headed(placed.passage, isFirst, question, ranked);
+    const under = headed(placed.passage, isFirst, question, ranked);
+    // "Requirements" alone is what a heading names; the text below need not say it again.
+    const named = under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
+    const score = scoreOf(strip, index, placed, question, asked, bestWorth) + under + named;
     if (best === undefined || score > best.score) best = { index, score };
   }
   return best;
+}
+
+/** A word or two that are no sentence. */
+function isFragment({ own, borrowed, asking }: Understood): boolean {
+  return asking === null && borrowed.length === 0 && own.length <= fragmentTermsMax;
 }
 
 /** Under a heading that is the question stands its answer, and the answer comes first. */
