@@ -114,10 +114,12 @@ const taken = /\](?=:)|<(?=[a-z/!?])|&(?=#?\w+;)|`|\\(?=[!-/:-@[-`{-~\n]|$)/gi;
 
 /** How a line begins: what is far to the right is code in Markdown, and some signs make something else of it. */
 function literalLine(line: string): string {
-  const [, indent = "", signs = "", rest = ""] =
+  const [, indent = "", prefix = "", rest = ""] =
     /^([ \t]*)((?:>[ \t]*|(?:[-*•◦▪]|\d{1,9}\\?[.)])[ \t]+)*)(.*)$/u.exec(line) ?? [];
   const isSign = /^(?:#{1,6}(?:\s|$)|\+(?:\s|$)|~{3}|([-=_*])[ \t]*(?:\1[ \t]*)*$)/.test(rest);
-  return [/\t| {4}/.test(indent) ? "   " : indent, signs.replaceAll(/[ \t]+/g, " "), isSign ? "\\" : "", rest].join("");
+  return [/\t| {4}/.test(indent) ? "   " : indent, prefix.replaceAll(/[ \t]+/g, " "), isSign ? "\\" : "", rest].join(
+    "",
+  );
 }
 
 /** Markdown counts the items of a list itself: answers to the first and third question would be those to the second. */

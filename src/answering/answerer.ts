@@ -5,8 +5,7 @@ import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
-import { judge } from "./judge.ts";
-import { judgeSeveral } from "./several.ts";
+import { judgeMessage } from "./judge-message.ts";
 import { smallTalk } from "./small-talk.ts";
 import { languageOfAsker } from "./spoken-language.ts";
 
@@ -36,8 +35,7 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const whole = await judge(index, question, signal);
-      const { found, extract } = (await judgeSeveral(index, question, whole, signal)) ?? whole;
+      const { found, extract } = await judgeMessage(index, question, signal);
       const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
       if (!enough && lookups.length === 0 && found.partial) {
         throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {

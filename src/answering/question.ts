@@ -1,5 +1,5 @@
 import { detailsIn } from "./details.ts";
-import { leansOnBefore, withoutMeasure } from "./follow-up.ts";
+import { leansOnBefore, putsAnother, withoutMeasure } from "./follow-up.ts";
 import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
@@ -14,6 +14,8 @@ export interface Understood {
   readonly words: readonly Word[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
+  /** It asks the same as before of another thing: "and Word files?" */
+  readonly another: boolean;
   /** The terms of what the customer says of themselves beside it, such as an address: a list for each. */
   readonly details: readonly (readonly string[])[];
   /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
@@ -46,6 +48,7 @@ export function understand(
     own,
     words,
     borrowed,
+    another: borrowed.length > 0 && putsAnother(text, own, language),
     details: detailsIn(text, language),
     counted: countedIn(text),
     language,

@@ -66,7 +66,9 @@ export async function acceptAll(
   const parked = await parkedChanges(tx, fresh);
   const uploads = await uploadsOf(
     tx,
-    fresh.flatMap(({ event }) => (event.kind === "message" ? (event.files ?? []).map(({ ref }) => ref) : [])),
+    fresh.flatMap(({ event }) =>
+      event.kind === "message" || event.kind === "agent" ? (event.files ?? []).map(({ ref }) => ref) : [],
+    ),
   );
   const groups = await groupsOf(
     tx,
@@ -141,7 +143,8 @@ export async function acceptAll(
       }
       case "agent": {
         if (row === undefined) return nothing;
-        const message = addAgentMessage(changes.track(row, workspace.settings, false), account.id, event);
+        const draft = changes.track(row, workspace.settings, false);
+        const message = addAgentMessage(draft, account.id, event, filesOf(arrival, event));
         return { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq };
       }
       case "notice": {
@@ -361,9 +364,13 @@ export async function acceptAll(
     return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
   }
 
-  function filesOf({ account, workspace }: Arrival, event: Extract<InboundEvent, { kind: "message" }>): MessageFiles {
+  function filesOf(
+    { account, workspace }: Arrival,
+    event: Extract<InboundEvent, { kind: "message" | "agent" }>,
+  ): MessageFiles {
     if (event.files === undefined || event.files.length === 0) return noFiles;
-    const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
+    const together = event.kind === "message" ? event.group : undefined;
+    const group = together === undefined ? null : groupKey(event.thread, together.key);
     const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
     return filesOfArrival(event.files, of, uploads, seal, now);
   }

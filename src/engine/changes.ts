@@ -20,6 +20,8 @@ import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
 import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
+import type { ConversationSignal } from "./conversation-signal.ts";
+import { signalOf } from "./conversation-signal.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { speakLane, thinkLane, timerLane } from "./lanes.ts";
@@ -57,7 +59,7 @@ export interface Effects {
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
   /** `amended`: something that was shown before has changed. */
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
-  readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
+  readonly workspaces: readonly ConversationSignal[];
 }
 
 export interface Draft {
@@ -458,7 +460,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       threads: signalled
         .filter((draft) => draft.visible)
         .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
-      workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
+      workspaces: signalled.map(({ row }) => signalOf(row, audits)),
     };
   }
 

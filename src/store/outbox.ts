@@ -42,6 +42,17 @@ export class LostLease extends Error {
   }
 }
 
+/** Thrown when some of the work that was done together failed, and the rest of it is done and ended. */
+export class PartlyFailed extends Error {
+  readonly failures: readonly { readonly row: OutboxRow; readonly error: unknown }[];
+
+  constructor(failures: PartlyFailed["failures"]) {
+    super(`${failures.length} of the works that were done together failed`, { cause: failures[0]?.error });
+    this.name = "PartlyFailed";
+    this.failures = failures;
+  }
+}
+
 /** Marks work as done, in the transaction that stores its result. */
 export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
   for (const [leaseId, of] of Map.groupBy(rows, (row) => row.lease_id ?? "")) {
@@ -222,7 +233,7 @@ export async function deferWork(
     .where("id", "=", row.id)
     .where("lease_id", "=", row.lease_id ?? "")
     .execute();
-  if (outcome.dead) return;
+  if (outcome.dead || unorderedKinds.has(row.kind)) return;
   // What follows in the lane waits for it, and would only be found and passed over again and again.
   await tx
     .updateTable("outbox")

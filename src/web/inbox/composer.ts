@@ -3,6 +3,7 @@ import { button, el, icon, place } from "./dom.ts";
 import type { Drafts, Mode } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
 import { createTray } from "./files.ts";
+import { shortName } from "./words.ts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -181,7 +182,9 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     const label = note ? "Add note" : "Send reply";
     sendLabel.textContent = label;
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);
-    field.placeholder = note ? "Write a note for your team…" : `Reply to ${conversation.customer.label}…`;
+    field.placeholder = note
+      ? "Write a note for your team…"
+      : `Reply to ${shortName(conversation.customer.label).replace(/…?$/u, "…")}`;
     tray.render(note ? undefined : conversation.id);
     tray.choose.hidden = note;
     sendButton.disabled = busy || !isSendable(conversation.id);

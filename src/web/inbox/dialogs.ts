@@ -8,6 +8,7 @@ const shortcuts: readonly (readonly [readonly string[], string])[] = [
   [["n"], "Write an internal note"],
   [["Ctrl", "Enter"], "Send (⌘ Enter on a Mac)"],
   [["c"], "Claim"],
+  [["a"], "Assign to a colleague"],
   [["s"], "Snooze"],
   [["e"], "Resolve"],
   [["Esc"], "Leave the field, or go back to the list"],
