@@ -65,7 +65,7 @@ export interface Effects {
 export interface Draft {
   readonly row: ConversationRow;
   readonly now: number;
-  /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
+  /** Adds files to a message that was stored, or added here, before, and says what its words are with those of them. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
   messageUpdated(messageId: string): void;
@@ -317,7 +317,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       });
     }
     message.files += added.length + known.length;
-    if (message.content === "") message.content = content;
+    message.content = content;
     const here = messages.find(({ id }) => id === message.messageId);
     if (here === undefined) joined.add(message);
     else Object.assign(here, { content: message.content, files: message.files });
