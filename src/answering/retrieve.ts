@@ -117,7 +117,7 @@ function foundIn(
     const told = (term: string): number => (asksItself || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
     return weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? told(term) : shareOf(term)));
   }
-  const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, terms.told, asked));
+  const ranked = rank(asked, result, question.wording).filter(({ candidate }) => holdsOwn(candidate, question, terms.told, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
     question,
