@@ -10,6 +10,8 @@ import { isSoft } from "./terms.ts";
 /** A question of so many words that count needs nothing of what is told beside it to be understood. */
 const wholeFrom = 3;
 
+const toldCost = 0.04;
+
 export type Message = Asked & Pick<Question, "strictness" | "settings">;
 
 /**
@@ -36,8 +38,13 @@ async function judgeAsked(index: KnowledgeIndex, question: Message, told: string
   const within = await judge(index, { ...question, told }, signal);
   const { own } = within.found.question;
   const meant = own.filter((term) => !isSoft(term)).length;
-  if (meant === 0) return within;
+  if (meant === 0) return doubted(within);
   const alone = await judge(index, question, signal);
   const isWhole = meant >= wholeFrom || isTheSameQuestion(alone);
   return isWhole && evidenceOf(alone) > evidenceOf(within) ? alone : within;
+}
+
+/** What is told for no more than "what can I do?" is a guess at what is wanted. */
+function doubted({ found, extract }: Judged): Judged {
+  return { found, extract: extract === undefined ? undefined : { ...extract, evidence: extract.evidence - toldCost } };
 }

@@ -7,6 +7,7 @@ import { bandOf } from "./confidence.ts";
 import { askingWords, asksOtherwise } from "./question.ts";
 import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
+import { wordsOf } from "./words.ts";
 
 /** The passage that tells the steps often ranks a little below those that only speak of them. */
 const passagesBeyond = 3;
@@ -73,6 +74,22 @@ async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSigna
         best = without;
     }
   }
+  if (found.question.measured.length > 0) {
+    await turn();
+    const measured = put(found.asMeasured());
+    if (asksAsMuch(measured)) best = measured;
+  }
   signal.throwIfAborted();
   return best;
+}
+
+/** "How long does that take?" has its answer under "How long does it take until …?", rather than where it speaks of it. */
+function asksAsMuch({ found, extract }: Judged): boolean {
+  const { asking } = found.question;
+  if (asking === null || !asking.includes(" ")) return false;
+  return (
+    extract?.used.some(({ candidate }) =>
+      ` ${wordsOf(candidate.title.split(" › ").at(-1) ?? "").join(" ")} `.includes(` ${asking} `),
+    ) === true
+  );
 }

@@ -40,6 +40,8 @@ export interface Found {
   confidenceOfScore(score: number): number;
   /** The same without one of the borrowed terms. */
   without(term: string): Found;
+  /** The same by the words that it asks how much with. */
+  asMeasured(): Found;
 }
 
 export interface Lookup extends Pick<Question, "workspaceId" | "text" | "history" | "documentIds" | "audience"> {
@@ -66,7 +68,7 @@ export async function retrieve(
   const told = toldTerms(lookup.told, question, synonyms);
   const request: SearchRequest = {
     workspaceId: lookup.workspaceId,
-    terms: withSynonyms([...terms, ...told], synonyms),
+    terms: withSynonyms([...terms, ...told, ...question.measured], synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
     text: () => withoutPersonalData(text),
@@ -105,15 +107,14 @@ function foundIn(
 ): Found {
   const weigh = (each: readonly string[], shareOf: (term: string) => number): AskedTerms =>
     weighTerms(each, result, shareOf, synonyms, question.language);
-  const shareOf = (term: string): number =>
-    question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
+  const asksItself = question.own.some((term) => !isSoft(term));
+  const shareOf = (term: string): number => (asksItself && question.borrowed.includes(term) ? borrowedShare : 1);
   const alone = weigh(terms.wanted, shareOf);
   const asked = terms.told.length === 0 ? alone : weighTold(alone);
   function weighTold(without: AskedTerms): AskedTerms {
     // "What can I do?" asks for nothing but what was told: then that is the question, with less for what is unknown.
-    const isAsked = question.own.some((term) => !isSoft(term));
-    const share = isAsked ? toldShareOf(without, weigh(terms.told, () => 1)) : 1;
-    const told = (term: string): number => (isAsked || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
+    const share = asksItself ? toldShareOf(without, weigh(terms.told, () => 1)) : 1;
+    const told = (term: string): number => (asksItself || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
     return weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? told(term) : shareOf(term)));
   }
   const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, terms.told, asked));
@@ -127,6 +128,13 @@ function foundIn(
     confidenceOfScore,
     without: (term) =>
       foundIn(result, question, { ...terms, wanted: terms.wanted.filter((each) => each !== term) }, synonyms),
+    asMeasured: () =>
+      foundIn(
+        result,
+        { ...question, own: question.measured, measured: [] },
+        { ...terms, wanted: [...question.measured, ...terms.wanted] },
+        synonyms,
+      ),
   };
 }
 

@@ -68,7 +68,7 @@ export async function judgeSeveral(
     const knownOf = (of: Judged): Composed | undefined => (evidenceOf(of) >= floor ? of.extract : undefined);
     const isSaid = (of: Judged): boolean =>
       judged.some(({ extract }) => extract !== undefined && extract.text === knownOf(of)?.text);
-    const other = isSaid(found) && found.found.question.own.length > 0 ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
+    const other = isSaid(found) ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
     const known = knownOf(other);
     if ((known !== undefined || asksForSomething(other)) && !isSaid(other)) judged.push({ part, judged: other, extract: known });
     history = [...history, { role: "user", content: part }];

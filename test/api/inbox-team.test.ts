@@ -15,7 +15,7 @@ eachDatabase("agents who share an inbox", (open) => {
   let stranger: InboxUser;
 
   beforeAll(async () => {
-    app = await startApp(open);
+    app = await startApp(open, { settings: { savedReplies: { thanks: "Thank you, {customer}.", bye: "Bye" } } });
     ({ anna, ben, stranger } = await signInTeam(app));
     carl = await signIn(app, await addAgent(app, "Carl"));
   });
@@ -29,6 +29,14 @@ eachDatabase("agents who share an inbox", (open) => {
     by.send("POST", `conversations/${id}/assign`, { to, seen });
   const ids = async (user: InboxUser, query: string) =>
     ((await user.get(`conversations?${query}`)).body as ListPage).items.map(({ id }) => id);
+
+  it("have the saved replies of their own workspace", async () => {
+    expect((await anna.get("saved-replies")).body).toEqual([
+      { name: "bye", text: "Bye" },
+      { name: "thanks", text: "Thank you, {customer}." },
+    ]);
+    expect((await stranger.get("saved-replies")).body).toEqual([]);
+  });
 
   describe("assigning", () => {
     it("gives a conversation to a colleague, from them to another one, and back to the assistant", async () => {

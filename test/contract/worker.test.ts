@@ -1,3 +1,4 @@
+import { CompiledQuery } from "kysely";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import type { Handler, Worker, WorkerOptions } from "#jobs/worker.ts";
@@ -5,9 +6,9 @@ import { openWorker } from "#jobs/worker.ts";
 import { createRush } from "#engine/rush.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { claimLanes, finishWork, insertWork } from "#store/outbox.ts";
+import { claimLanes, finishWork, insertWork, lanesWithWork } from "#store/outbox.ts";
 import { systemClock } from "#src/clock.ts";
-import { eachDatabase, openTestStore } from "../support/databases.ts";
+import { eachDatabase, newSqlite, openTestStore } from "../support/databases.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 
 eachDatabase("the worker", (open) => {
@@ -231,6 +232,54 @@ eachDatabase("the worker", (open) => {
     await worker.close(0);
     await close();
   });
+});
+
+it("finds lanes by their own index, so that what is not due yet, however much, costs nothing", async () => {
+  const { store, close } = await openTestStore(newSqlite);
+  const now = systemClock.now();
+  await store.write((tx) =>
+    insertWork(
+      tx,
+      Array.from({ length: 500 }, (_, n) => work(`timer:${n}`, 1, now + 86_400_000)),
+      now,
+    ),
+  );
+  const asked: CompiledQuery[] = [];
+  const lanes = ["send:1", "send:2", "send:3"];
+  await lanesWithWork(
+    {
+      read: store.read,
+      select(query) {
+        asked.push(query);
+        return store.select(query);
+      },
+    },
+    lanes,
+    now,
+  );
+  await store.write(async (tx) => {
+    const watched = new Proxy(tx, {
+      get(target, name) {
+        if (name !== "executeQuery") {
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        }
+        return (query: CompiledQuery) => {
+          asked.push(query);
+          return target.executeQuery(query);
+        };
+      },
+    });
+    await claimLanes(watched, lanes, { id: "ses_test", until: now + 1_000 }, now);
+  });
+  expect(asked).toHaveLength(2);
+  for (const query of asked) {
+    const { rows } = await store.read.executeQuery<{ readonly detail: string }>(
+      CompiledQuery.raw(`explain query plan ${query.sql}`, [...query.parameters]),
+    );
+    expect(rows[0]?.detail).toContain("USING INDEX outbox_lane");
+  }
+  await close();
 });
 
 const eventually = { timeout: 20_000 };

@@ -25,7 +25,16 @@ import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentL
 import { answerError, InboxRefusal } from "./refusal.ts";
 import type { Attempt, SignedIn } from "./session.ts";
 import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession, signedIn } from "./session.ts";
-import type { Colleague, Counts, EarlierMessages, FileView, Me, ConversationView, ListPage } from "./wire.ts";
+import type {
+  Colleague,
+  Counts,
+  EarlierMessages,
+  FileView,
+  Me,
+  ConversationView,
+  ListPage,
+  SavedReply,
+} from "./wire.ts";
 import { views } from "./wire.ts";
 
 export interface InboxDependencies extends Pick<
@@ -204,6 +213,13 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       api.get("/agents", hidden, async (request): Promise<readonly Colleague[]> =>
         colleagues(store.read, agentOf(request).workspace_id),
       );
+
+      api.get("/saved-replies", hidden, async (request): Promise<readonly SavedReply[]> => {
+        const { savedReplies } = (await workspaceOf(agentOf(request))).settings;
+        return Object.entries(savedReplies)
+          .map(([name, content]) => ({ name, text: content }))
+          .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      });
 
       api.get("/counts", hidden, async (request): Promise<Counts> => {
         const agent = agentOf(request);

@@ -18,6 +18,12 @@ export interface Colleague extends Person {
   readonly away: boolean;
 }
 
+/** A text that agents insert by its name. */
+export interface SavedReply {
+  readonly name: string;
+  readonly text: string;
+}
+
 export interface Me {
   readonly agent: Person & { readonly role: "agent" | "admin" };
   readonly workspace: { readonly id: string; readonly name: string };

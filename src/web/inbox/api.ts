@@ -8,6 +8,7 @@ import type {
   LiveEvent,
   Me,
   Refusal,
+  SavedReply,
   View,
 } from "../../http/inbox/wire.ts";
 
@@ -63,6 +64,7 @@ function isRefusal(answer: unknown): answer is Refusal {
 export const api = {
   me: async () => (await ask("GET", "me")) as Me,
   agents: async () => (await ask("GET", "agents")) as readonly Colleague[],
+  savedReplies: async () => (await ask("GET", "saved-replies")) as readonly SavedReply[],
   counts: async () => (await ask("GET", "counts")) as Counts,
   list: async (view: View, q: string, cursor?: string) => {
     const query = new URLSearchParams({

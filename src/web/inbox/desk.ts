@@ -6,6 +6,7 @@ import type {
   Me,
   MessageView,
   Person,
+  SavedReply,
   View,
 } from "../../http/inbox/wire.ts";
 import { views } from "../../http/inbox/wire.ts";
@@ -19,6 +20,7 @@ import { shortName } from "./words.ts";
 /** What the inbox shows. Panes draw it; only {@link Desk} changes it. */
 export interface DeskState {
   readonly me: Me;
+  readonly savedReplies: readonly SavedReply[];
   /** All agents of the workspace; empty until they are known. */
   readonly agents: readonly Colleague[];
   readonly view: View;
@@ -100,6 +102,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
   let state: DeskState = {
     me,
     agents: [],
+    savedReplies: [],
     view: "unassigned",
     query: "",
     items: [],
@@ -176,6 +179,15 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       set({ agents: await api.agents() });
     } catch {
       // Who was known is still there to choose from; the next time it is tried again.
+    }
+  }
+
+  /** They change when the server starts anew. */
+  async function loadSavedReplies(): Promise<void> {
+    try {
+      set({ savedReplies: await api.savedReplies() });
+    } catch {
+      // As with the agents.
     }
   }
 
@@ -412,9 +424,10 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     start() {
       void loadList();
       void loadCounts();
-      void loadAgents();
       listen({
         connected() {
+          void loadAgents();
+          void loadSavedReplies();
           if (!state.connected) set({ connected: true });
           refresh(true);
         },

@@ -6,6 +6,7 @@ const shortcuts: readonly (readonly [readonly string[], string])[] = [
   [["/"], "Search"],
   [["r"], "Write a reply"],
   [["n"], "Write an internal note"],
+  [["/"], "Insert a saved reply, in the field, with its name"],
   [["Ctrl", "Enter"], "Send (⌘ Enter on a Mac)"],
   [["c"], "Claim"],
   [["a"], "Assign to a colleague"],
