@@ -8,6 +8,7 @@ import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import type { Answerer, Fanout } from "#engine/ports.ts";
+import { createRush } from "#engine/rush.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -33,6 +34,7 @@ import type { Config } from "./config/environment.ts";
 import { openConnections } from "./connections.ts";
 import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
+import { proofOf } from "./operator/public-address.ts";
 import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSites } from "./sites.ts";
@@ -124,6 +126,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
   });
   let worker: Worker | undefined;
+  const rush = createRush();
   const engine = createEngine({
     store,
     clock,
@@ -143,6 +146,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
     checkpoint,
     hands: () => worker,
+    rush,
   });
 
   const webhooks = {
@@ -302,6 +306,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       reads: readsWork,
       lanesMax: 64,
       backoffMs,
+      rush,
     });
     const running = worker;
     opened.push(() => running.close(0));
@@ -340,6 +345,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
+    prove: (nonce) => proofOf(secrets, nonce),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
       ...(outside === undefined

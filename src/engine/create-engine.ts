@@ -48,6 +48,7 @@ import { createSettling, think } from "./think.ts";
 import { abandonThere, handoverThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
+import type { RushGauge } from "./rush.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
 import { settingsIn } from "./workspaces.ts";
 
@@ -71,6 +72,7 @@ export interface EngineDependencies {
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
   readonly hands: FindHands;
+  readonly rush: RushGauge;
 }
 
 /** The accounts that this process knows. */
@@ -127,7 +129,7 @@ export interface CreatedEngine extends Engine {
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
   const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
-  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands } =
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands, rush } =
     dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
@@ -151,14 +153,17 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const signal = { kind: "changed", ...(amended === true ? { amended } : {}) };
       fanout.publish(threadTopic(accountId, contextKey), JSON.stringify(signal));
     }
-    for (const { workspaceId, conversationId } of effects.workspaces) {
-      fanout.publish(workspaceTopic(workspaceId), JSON.stringify({ kind: "changed", conversationId }));
+    for (const { workspaceId, conversationId, assigned } of effects.workspaces) {
+      const topic = workspaceTopic(workspaceId);
+      fanout.publish(topic, JSON.stringify({ kind: "changed", conversationId }));
+      if (assigned !== undefined)
+        fanout.publish(topic, JSON.stringify({ kind: "assigned", conversationId, ...assigned }));
     }
   }
 
   const enqueue = createAcceptance({ ...dependencies, announce });
 
-  async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
+  async function acceptNow(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
     if (account === undefined) throw new Error("this channel account does not exist any more");
     const workspace = await workspaceOf(account.workspaceId);
@@ -170,7 +175,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     ...dependencies,
     workspaceOf,
     apiAccount: (workspaceId) => accounts.api(workspaceId),
-    enqueue,
+    enqueue: (arrival) => rush.during(() => enqueue(arrival)),
     announce,
   });
 
@@ -299,7 +304,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
   return {
     work,
     announce,
-    accept,
+    accept: (accountId, event) => rush.during(() => acceptNow(accountId, event)),
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);

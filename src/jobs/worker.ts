@@ -11,7 +11,8 @@ import {
   unorderedKinds,
 } from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
+import { createWanted, kindOf } from "./wanted.ts";
+import type { Clock, Log, Rush, Store, Tx } from "#engine/ports.ts";
 
 /** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
 export interface Handler {
@@ -41,6 +42,8 @@ export interface WorkerOptions {
   readonly lanesMax: number;
   /** Milliseconds to wait after a failed try, by how often it was tried. */
   readonly backoffMs: (attempts: number, error: unknown) => number;
+  /** While it is on, no lane is begun that has not waited for long: what is stored already waits for nobody's answer. */
+  readonly rush: Rush;
 }
 
 export interface Worker {
@@ -61,6 +64,8 @@ export interface Worker {
 const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
+/** How long a rush may hold up a lane. */
+const heldMs = 2_000;
 /** Work of a newer version may be there while an older one still runs: for more than two hours it is left to that one. */
 const leftAttemptsMax = 20;
 const left = "left to a newer version";
@@ -74,9 +79,11 @@ class LeftWork extends Error {
 
 /** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
-  const { store, clock, log, processId, handlers } = options;
+  const { store, clock, log, processId, handlers, rush } = options;
   const abort = new AbortController();
-  const wanted = new Set<string>();
+  const isHeld = (since: number): boolean => rush.isOn() && Math.abs(clock.now() - since) < heldMs;
+  const wanted = createWanted(isHeld);
+  let stopHeld: (() => void) | undefined;
   const running = new Set<string>();
   /** What is taken and not begun, by its lane. */
   const handed = new Map<string, readonly OutboxRow[]>();
@@ -98,7 +105,11 @@ export function openWorker(options: WorkerOptions): Worker {
     // Only of what runs: rows whose failure could not be stored are free again when their lease ends.
     await store.write((tx) => renewLeases(tx, [...running, ...handed.keys()], lease()));
   });
-  schedule();
+  rush.onEnd(() => {
+    stopHeld?.();
+    stopHeld = undefined;
+    schedule();
+  });
 
   function repeat(everyMs: number, run: () => Promise<void>): () => void {
     let stop = clock.timer(everyMs, tick);
@@ -130,7 +141,8 @@ export function openWorker(options: WorkerOptions): Worker {
     if (closing) return;
     const now = clock.now();
     // What has no room now would only hide what has.
-    for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 })) wanted.add(lane);
+    for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 }))
+      wanted.add(lane, clock.now());
     schedule();
     const due = await nextDue(store.read, now);
     if (due !== null) arm(due);
@@ -160,12 +172,12 @@ export function openWorker(options: WorkerOptions): Worker {
       arm(dueAt);
       return;
     }
-    wanted.add(lane);
+    wanted.add(lane, clock.now());
     schedule();
   }
 
   function schedule(): void {
-    if (scheduled || claiming || closing || wanted.size === 0) return;
+    if (scheduled || claiming || closing || wanted.size() === 0) return;
     scheduled = true;
     // Gathers what one turn of the event loop has woken into one claim.
     setImmediate(() => {
@@ -185,36 +197,35 @@ export function openWorker(options: WorkerOptions): Worker {
   }
 
   /** The wanted lanes that there is room for. */
-  function nextLanes(): string[] {
-    const room = new Map<string, number>();
-    const lanes: string[] = [];
-    for (const lane of wanted) {
-      if (running.size + lanes.length >= options.lanesMax) break;
-      const kind = kindOf(lane);
-      const left = room.get(kind) ?? roomFor(kind);
-      if (running.has(lane) || left <= 0) continue;
-      room.set(kind, left - 1);
-      lanes.push(lane);
-    }
-    return lanes;
+  const nextLanes = (): string[] => wanted.next(options.lanesMax - running.size, roomFor, (lane) => running.has(lane));
+
+  /** Looks again when the first of those that a rush holds up has waited long enough. */
+  function armHeld(): void {
+    const oldest = wanted.oldest();
+    if (stopHeld !== undefined || oldest === undefined || !isHeld(oldest)) return;
+    stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
+      stopHeld = undefined;
+      schedule();
+    });
   }
 
   async function claim(): Promise<void> {
     if (claiming || closing) return;
     const lanes = nextLanes();
+    wanted.remove(lanes);
+    armHeld();
     if (lanes.length === 0) return;
-    for (const lane of lanes) wanted.delete(lane);
     claiming = true;
     try {
       const now = clock.now();
       const rows = await store.write((tx) => claimLanes(tx, lanes, lease(), now));
       for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) begin(lane, group);
     } catch (error) {
-      for (const lane of lanes) wanted.add(lane);
+      for (const lane of lanes) wanted.add(lane, clock.now());
       throw error;
     } finally {
       claiming = false;
-      if (wanted.size > 0 && running.size < options.lanesMax && !failing) schedule();
+      if (wanted.size() > 0 && running.size < options.lanesMax && !failing) schedule();
     }
   }
 
@@ -259,9 +270,9 @@ export function openWorker(options: WorkerOptions): Worker {
     const lanes = [...ended];
     ended.clear();
     try {
-      for (const lane of await lanesWithWork(store, lanes, clock.now())) wanted.add(lane);
+      for (const lane of await lanesWithWork(store, lanes, clock.now())) wanted.add(lane, clock.now());
     } catch (error) {
-      for (const lane of lanes) wanted.add(lane);
+      for (const lane of lanes) wanted.add(lane, clock.now());
       throw error;
     } finally {
       looking = false;
@@ -393,7 +404,7 @@ export function openWorker(options: WorkerOptions): Worker {
   return {
     wake,
     offer(lanes) {
-      if (closing || failing) return [];
+      if (closing || failing || rush.isOn()) return [];
       let room = options.lanesMax - running.size - handed.size - nextLanes().length;
       return lanes.filter((lane) => {
         const handler = handlers[kindOf(lane)];
@@ -409,6 +420,7 @@ export function openWorker(options: WorkerOptions): Worker {
     async close(graceMs) {
       closing = true;
       stopTimer();
+      stopHeld?.();
       stopPoll();
       stopRenewal();
       beginHanded();
@@ -426,5 +438,3 @@ export function openWorker(options: WorkerOptions): Worker {
     },
   };
 }
-
-const kindOf = (lane: string): string => lane.split(":", 1)[0] ?? lane;

@@ -280,6 +280,7 @@ export const importRules: readonly ImportRule[] = [
       "src/engine/sign-out.ts",
       "src/store/",
       "src/outbound/addresses.ts",
+      "src/outbound/guarded-fetch.ts",
       "src/webhooks/",
       "src/channels.ts",
       "src/config/environment.ts",

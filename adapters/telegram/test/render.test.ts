@@ -15,6 +15,17 @@ function marked(part: Part | undefined): readonly string[] {
   );
 }
 
+/** Two marks of which neither holds the other whole, which the Bot API forbids; or the same one twice in a place. */
+function crossing(entities: TelegramPart["entities"]) {
+  return entities
+    .flatMap((a, at) => entities.slice(at + 1).map((b) => [a, b] as const))
+    .find(([a, b]) => {
+      const isApart = a.offset + a.length <= b.offset || b.offset + b.length <= a.offset;
+      const isWithin = b.offset >= a.offset && b.offset + b.length <= a.offset + a.length;
+      return !isApart && (!isWithin || a.type === b.type);
+    });
+}
+
 describe("a message on Telegram", () => {
   it("shows Markdown as text with marks, and escapes nothing", () => {
     const [part] = bySupport("## Costs\n\nIt is **5 € & _up_**, see [the list](https://shop.test/a?b=1&c) or `x < y`.");
@@ -49,6 +60,11 @@ describe("a message on Telegram", () => {
     const [answer] = renderParts({ role: "assistant", authorName: null, markdown: "Yes.", sources });
     expect(answer?.text).toBe("Yes.\n\nSources:\n1. Returns\n2. handbook.pdf");
     expect(marked(answer)).toContain("text_link|Returns|https://docs.test/returns");
+  });
+
+  it("begins a mark anew rather than across the end of another", () => {
+    expect(marked(bySupport("**a *b***_c_")[0])).toEqual(["bold|a b", "italic|b", "italic|c"]);
+    expect(marked(bySupport("_c_**_b_ a**")[0])).toEqual(["italic|cb", "bold|b", "bold| a"]);
   });
 
   it("makes no link of an address that is not one of the web", () => {
@@ -97,6 +113,7 @@ describe("a message on Telegram", () => {
             expect(length).toBeGreaterThan(0);
             expect(offset + length).toBeLessThanOrEqual(text.length);
           }
+          expect(crossing(entities)).toBeUndefined();
         }
         const letters = (text: string) => text.split("y").length;
         expect(letters(parts.map(({ text }) => text).join(""))).toBe(letters(markdown));

@@ -103,7 +103,18 @@ describe("a customer who opts out", () => {
   });
 
   it("hears nothing more, neither of the bot nor of an agent, until they come back", async () => {
-    for (const word of ["STOP", " stop ", "Unsubscribe", "QUIT", "end", "Cancel", "StopAll", "Stop!", "OPTOUT"]) {
+    for (const word of [
+      "STOP",
+      " stop ",
+      "Unsubscribe",
+      "QUIT",
+      "end",
+      "Cancel",
+      "StopAll",
+      "Stop!",
+      "opt-out",
+      "“STOP ALL”",
+    ]) {
       await at.write(customer, word);
       await at.bench.settle();
       expect(await at.notes()).toContain(`"${word.trim()}"`);
@@ -116,6 +127,14 @@ describe("a customer who opts out", () => {
     expect(await at.stored()).toEqual(["How much?"]);
     expect(await at.states(await at.reply("Welcome back"))).toEqual(["sent"]);
     expect(await at.notes()).toContain("can be written to again");
+  });
+
+  it("has not done so by a word in a sentence, or by asking", async () => {
+    const sentences = ["Please stop sending me the wrong lamp", "Cancel my order", "end?", "Stop it"];
+    for (const sentence of sentences) await at.write(customer, sentence);
+    await at.bench.settle();
+    expect((await at.conversation()).unreachable).toBeNull();
+    expect(at.shown(customer)).toHaveLength(5);
   });
 
   it("is people's to answer when they write all the same", async () => {

@@ -1,4 +1,5 @@
 import type {
+  Colleague,
   ConversationView,
   Counts,
   EarlierMessages,
@@ -7,6 +8,7 @@ import type {
   LiveEvent,
   Me,
   Refusal,
+  SavedReply,
   View,
 } from "../../http/inbox/wire.ts";
 
@@ -23,7 +25,7 @@ export class Refused extends Error {
   }
 }
 
-export type Action = "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
+export type Action = "assign" | "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
 
 const timeoutMs = 20_000;
 
@@ -61,6 +63,8 @@ function isRefusal(answer: unknown): answer is Refusal {
 // The server is of the same build as this code: what it answers is what wire.ts says.
 export const api = {
   me: async () => (await ask("GET", "me")) as Me,
+  agents: async () => (await ask("GET", "agents")) as readonly Colleague[],
+  savedReplies: async () => (await ask("GET", "saved-replies")) as readonly SavedReply[],
   counts: async () => (await ask("GET", "counts")) as Counts,
   list: async (view: View, q: string, cursor?: string) => {
     const query = new URLSearchParams({
@@ -161,4 +165,6 @@ function connect(tell: (told: Told) => void): void {
   };
   open();
   addEventListener("online", open);
+  // A connection that nothing goes through any more looks open for minutes.
+  addEventListener("offline", () => tell({ kind: "lost" }));
 }

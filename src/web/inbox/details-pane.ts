@@ -1,6 +1,6 @@
 import { channelNames } from "#domain/message.ts";
 import { priorities } from "#domain/sla.ts";
-import type { ConversationView } from "../../http/inbox/wire.ts";
+import type { Colleague, ConversationView } from "../../http/inbox/wire.ts";
 import { link } from "./content.ts";
 import type { Desk } from "./desk.ts";
 import { hashOf } from "./desk.ts";
@@ -10,6 +10,8 @@ import { snoozeText, statusNames } from "./words.ts";
 
 export interface DetailsPane {
   readonly element: HTMLElement;
+  /** Goes to where it is chosen who has the conversation. */
+  focusAssignee(): void;
   render(): void;
 }
 
@@ -52,6 +54,50 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   );
   select.addEventListener("change", () => void desk.change({ priority: select.value }));
 
+  const assignee = el("select", { id: "assignee", "aria-keyshortcuts": "a" });
+  assignee.addEventListener("focus", () => void desk.loadAgents());
+  assignee.addEventListener("change", () => {
+    const to = assignee.value === "" ? null : assignee.value;
+    void desk.assign(to).finally(() => {
+      // What was refused is shown as it is.
+      drawnAssignee = undefined;
+      render();
+    });
+  });
+  let drawnAssignee: string | undefined;
+
+  function drawAssignee(
+    { status, assignee: holder }: ConversationView,
+    agents: readonly Colleague[],
+    me: string,
+  ): void {
+    const choices = [
+      { value: "", label: "Nobody", disabled: status === "snoozed" && holder !== null },
+      ...agents
+        .toSorted((a, b) => Number(b.email === me) - Number(a.email === me))
+        .map(({ email, name, away }) => ({
+          value: email,
+          disabled: false,
+          label: `${name}${email === me ? " (you)" : ""}${away ? " · away" : ""}`,
+        })),
+    ];
+    // Who took it over the API need not be an agent.
+    if (holder !== null && !agents.some(({ email }) => email === holder.email))
+      choices.push({ value: holder.email, label: holder.name, disabled: false });
+    const over = status === "resolved" || status === "archived";
+    const drawn = JSON.stringify([choices, holder, status]);
+    if (drawn === drawnAssignee) return;
+    drawnAssignee = drawn;
+    assignee.replaceChildren(
+      ...choices.map(({ value, label, disabled }) =>
+        el("option", { value, dir: "auto", disabled: disabled ? "" : undefined }, label),
+      ),
+    );
+    assignee.value = holder?.email ?? "";
+    assignee.disabled = over;
+    assignee.title = over ? "Reopen the conversation to assign it." : "";
+  }
+
   const tagList = el("ul", { class: "tags", "aria-label": "Tags" });
   const customer = el("div", { class: "card-place" });
   const facts = el("div", { class: "card-place" });
@@ -60,6 +106,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     "div",
     { class: "details-scroll" },
     customer,
+    el("section", { class: "group" }, el("label", { class: "label", for: "assignee" }, "Assigned to"), assignee),
     el("section", { class: "group" }, el("label", { class: "label", for: "priority" }, "Priority"), select),
     facts,
     el("section", { class: "group" }, el("h3", { class: "label" }, "Tags"), tagList, tagForm),
@@ -68,25 +115,25 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   place(element, [head, inside]);
 
   function render(): void {
-    const { conversation, view, me } = desk.state();
+    const { conversation, view, me, agents } = desk.state();
     head.hidden = conversation === undefined;
     inside.hidden = conversation === undefined;
     if (conversation === undefined) return;
     if (document.activeElement !== select) select.value = conversation.priority;
+    drawAssignee(conversation, agents, me.agent.email);
     place(customer, [kept("customer", [conversation.id, conversation.customer], () => drawCustomer(conversation))]);
     place(facts, [
       kept(
         "facts",
         [
           conversation.status,
-          conversation.assignee,
           conversation.sla,
           conversation.snoozedUntil,
           conversation.channel,
           conversation.startedAt,
           conversation.resolvedAt,
         ],
-        () => drawFacts(conversation, me.agent.email),
+        () => drawFacts(conversation),
       ),
     ]);
     tagList.hidden = conversation.tags.length === 0;
@@ -143,7 +190,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     return el("li", {}, el("span", { dir: "auto" }, tag), remove);
   };
 
-  return { element, render };
+  return { element, render, focusAssignee: () => assignee.focus() };
 }
 
 function drawCustomer({ customer }: ConversationView): HTMLElement {
@@ -152,7 +199,7 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
     "section",
     { class: "group who" },
     avatar(label),
-    el("p", { class: "who-name", dir: "auto" }, label),
+    el("p", { class: "who-name", dir: "auto", title: label }, label),
     verified
       ? el("p", { class: "verified" }, icon("check"), "Identity verified")
       : el("p", { class: "soft" }, "Identity not verified"),
@@ -166,10 +213,7 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
   );
 }
 
-function drawFacts(
-  { status, assignee, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView,
-  me: string,
-): HTMLElement {
+function drawFacts({ status, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView): HTMLElement {
   const paused = timeLeft(sla);
   const over = status === "resolved" || status === "archived";
   return el(
@@ -179,10 +223,6 @@ function drawFacts(
       "dl",
       {},
       ...fact("Status", status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status]),
-      ...fact(
-        "Assigned to",
-        assignee === null ? "Nobody" : assignee.email === me ? `${assignee.name} (you)` : assignee.name,
-      ),
       ...fact(
         "SLA",
         sla.runningSince !== null

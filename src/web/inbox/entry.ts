@@ -11,6 +11,7 @@ import { createThreadPane } from "./thread-pane.ts";
 import { setServerTime, tickBadges } from "./time.ts";
 
 const noticeMs = 4_500;
+const assignedMs = 20_000;
 const relativeTimesMs = 30_000;
 
 async function start(root: HTMLElement): Promise<void> {
@@ -44,6 +45,13 @@ async function start(root: HTMLElement): Promise<void> {
     },
     claimedByOther(name) {
       notice(`${name} was quicker: the conversation is theirs.`, "problem");
+    },
+    assigned(text, conversationId) {
+      const link = el("a", { href: hashOf("mine", conversationId) }, "Open it");
+      const node = el("p", { class: "notice done" }, text, " ", link);
+      notices.replaceChildren(node);
+      link.addEventListener("click", () => node.remove());
+      setTimeout(() => node.remove(), assignedMs);
     },
     heldByOther(name) {
       dialogs.held(name, {
@@ -129,6 +137,12 @@ async function start(root: HTMLElement): Promise<void> {
     }
     if (conversation === undefined) return undefined;
     switch (key) {
+      case "a":
+        return () => {
+          // Beside the conversation, where there is room for it.
+          if (details.element.offsetParent === null) toggleDetails(true);
+          details.focusAssignee();
+        };
       case "r":
         return () => composer.focus("reply");
       case "n":

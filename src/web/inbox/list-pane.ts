@@ -141,7 +141,7 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
     place(
       nav,
       views.map((name) => {
-        const count = name === "resolved" || name === "all" ? undefined : counts?.[name];
+        const count = name === "claimed" || name === "resolved" || name === "all" ? undefined : counts?.[name];
         return kept(`view:${name}`, [count, name === view], () => viewLink(name, count, name === view));
       }),
     );

@@ -143,7 +143,7 @@ export function createThreadPane(
           el(
             "div",
             {},
-            el("h2", { dir: "auto", tabindex: "-1", id: "thread-title" }, customer.label),
+            el("h2", { dir: "auto", tabindex: "-1", id: "thread-title", title: customer.label }, customer.label),
             el(
               "p",
               { class: "marks" },
@@ -355,7 +355,7 @@ function drawMessage(
   const facts = el(
     "div",
     { class: "meta" },
-    el("bdi", {}, name),
+    el("bdi", { title: name }, name),
     role === "assistant" && el("span", { class: "tag-bot" }, "bot"),
     el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt)),
     message.edited && !message.deleted && el("span", {}, "edited"),
