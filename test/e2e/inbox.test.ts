@@ -401,6 +401,15 @@ function inTheBrowser(): void {
     await wrote(app.clock.now() - 2 * 3_600_000);
     const page = await open("anna", {}, `#/all/${customer.conversationId}`);
     await page.getByText(/Free replies: 2[12] h [0-9]+ min left/).waitFor();
+    // WhatsApp keeps what was sent, but cannot be reached: what waits for it can still be changed.
+    const field = page.getByRole("textbox", { name: /^Reply to/ });
+    await field.fill("Thre days.");
+    await field.press("Control+Enter");
+    await page.getByRole("button", { name: "Delete your reply" }).waitFor();
+    await page.getByRole("button", { name: "Edit your reply" }).click();
+    await page.getByRole("textbox", { name: "Your reply, as it is to be" }).fill("Three days.");
+    await page.keyboard.press("Control+Enter");
+    await thread(page).getByText("Being changed…").waitFor();
     await wrote(app.clock.now() - 25 * 3_600_000);
     await page.reload();
     await page.getByText("it then takes a template only. A reply cannot be sent until they write again.").waitFor();
