@@ -98,12 +98,11 @@ export function createOwnReplies(
     });
     editing = { messageId, element: el("article", { class: "row agent first last editing" }, form) };
     on.redraw();
-    requestAnimationFrame(() => {
-      fit();
-      field.focus();
-      field.setSelectionRange(field.value.length, field.value.length);
-      form.scrollIntoView({ block: "nearest" });
-    });
+    // At once: later it would take the caret from who has begun to write.
+    fit();
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+    form.scrollIntoView({ block: "nearest" });
   }
 
   return {
