@@ -10,8 +10,7 @@ import {
 } from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { createWanted, kindOf } from "./wanted.ts";
-import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
-import type { Rush } from "#engine/rush.ts";
+import type { Clock, Log, Rush, Store, Tx } from "#engine/ports.ts";
 
 /** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
 export interface Handler {
