@@ -34,11 +34,14 @@ import type { Config } from "./config/environment.ts";
 import { openConnections } from "./connections.ts";
 import { createMeasures } from "./measures.ts";
 import { requireOwnSecret } from "./operator/own-secret.ts";
+import { proofOf } from "./operator/public-address.ts";
 import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSites } from "./sites.ts";
 import { version } from "./version.ts";
 import { demoPage } from "./web/demo.ts";
+import type { WorkKind } from "./work-payloads.ts";
+import { readsWork } from "./work-payloads.ts";
 import { tellEndpoint } from "./webhooks/dispatch.ts";
 import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 import type { CoreOptions, Core } from "./core.ts";
@@ -170,7 +173,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     };
 
   const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
-  const handlers: Readonly<Record<string, Handler>> = {
+  const handlers: Readonly<Partial<Record<WorkKind, Handler>>> = {
     think: {
       batch: true,
       attemptsMax: 5,
@@ -295,7 +298,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
     await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
-    worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs, rush });
+    worker = openWorker({
+      store,
+      clock,
+      log,
+      processId: process.id,
+      handlers,
+      reads: readsWork,
+      lanesMax: 64,
+      backoffMs,
+      rush,
+    });
     const running = worker;
     opened.push(() => running.close(0));
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));
@@ -333,6 +346,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
+    prove: (nonce) => proofOf(secrets, nonce),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
       ...(outside === undefined

@@ -153,8 +153,11 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const signal = { kind: "changed", ...(amended === true ? { amended } : {}) };
       fanout.publish(threadTopic(accountId, contextKey), JSON.stringify(signal));
     }
-    for (const { workspaceId, conversationId } of effects.workspaces) {
-      fanout.publish(workspaceTopic(workspaceId), JSON.stringify({ kind: "changed", conversationId }));
+    for (const { workspaceId, conversationId, assigned } of effects.workspaces) {
+      const topic = workspaceTopic(workspaceId);
+      fanout.publish(topic, JSON.stringify({ kind: "changed", conversationId }));
+      if (assigned !== undefined)
+        fanout.publish(topic, JSON.stringify({ kind: "assigned", conversationId, ...assigned }));
     }
   }
 

@@ -1,5 +1,6 @@
 import {
   LostLease,
+  PartlyFailed,
   claimLanes,
   deferWork,
   dueLanes,
@@ -7,6 +8,7 @@ import {
   nextDue,
   releaseLeases,
   renewLeases,
+  unorderedKinds,
 } from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { createWanted, kindOf } from "./wanted.ts";
@@ -35,7 +37,9 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Names this process in leases. */
   readonly processId: string;
-  readonly handlers: Readonly<Record<string, Handler>>;
+  readonly handlers: Readonly<Record<string, Handler | undefined>>;
+  /** Whether this version knows what the row says; absent: it does. What it does not is left to a newer one. */
+  readonly reads?: (row: OutboxRow) => boolean;
   /** Lanes that may run at the same time. */
   readonly lanesMax: number;
   /** Milliseconds to wait after a failed try, by how often it was tried. */
@@ -64,8 +68,16 @@ const pollMs = 1_000;
 const gracefulAbortMs = 500;
 /** How long a rush may hold up a lane. */
 const heldMs = 2_000;
-/** Work of a newer version may be there while an older one still runs. */
-const unknownAttemptsMax = 20;
+/** Work of a newer version may be there while an older one still runs: for more than two hours it is left to that one. */
+const leftAttemptsMax = 20;
+const left = "left to a newer version";
+
+class LeftWork extends Error {
+  constructor(why: string) {
+    super(`${left}: ${why}`);
+    this.name = "LeftWork";
+  }
+}
 
 /** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
@@ -284,8 +296,17 @@ export function openWorker(options: WorkerOptions): Worker {
       }
       const [first] = rest;
       if (first === undefined) return;
+      const unread = whyLeft(first);
+      if (unread !== undefined) {
+        await failed(undefined, [first], new LeftWork(unread));
+        rest = rest.slice(1);
+        if (unorderedKinds.has(first.kind)) continue;
+        await giveBack(rest);
+        return;
+      }
       const handler = handlers[first.kind];
-      const size = handler?.batch === true ? rest.findIndex((row) => row.kind !== first.kind) : 1;
+      const size =
+        handler?.batch === true ? rest.findIndex((row) => row.kind !== first.kind || whyLeft(row) !== undefined) : 1;
       const group = size === -1 ? rest : rest.slice(0, size);
       const done = await attempt(handler, group);
       rest = rest.slice(group.length);
@@ -296,13 +317,19 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
+  /** Why this process cannot do it; undefined where it can. */
+  function whyLeft(row: OutboxRow): string | undefined {
+    if (handlers[row.kind] === undefined) return `this program does no work of kind ${row.kind}`;
+    if (options.reads?.(row) === false) return `this program cannot read what is to be done of kind ${row.kind}`;
+    return undefined;
+  }
+
   /** False when the lane has to wait. */
   async function attempt(handler: Handler | undefined, rows: readonly OutboxRow[]): Promise<boolean> {
     const [first] = rows;
     if (first === undefined) return true;
     try {
-      if (handler === undefined) throw new Error(`this program does no work of kind ${first.kind}`);
-      await handler.run(rows, abort.signal);
+      await handler?.run(rows, abort.signal);
       return true;
     } catch (error) {
       if (error instanceof LostLease) return false;
@@ -310,32 +337,44 @@ export function openWorker(options: WorkerOptions): Worker {
         await giveBack(rows);
         return false;
       }
+      if (error instanceof PartlyFailed) {
+        for (const { row, error: cause } of error.failures) await failed(handler, [row], cause);
+        return false;
+      }
       await failed(handler, rows, error);
       return false;
     }
   }
 
-  async function failed(handler: Handler | undefined, rows: readonly OutboxRow[], error: unknown): Promise<void> {
+  async function failed(handler: Handler | undefined, given: readonly OutboxRow[], error: unknown): Promise<void> {
     const now = clock.now();
+    // Tries of those that could not read it do not count for the one that can.
+    const isLeft = error instanceof LeftWork;
+    const rows = given.map((row) =>
+      isLeft === (row.last_error?.startsWith(left) ?? isLeft) ? row : { ...row, attempts: 0 },
+    );
     const reason = error instanceof Error ? error.message : "unknown failure";
     log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
     // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
     const dueAt = Math.ceil(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
     const isDead = (row: OutboxRow): boolean =>
-      row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
+      row.attempts + 1 >= (handler?.attemptsMax ?? leftAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
     const putBack = (giveUp: Handler["abandoned"]) =>
       store.write(async (tx) => {
         const after: (() => void)[] = [];
+        const dead: OutboxRow[] = [];
         for (const row of rows) {
-          const dead = isDead(row);
-          await deferWork(tx, row, { dueAt, error: reason, dead, now });
-          if (dead && giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
+          const isLast = isDead(row);
+          const isOurs = await deferWork(tx, row, { dueAt, error: reason, dead: isLast, now });
+          if (!isOurs || !isLast) continue;
+          dead.push(row);
+          if (giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
         }
-        return after;
+        return { after, dead };
       });
-    let after: readonly (() => void)[];
+    let stored: { readonly after: readonly (() => void)[]; readonly dead: readonly OutboxRow[] };
     try {
-      after = await putBack(handler?.abandoned);
+      stored = await putBack(handler?.abandoned);
     } catch (failure) {
       if (!rows.some(isDead)) throw failure;
       // What cannot even be given up properly must not hold its lane for ever.
@@ -343,9 +382,12 @@ export function openWorker(options: WorkerOptions): Worker {
         { err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind },
         "giving up on work failed too; it is a dead letter",
       );
-      after = await putBack(undefined);
+      stored = await putBack(undefined);
     }
-    for (const run of after) run();
+    for (const { id, lane, kind } of stored.dead) {
+      log.error({ id, lane, kind, reason }, "work is given up; it stays as a dead letter");
+    }
+    for (const run of stored.after) run();
     arm(dueAt);
   }
 

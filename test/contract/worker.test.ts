@@ -187,7 +187,7 @@ eachDatabase("the worker", (open) => {
     const clock = createHandMovedClock(systemClock.now());
     const rush = handMovedRush();
     const done: string[] = [];
-    const worker = openTestWorker(store, async (row) => void (await end(store, row, done)), { clock, rush });
+    const worker = openTestWorker(store, (row) => end(store, row, done), { clock, rush });
     const put = async (lane: string): Promise<void> => {
       await store.write((tx) => insertWork(tx, [work(lane, 1, clock.now())], clock.now()));
       worker.wake(lane, clock.now());
@@ -255,7 +255,7 @@ eachDatabase("the worker", (open) => {
         now,
       ),
     );
-    const worker = openTestWorker(store, async (row) => void (await end(store, row, done)));
+    const worker = openTestWorker(store, (row) => end(store, row, done));
     for (const lane of lanes) worker.wake(lane, now);
     await expect.poll(() => done.length, eventually).toBe(21);
     expect(done.indexOf("amend:1")).toBeLessThan(4);
