@@ -17,6 +17,10 @@ export interface Secrets {
 const fileName = "secret";
 const bytesMin = 16;
 
+/** Whether there is one already. */
+export const hasSecret = ({ secret, dataDir }: { readonly secret: string | undefined; readonly dataDir: string }) =>
+  secret !== undefined || existsSync(join(dataDir, fileName));
+
 /** The secret of the environment, or one that is made in the data folder at the first start. */
 export function loadSecret(fromEnvironment: string | undefined, dataDir: string): string {
   if (fromEnvironment !== undefined && fromEnvironment !== "") {

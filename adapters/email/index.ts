@@ -7,6 +7,7 @@ import { runMailbox } from "./mailbox.ts";
 import type { Credentials } from "./oauth.ts";
 import { createTokens, mayUseUp } from "./oauth.ts";
 import { createOwnNames } from "./own-names.ts";
+import { bringFiles } from "./relayed-files.ts";
 import { sendMail } from "./send.ts";
 import type { EmailConfig } from "./settings.ts";
 import { configSchema, requireUsable, secretNames } from "./settings.ts";
@@ -49,11 +50,13 @@ const email: AdapterModule<EmailConfig> = {
       return found;
     };
     const sending = () => signIn(config.smtp_user ?? user, config.smtp_password ?? config.password);
+    const fetch = (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
     const intake = createIntake({
       host,
       config,
       names,
-      render: ({ name, markdown }) => renderMail({ role: "agent", authorName: name, markdown, sources: [] }),
+      render: ({ name, ...written }) => renderMail({ ...written, role: "agent", authorName: name, sources: [] }),
+      bring: (thread, files) => bringFiles({ host, fetch, sentBytesMax: fileBytesMax }, thread, files),
     });
     const mailbox = { host, config, intake, credentials: reading };
     const followUp = config.follow_up_minutes ?? 2;
@@ -69,7 +72,7 @@ const email: AdapterModule<EmailConfig> = {
       inbound: { kind: "connection", run: (signal) => runMailbox(mailbox, signal) },
       render: renderMail,
       send: (part, context) => sendMail({ host, config, names, credentials: sending }, part, context),
-      fetchFile: (ref, signal) => fetchPart(mailbox, ref, signal),
+      fetchFile: fetch,
       async check(signal) {
         if (!mayUseUp(config, host)) return checkMailbox(mailbox, { credentials: sending }, signal);
         return `${config.address}, not signed in to yet: oauth_refresh_token may be good for one use, which the server needs; start Parley with these settings, and ask again`;

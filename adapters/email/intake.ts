@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ChannelHost, InboundEvent, InboundFile, Part } from "#channel/contract.ts";
+import type { ChannelHost, InboundEvent, InboundFile, OutboundMessage, Part } from "#channel/contract.ts";
 import { verdictOf } from "./authentication.ts";
 import type { Verdict } from "./authentication.ts";
 import { automaticKind } from "./automatic.ts";
@@ -8,6 +8,7 @@ import { htmlText } from "#channel/html-text.ts";
 import type { Address, Mail } from "./mail.ts";
 import type { OwnNames } from "./own-names.ts";
 import { base32, markOf } from "./own-names.ts";
+import type { Brought } from "./relayed-files.ts";
 import type { EmailConfig } from "./settings.ts";
 import { visibleText } from "./visible-text.ts";
 
@@ -70,11 +71,15 @@ export interface IntakeDependencies {
   readonly config: EmailConfig;
   readonly names: OwnNames;
   /** How a mail that an agent has sent to us alone goes on to the customer. */
-  readonly render: (agent: { readonly name: string | null; readonly markdown: string }) => readonly Part[];
+  readonly render: (
+    agent: Pick<OutboundMessage, "markdown" | "files"> & { readonly name: string | null },
+  ) => readonly Part[];
+  /** What came with such a mail. */
+  readonly bring: (thread: string, files: readonly InboundFile[]) => Promise<Brought>;
 }
 
 /** The way of a mail to the host. */
-export function createIntake({ host, config, names, render }: IntakeDependencies): Intake {
+export function createIntake({ host, config, names, render, bring }: IntakeDependencies): Intake {
   const botMailsMax = config.bot_mails_per_hour ?? 10;
 
   return {
@@ -163,7 +168,11 @@ export function createIntake({ host, config, names, render }: IntakeDependencies
     const letters = await host.correspondence(thread, 20);
     const customer = letters === null ? undefined : letters.email?.toLowerCase();
     const reached = [...mail.to, ...mail.cc].some(({ address }) => address.toLowerCase() === customer);
-    const { duplicate, messageId } = await host.accept({
+    const goesOn = !place.sent && !reached;
+    const attached = filesOf(mail, place);
+    const brought = goesOn && attached.length > 0 ? await bring(thread, attached) : undefined;
+    const files = brought === undefined ? attached : brought.stored;
+    const accepted = host.accept({
       kind: "agent",
       externalId: id,
       ...(mail.messageId === null
@@ -174,9 +183,24 @@ export function createIntake({ host, config, names, render }: IntakeDependencies
       author,
       text,
       metadata: { mail: recordOf(mail, place, mail.from ?? { address: author.email, name: "" }, "pass", original) },
-      ...(place.sent || reached ? {} : { parts: render({ name: author.name, markdown: text }) }),
+      ...(files.length === 0 ? {} : { files }),
+      ...(goesOn ? { parts: render({ name: author.name, markdown: text, files: brought?.outbound ?? [] }) } : {}),
     });
+    const { duplicate, messageId } = await accepted.catch(async (error: unknown) => {
+      await brought?.drop();
+      throw error;
+    });
+    if (duplicate || messageId === null) await brought?.drop();
     if (messageId === null && !duplicate) return ignored("its thread has no conversation");
+    if (brought !== undefined && brought.left.length > 0) {
+      await host.accept({
+        kind: "notice",
+        externalId: `${id}:files`,
+        thread,
+        ...at,
+        text: `Not all that ${author.name ?? author.email} has sent along went on to the customer. ${brought.left.join(" ")}`,
+      });
+    }
     return { kind: "stored", thread, duplicate };
   }
 

@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { ChannelHost } from "#channel/contract.ts";
+import type { Issued, TokenHost } from "./kept-tokens.ts";
+import { createKeptTokens } from "./kept-tokens.ts";
 import type { EmailConfig } from "./settings.ts";
 
 /** How to sign in at this moment. */
@@ -73,9 +74,6 @@ export function mayUseUp(config: EmailConfig, { keeps }: Pick<ChannelHost, "keep
   return !URL.canParse(config.oauth_token_url) || !lastingHosts.test(new URL(config.oauth_token_url).hostname);
 }
 
-const keptSchema = Type.Object({ given: Type.String(), token: Type.String() });
-const keptName = "oauth refresh token";
-
 export interface Tokens {
   /** Throws an Error that tells the mend. */
   token(): Promise<AccessToken>;
@@ -88,30 +86,34 @@ interface AccessToken {
   refused(): void;
 }
 
-interface Issued {
-  readonly token: string;
-  readonly until: number;
-}
-
-type TokenHost = Pick<ChannelHost, "clock" | "rememberSecret" | "recallSecret">;
-
 /** Access tokens for the mailbox, each used until it ends. */
 export function createTokens(config: EmailConfig, host: TokenHost): Tokens | undefined {
   const { oauth_token_url: url, oauth_client_id: clientId, oauth_client_secret: clientSecret } = config;
   if (url === undefined || clientId === undefined) return undefined;
   const { clock } = host;
+  const kept = createKeptTokens(config, host);
   let known: Issued | undefined;
+  let lastRefused: string | undefined;
 
   const give = (issued: Issued, isNew: boolean): AccessToken => ({
     token: issued.token,
     isNew,
     refused() {
+      lastRefused = issued.token;
       if (known === issued) known = undefined;
     },
   });
 
+  /** A token that is good still, and was given to another process, or to this one before it was started again. */
+  async function found(): Promise<AccessToken | undefined> {
+    const { access } = await kept.read();
+    if (access === undefined || access.until <= clock.now() || access.token === lastRefused) return undefined;
+    known = access;
+    return give(access, false);
+  }
+
   async function ask(): Promise<AccessToken> {
-    const refresh = await refreshToken(host, config.oauth_refresh_token);
+    const { refresh } = await kept.read();
     const body = new URLSearchParams({
       client_id: clientId ?? "",
       ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
@@ -137,21 +139,22 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
     }
     if (!response.ok || !Value.Check(answerSchema, answer)) throw refusal(response.status, answer);
     const { access_token: token, expires_in: seconds, refresh_token: next } = answer;
-    if (refresh !== undefined && next !== undefined && next !== refresh) {
-      await keepRefreshToken(host, config.oauth_refresh_token ?? "", next);
-    }
     const lifetime = Number(seconds ?? 300);
     const issued = { token, until: clock.now() + (Number.isFinite(lifetime) ? lifetime : 300) * 1_000 - marginMs };
+    await kept.keep(refresh === undefined ? undefined : (next ?? refresh), issued);
     known = issued;
     return give(issued, true);
   }
+
+  /** Other processes do the same, each as soon as the token that all of them have ends. */
+  const renewed = async (): Promise<AccessToken> => (await found()) ?? kept.alone(found, ask);
 
   let asking: Promise<AccessToken> | undefined;
   return {
     async token() {
       if (known !== undefined && known.until > clock.now()) return give(known, false);
       // Reading and sending ask at the same time, and a refresh token may be good for one answer only.
-      asking ??= ask().finally(() => {
+      asking ??= renewed().finally(() => {
         asking = undefined;
       });
       return asking;
@@ -199,18 +202,4 @@ function refusal(status: number, answer: unknown): Error {
   return new Error(
     `no access token is given for this mailbox (${number === undefined ? error : `${error}, ${number}`}): ${mend ?? "check the settings that begin with oauth_"}`,
   );
-}
-
-const nameOf = (given: string): string => createHash("sha256").update(given).digest("hex");
-
-/** The newest that was given; that of the configuration, once somebody has put another one there. */
-async function refreshToken(host: TokenHost, given: string | undefined): Promise<string | undefined> {
-  if (given === undefined) return undefined;
-  const stored = await host.recallSecret(keptName);
-  const kept: unknown = stored === null ? null : JSON.parse(stored);
-  return Value.Check(keptSchema, kept) && kept.given === nameOf(given) ? kept.token : given;
-}
-
-async function keepRefreshToken(host: TokenHost, given: string, token: string): Promise<void> {
-  await host.rememberSecret(keptName, JSON.stringify({ given: nameOf(given), token }));
 }

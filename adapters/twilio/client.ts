@@ -37,11 +37,15 @@ export function createClient({ accountSid, authToken, baseUrl }: Account): Twili
   return client;
 }
 
+const stopped = "the program stopped while Twilio was asked";
+const late = "Twilio did not answer in time";
+const isLate = ({ reason }: AbortSignal): boolean => reason instanceof DOMException && reason.name === "TimeoutError";
+
 /** The SDK cannot be told to stop. */
 export async function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(new DeliveryError("unknown", "the program stopped while Twilio was asked"));
+    stop = () => reject(new DeliveryError("unknown", isLate(signal) ? late : stopped));
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
   });

@@ -41,8 +41,8 @@ export function keywordOf(
   if (told === "stop" || told === "start" || told === "help") return told;
   const word = text.trim().toLowerCase();
   const words = channel === "sms" ? smsWords : whatsappWords;
-  // Who writes "STOP!" means it too, though Twilio takes the plain word only.
-  const bare = word.replace(/[\s.!]+$/u, "");
+  // Who writes "STOP!", "stop all" or "opt-out" means it too, though Twilio takes the plain word only. A question asks.
+  const bare = word.replaceAll(/[^\p{L}\p{N}?]+/gu, "");
   const found = Object.hasOwn(words, word) ? words[word] : undefined;
   if (found !== undefined) return found;
   if (Object.hasOwn(words, bare) && words[bare] === "stop") return "stop";

@@ -8,8 +8,11 @@ import { numberOf } from "./settings.ts";
 import { listening } from "./replies.ts";
 import { createWaiter } from "./waiter.ts";
 
-/** The caller waits meanwhile. */
-const patienceMs = 6_000;
+/** The caller waits meanwhile: so long Twilio has for taking the message, and for telling whether it has it. */
+const createMs = 4_000;
+const lookMs = 2_000;
+/** By then it is told what came of it. */
+const patienceMs = createMs + lookMs;
 const listedMax = 50;
 const skewMs = 5 * 60_000;
 
@@ -84,9 +87,8 @@ async function send(
   since: number | null,
   call: string,
 ): Promise<Outcome> {
-  const signal = AbortSignal.timeout(patienceMs);
   const isListed = async (from: number): Promise<boolean> => {
-    const listed = await unlessAborted(client.messages.list({ to, limit: listedMax }), signal);
+    const listed = await unlessAborted(client.messages.list({ to, limit: listedMax }), AbortSignal.timeout(lookMs));
     return listed.some((message) => message.body === body && message.dateCreated.getTime() >= from - skewMs);
   };
   const begun = since ?? host.clock.now();
@@ -95,7 +97,8 @@ async function send(
       if (await isListed(since)) return "sent";
       if (host.clock.now() - since < patienceMs) return "unknown";
     }
-    await unlessAborted(client.messages.create({ to, body, ...smsSenderOf(settings.sms) }), signal);
+    const created = client.messages.create({ to, body, ...smsSenderOf(settings.sms) });
+    await unlessAborted(created, AbortSignal.timeout(createMs));
     return "sent";
   } catch (error) {
     const failure = deliveryError(error);

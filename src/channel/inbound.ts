@@ -72,6 +72,8 @@ export type InboundEvent =
       readonly messageExternalId?: string;
       readonly metadata?: Readonly<Record<string, unknown>>;
       readonly marks?: readonly string[];
+      /** What they have sent along, as with a customer's message. Files of `parts` are uploads, and are here too. */
+      readonly files?: readonly InboundFile[];
       /** What still has to be sent to the customer; absent: they have got it. */
       readonly parts?: readonly Part[];
     }

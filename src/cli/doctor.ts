@@ -10,6 +10,7 @@ import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
 import type { Config, EmbeddingConfig, ModelConfig } from "../config/environment.ts";
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
+import { checkPublicAddress } from "../operator/public-address.ts";
 import { searchEngineState } from "../operator/search.ts";
 
 interface Check {
@@ -24,6 +25,9 @@ interface Check {
 export const doctor: Command = async ({ argv, output, config }) => {
   readArguments(argv, []);
   const database = await check("database", () => checkDatabase(config));
+  const secret = database.ok ? await check("secret", () => checkSecret(config)) : undefined;
+  // Where it cannot be reached that takes a while, in which the others are asked.
+  const address = secret?.ok === true ? publicUrlOf(config) : undefined;
   const checks: Check[] = [
     {
       name: "configuration",
@@ -41,7 +45,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     await check("data folder", () => checkFolder(config)),
     await check("files", () => checkFiles(config, { clock: systemClock })),
     database,
-    ...(database.ok ? [await check("secret", () => checkSecret(config))] : []),
+    ...(secret === undefined ? [] : [secret]),
     ...(config.typesense === undefined || !database.ok
       ? []
       : [degradedAtMost(await check("search engine", () => checkSearch(config)))]),
@@ -49,6 +53,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
     ...(config.redisUrl === undefined ? [] : [await check("Redis", () => checkRedis(config.redisUrl ?? ""))]),
     ...(config.model === undefined ? [] : [await checkLanguageModel(config.model)]),
     ...(config.embedding === undefined ? [] : [degradedAtMost(await checkEmbeddings(config.embedding))]),
+    ...((await address) ?? []),
   ];
   const good = checks.every(({ ok, degraded }) => ok || degraded === true);
   output.result(
@@ -83,6 +88,19 @@ async function check(name: string, run: () => Promise<string>): Promise<Check> {
 }
 
 const degradedAtMost = (made: Check): Check => (made.ok ? made : { ...made, degraded: true });
+
+/** That nothing answers there, or not to this machine, is no proof that platforms find nothing. */
+async function publicUrlOf(config: Config): Promise<readonly Check[]> {
+  const name = "public address";
+  try {
+    const found = await checkPublicAddress(config);
+    if (found === undefined) return [];
+    const made: Check = { name, ok: found.leads === "here", detail: found.detail };
+    return [found.leads === "unsure" ? degradedAtMost(made) : made];
+  } catch (error) {
+    return [await check(name, () => Promise.reject(error instanceof Error ? error : new Error("unknown failure")))];
+  }
+}
 
 async function checkFolder({ dataDir }: Config): Promise<string> {
   try {

@@ -3,6 +3,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { emailKey, linkConversations } from "#store/conversations.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
+import type { MessageFiles } from "./attachments.ts";
 import type { Draft } from "./changes.ts";
 import type { Known } from "./contacts.ts";
 import type { Tx } from "./ports.ts";
@@ -32,6 +33,7 @@ export function addAgentMessage(
   draft: Draft,
   accountId: string,
   event: Extract<InboundEvent, { kind: "agent" }>,
+  files: MessageFiles,
 ): MessagesTable {
   const { row } = draft;
   const { email, name } = event.author;
@@ -43,6 +45,7 @@ export function addAgentMessage(
     authorName: name,
     externalId: event.messageExternalId ?? event.externalId,
     ...(event.metadata === undefined ? {} : { metadata: JSON.stringify(event.metadata) }),
+    files,
     parts: (event.parts ?? []).map((part) => ({
       payload: JSON.stringify(part),
       ...(row.account_id === accountId ? {} : { elsewhere: { accountId, afterMs: 0 } }),

@@ -32,6 +32,8 @@ export interface HttpDependencies {
   readonly demoPage?: () => Promise<WebResponse>;
   /** Asks every dependency for its state; is given `readinessMs` for it. */
   readiness(): Promise<readonly DependencyState[]>;
+  /** Proves to who has the installation's secret, by what they have asked with, that it is this one; undefined: not so asked. */
+  prove(nonce: unknown): string | undefined;
   readonly metrics: Registry;
   readonly clock: Clock;
   readonly log: Logger;

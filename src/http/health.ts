@@ -5,8 +5,15 @@ import { Problem } from "#domain/problem.ts";
 import type { App } from "./server.ts";
 
 /** `/health/live`: the process answers. `/health/ready`: it can do its work, and otherwise what is missing. */
-export function health(app: App, { readiness, metrics, options, log }: HttpDependencies, closing: () => boolean): void {
-  app.get("/health/live", { schema: { hide: true } }, async () => ({ status: "live", version: options.version }));
+export function health(
+  app: App,
+  { readiness, prove, metrics, options, log }: HttpDependencies,
+  closing: () => boolean,
+): void {
+  app.get("/health/live", { schema: { hide: true } }, async (request) => {
+    const proof = prove((request.query as Readonly<Record<string, unknown>>)["proof"]);
+    return { status: "live", version: options.version, ...(proof === undefined ? {} : { proof }) };
+  });
 
   app.get("/health/ready", { schema: { hide: true } }, async (_request, reply) => {
     const dependencies = await states();

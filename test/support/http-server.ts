@@ -135,6 +135,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
     },
     ...(options.demoPage === undefined ? {} : { demoPage: options.demoPage }),
     readiness: options.readiness ?? (async () => [{ name: "database", state: "ready", cause: null }]),
+    prove: () => undefined,
     metrics: new Registry(),
     clock,
     log,

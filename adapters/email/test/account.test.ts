@@ -27,6 +27,16 @@ afterAll(() => mail.close());
 const talk = async (text: string) => mail.bench.talk(await mail.conversationWith(text));
 const notes = async (text: string) => (await mail.bench.notes(await mail.conversationWith(text))).join("\n");
 const row = async (text: string) => mail.bench.row(await mail.conversationWith(text));
+/** What came along in the conversation, and what became of it. */
+async function filesIn(text: string): Promise<readonly string[]> {
+  const rows = await mail.bench.store.read
+    .selectFrom("attachments")
+    .select(["name", "state", "bytes"])
+    .where("conversation_id", "=", await mail.conversationWith(text))
+    .orderBy("position")
+    .execute();
+  return rows.map(({ name, state, bytes }) => `${name}: ${state}, ${bytes} bytes`);
+}
 async function tokenFor(customer: string): Promise<string> {
   const [sent] = await mail.mailsTo(customer);
   return sent?.parsed.replyTo?.value[0]?.address ?? "";
@@ -288,11 +298,14 @@ describe("a mailbox", () => {
       references: ["<mia-1@x.example>"],
       subject: "Re: question",
       text: "I have looked into it.\n\nOn 19 Nov 2026, Mia <mia@customers.example> wrote:\n> A question of Mia\n",
+      files: [{ name: "plan.pdf", mediaType: "application/pdf", bytes: Buffer.from("%PDF-1.7 plan") }],
     });
     await mail.world.dovecot.look(mail.world.user, (client) => client.append("Sent", own, ["\\Seen"]));
     await mail.bench.advance(61_000);
     await mail.bench.until("it is stored", async () => (await talk("A question of Mia")).length === 3);
     expect((await talk("A question of Mia")).at(-1)).toBe("agent: I have looked into it.");
+    await mail.bench.settle();
+    expect(await filesIn("A question of Mia")).toEqual(["plan.pdf: stored, 13 bytes"]);
     expect(await row("A question of Mia")).toMatchObject({ status: "claimed", assigned_to: "lee@shop.example" });
     expect(await mail.mailsTo(from)).toHaveLength(1);
     await mail.write({ from, id: "<mia-2@x.example>", references: ["<lee-1@shop.example>"], text: "Thank you, Lee" });
@@ -303,10 +316,22 @@ describe("a mailbox", () => {
     const from = "nia@customers.example";
     await mail.write({ from, id: "<nia-1@x.example>", text: "A question of Nia" });
     const to = await tokenFor(from);
-    await mail.write({ from: "lee@shop.example", to, id: "<lee-2@shop.example>", text: "Here you are." });
+    const picture = { name: "Größe.png", mediaType: "image/png", bytes: Buffer.from("a picture") };
+    await mail.write({
+      from: "lee@shop.example",
+      to,
+      id: "<lee-2@shop.example>",
+      text: "Here you are.",
+      files: [picture],
+    });
     await mail.bench.settle();
     expect((await talk("A question of Nia")).at(-1)).toBe("agent: Here you are.");
-    expect((await mail.mailsTo(from)).at(-1)?.parsed.text).toContain("Here you are.");
+    const sent = (await mail.mailsTo(from)).at(-1)?.parsed;
+    expect(sent?.text).toContain("Here you are.");
+    expect(sent?.attachments.map(({ filename, content }) => [filename, content.toString()])).toEqual([
+      ["Größe.png", "a picture"],
+    ]);
+    expect(await filesIn("A question of Nia")).toEqual(["Größe.png: stored, 9 bytes"]);
     await mail.write({ from: "lee@shop.example", to, id: "<lee-3@x.example>", text: "I am Lee, too", dmarc: "none" });
     expect((await talk("A question of Nia")).at(-1)).toBe("user: I am Lee, too");
     expect(await notes("A question of Nia")).toContain("lee@shop.example, which is not proven");

@@ -91,6 +91,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     host,
     config,
     names: createOwnNames(host, config.address),
+    bring: notUsed,
     render: ({ name: author, markdown }) => renderMail({ role: "agent", authorName: author, markdown, sources: [] }),
   });
   const raw = readFileSync(new URL(`${name}.eml`, folder));

@@ -75,10 +75,18 @@ describe("access tokens", () => {
       ...more,
     };
     const kept = new Map<string, string>();
+    const log = { debug() {}, info() {}, warn() {}, error() {} };
     const host = {
       clock,
+      log,
       rememberSecret: async (key: string, value: string) => void kept.set(key, value),
       recallSecret: async (key: string) => kept.get(key) ?? null,
+      recall: async (key: string) => kept.get(key) ?? null,
+      async exchange(key: string, before: string | null, after: string) {
+        if ((kept.get(key) ?? null) !== before) return false;
+        kept.set(key, after);
+        return true;
+      },
     };
     const again = (given: object = {}) => createTokens({ ...config, ...given }, host);
     const tokens = again();
@@ -87,7 +95,7 @@ describe("access tokens", () => {
   };
 
   it("go on with the refresh token that was given last, also after a restart, and with a new one of the operator's", async () => {
-    const { tokens, token, again } = tokensOf({ oauth_refresh_token: "first" });
+    const { clock, tokens, token, again } = tokensOf({ oauth_refresh_token: "first" });
     answer = { status: 200, body: JSON.stringify({ access_token: "t1", expires_in: "3600", refresh_token: "second" }) };
     asked.length = 0;
     // Reading and sending ask together, and are answered by one request.
@@ -99,9 +107,31 @@ describe("access tokens", () => {
     // What was refused before is known already.
     first?.refused();
     expect(await tokens?.token()).toMatchObject({ isNew: false });
+    // The access token outlives a restart too, unless it is for other rights.
+    expect(await again()?.token()).toMatchObject({ token: "t1", isNew: false });
+    expect(await again({ oauth_scope: "more" })?.token()).toMatchObject({ isNew: true });
+    clock.leap(3_600_000);
     await again()?.token();
     await again({ oauth_refresh_token: "put there by hand" })?.token();
-    expect(asked.map((each) => each.get("refresh_token"))).toEqual(["first", "second", "second", "put there by hand"]);
+    expect(asked.map((each) => each.get("refresh_token"))).toEqual([
+      "first",
+      "second",
+      "second",
+      "second",
+      "put there by hand",
+    ]);
+  });
+
+  it("are renewed by another process when the one that does so has died", async () => {
+    const { clock, kept, token } = tokensOf({ oauth_refresh_token: "r" });
+    answer = { status: 200, body: JSON.stringify({ access_token: "t1" }) };
+    asked.length = 0;
+    kept.set("oauth renewal", `${clock.now() + 45_000} somebody`);
+    const renewed = token();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(asked).toEqual([]);
+    clock.leap(45_000);
+    expect(await renewed).toBe("t1");
   });
 
   it("are asked for without a secret where the application has none", async () => {

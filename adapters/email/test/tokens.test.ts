@@ -87,6 +87,18 @@ describe("a mailbox with access tokens", () => {
     expect(provider.given()).toBe(before + 1);
   });
 
+  it("is renewed by one of several processes, whose tokens are the others' as well", async () => {
+    await mail.bench.settle();
+    const before = provider.given();
+    await mail.bench.advance(hourMs);
+    // What doctor asks, three times beside the server: each refresh token is good for one answer.
+    const checks = await Promise.all([1, 2, 3].map(() => channelChecks(mail.bench)));
+    expect(checks.flat().filter((line) => !line.startsWith("good: "))).toEqual([]);
+    await mail.connected();
+    expect(await health()).toMatchObject({ state: "ready" });
+    expect(provider.given()).toBe(before + 1);
+  });
+
   it("tells the mend when the leave was taken back, keeps the reply that waits, and puts no token anywhere", async () => {
     await mail.write({ from: "eli@customers.example", id: "<eli-1@x.example>", text: "A question of Eli" });
     const conversation = await mail.conversationWith("A question of Eli");

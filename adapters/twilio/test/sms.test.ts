@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { anna } from "../../../test/support/engine-bench.ts";
 import type { TwilioBench } from "./support/account.ts";
 import { openTwilio, own } from "./support/account.ts";
 
@@ -12,6 +13,29 @@ beforeEach(async () => {
   at = await openTwilio("sms");
 });
 afterEach(() => at.close());
+
+describe("another machine", () => {
+  it("that answers each answer is left to people after a while, who are told once, and not counted for ever", async () => {
+    await at.close();
+    at = await openTwilio("sms", { bot_messages_per_hour: 10 });
+    // It says what the bot says: no failed answer, and no wish for a person.
+    for (let said = 1; said <= 13; said += 1) {
+      await at.write(customer, "How much?");
+      await at.bench.settle();
+    }
+    expect(at.shown(customer)).toHaveLength(10);
+    expect((await at.conversation()).status).toBe("escalated");
+    expect((await at.conversation()).unreachable).toBeNull();
+    expect((await at.notes()).split("another program may be answering it")).toHaveLength(2);
+    expect(await at.states(await at.reply("A person here"))).toEqual(["sent"]);
+    const { id } = await at.conversation();
+    await at.bench.engine.update(at.bench.workspaceId, id, { status: "resolved" }, anna);
+    await at.bench.pass(hourMs);
+    await at.write(customer, "How much is it now?");
+    await at.bench.settle();
+    expect(at.shown(customer).at(-1)).toBe("You asked: How much is it now?");
+  });
+});
 
 describe("a delivery", () => {
   it("is taken when it is signed for the public address, and answered with nothing to say", async () => {
@@ -103,7 +127,18 @@ describe("a customer who opts out", () => {
   });
 
   it("hears nothing more, neither of the bot nor of an agent, until they come back", async () => {
-    for (const word of ["STOP", " stop ", "Unsubscribe", "QUIT", "end", "Cancel", "StopAll", "Stop!", "OPTOUT"]) {
+    for (const word of [
+      "STOP",
+      " stop ",
+      "Unsubscribe",
+      "QUIT",
+      "end",
+      "Cancel",
+      "StopAll",
+      "Stop!",
+      "opt-out",
+      "“STOP ALL”",
+    ]) {
       await at.write(customer, word);
       await at.bench.settle();
       expect(await at.notes()).toContain(`"${word.trim()}"`);
@@ -116,6 +151,14 @@ describe("a customer who opts out", () => {
     expect(await at.stored()).toEqual(["How much?"]);
     expect(await at.states(await at.reply("Welcome back"))).toEqual(["sent"]);
     expect(await at.notes()).toContain("can be written to again");
+  });
+
+  it("has not done so by a word in a sentence, or by asking", async () => {
+    const sentences = ["Please stop sending me the wrong lamp", "Cancel my order", "end?", "Stop it"];
+    for (const sentence of sentences) await at.write(customer, sentence);
+    await at.bench.settle();
+    expect((await at.conversation()).unreachable).toBeNull();
+    expect(at.shown(customer)).toHaveLength(5);
   });
 
   it("is people's to answer when they write all the same", async () => {

@@ -78,6 +78,18 @@ describe("a caller", () => {
     expect(await at.notes(call)).not.toContain("may not have arrived");
   });
 
+  it("is told that the links were sent where Twilio has taken them, and does not say so", async () => {
+    at = await openVoice();
+    at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");
+    const call = await at.calls.call(caller);
+    await at.calls.say(call, "Where?");
+    at.twilio.fail({ kind: "silent_after_commit" });
+    await at.calls.say(call, "1", { keys: true });
+    expect(call.heard.at(-1)).toBe(texts.link_sent);
+    expect(at.texted(caller)).toEqual(["https://shop.example/"]);
+    expect(await at.notes(call)).toContain("was sent them as a text message");
+  });
+
   it("who is not sent the links may ask again", async () => {
     at = await openVoice();
     at.bench.script.answer = async () => answerOf("See [here](https://shop.example/).");

@@ -1,6 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { ChannelHost, SendContext } from "#channel/contract.ts";
+import type { ChannelHost, Correspondence, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import { createClient } from "../../twilio/client.ts";
 import { fetchMedia } from "../../twilio/files.ts";
@@ -23,16 +23,19 @@ const account = {
 };
 const signal = AbortSignal.timeout(60_000);
 
+/** What a sending asks of the program, for a customer who has just written. */
+const correspondence: Correspondence = {
+  email: null,
+  name: null,
+  wroteAt: Date.now(),
+  messages: [],
+};
 const host = {
   webhookUrl: "https://help.example/channels/sms/acc_1",
   clock: { now: () => Date.now() },
   recall: async () => null,
   remember: async () => undefined,
-  correspondence: async () => ({
-    email: null,
-    name: null,
-    messages: [{ id: "m", role: "user", externalId: null, createdAt: Date.now(), guest: false, metadata: {} }],
-  }),
+  correspondence: async () => correspondence,
 } as unknown as ChannelHost;
 
 const of = (channel: TwilioChannel) => {

@@ -112,6 +112,8 @@ export async function openMailBench(
         clock: bench.clock,
         recallSecret: async () => null,
         rememberSecret: async () => undefined,
+        recall: async () => null,
+        exchange: async () => true,
       } as unknown as ChannelHost;
       const made = module?.create({ ...account, config: { ...world.config, ...config, ...settings } }, host);
       if (made === undefined) throw new Error("no adapter serves e-mail");

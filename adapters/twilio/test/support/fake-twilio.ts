@@ -26,6 +26,8 @@ export type Fault =
   /** Takes the message, and breaks the connection before it answers. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up_before_commit" }
+  /** Takes the message, and never answers. */
+  | { readonly kind: "silent_after_commit" }
   /** Tells what became of the message before it answers that it has taken it. */
   | { readonly kind: "report_first"; readonly status: string; readonly code?: number };
 
@@ -237,6 +239,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
         socket.destroy();
         return undefined;
       case "hang_up_after_commit":
+      case "silent_after_commit":
       case "report_first":
       case undefined:
     }
@@ -247,6 +250,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
       socket.destroy();
       return undefined;
     }
+    if (fault?.kind === "silent_after_commit") return undefined;
     if (fault?.kind === "report_first") await report(message, fault.status, fault.code);
     return { status: 201, body: resource(message) };
   }
