@@ -27,7 +27,8 @@ const subject =
 const auxiliary = "(?:can|could|do|does|did|is|are|was|will|would|should|may|must|has|have)";
 const own = "(?:i|we)(?: also| still| just)?";
 const other = spaced([...new Set(questionWords.map(({ asks }) => asks))].join(" "));
-const begins = (what: string): RegExp => new RegExp(`^\\W*(?:${conjunction}[\\s,!]+){0,2}(?:${what})(?![\\p{L}\\p{N}])`, "iu");
+const begins = (what: string): RegExp =>
+  new RegExp(`^\\W*(?:${conjunction}[\\s,!]+){0,2}(?:${what})(?![\\p{L}\\p{N}])`, "iu");
 const question = begins(
   `how|what(?:'?s)?|which|who|why|where|when ${auxiliary}|${auxiliary} ${subject}|any(?:one|body) know|(?!do |is |are |can |y |e |en )(?:${other})`,
 );
@@ -44,6 +45,7 @@ const asksFor =
 /** "My boss wants to know what …", "could you tell me how …": what comes before only says who asks. */
 const indirect = new RegExp(
   [
+    String.raw`^[^:?]*:\s+(?=${wh}\b)`,
     String.raw`^.*?\b${asksFor}\b(?:,? (?:me|us|you|about|of|to|now|is|please|still|exactly)){0,3}[,:]?\s+(?=${wh}\b)`,
     String.raw`^.*?(?<!\p{L})(?:wissen|fragt|fragen|sagen|erklären|savoir|demande|dire|saber|decir(?:me)?|sapere|dirmi),?\s+(?=(?:wie|was|wo|wann|warum|welche|ob|comment|où|quand|si|combien|quels?|cómo|cuándo|dónde|cuánto|qué|come|quando|dove|se)(?!\p{L}))`,
   ].join("|"),
@@ -88,7 +90,9 @@ interface Clause {
 }
 
 /** "…, since our last one was lost": no more than why it is asked. */
-const reason = /,\s+(?=(?:since|because|cause|coz|weil|da|car|parce|puisque|porque|ya que)(?!\p{L}))/iu;
+const reasons = "(?:since|because|cause|coz|weil|da|car|parce|puisque|porque|ya que)(?!\\p{L})";
+const reason = new RegExp(`,\\s+(?=${reasons})`, "iu");
+const givesReason = new RegExp(`^${reasons}`, "iu");
 
 /** A statement and the question that goes on from it are two. */
 function clausesOf(sentence: string): Clause[] {
@@ -97,7 +101,7 @@ function clausesOf(sentence: string): Clause[] {
     .flatMap((part) => part.split(afterComma))
     .flatMap((part) => part.split(reason));
   return parts.map((part, at) => {
-    const ends = at === parts.length - 1 && /[?？؟]\W*$/u.test(part);
+    const ends = at === parts.length - 1 && /[?？؟]\W*$/u.test(part) && (at === 0 || !givesReason.test(part));
     const inner = direct(part);
     if (ends || question.test(part)) return { text: inner, kind: "asks" };
     if (inner !== part) return { text: inner, kind: "mentions" };
