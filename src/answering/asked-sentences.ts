@@ -53,6 +53,10 @@ const indirect = new RegExp(
 );
 const indirectMax = 400;
 
+const asksWhetherToTell = begins(
+  "(?:can|could|would|will|do|does|may) (?:you|u|i ask|anyone|anybody|someone|somebody)",
+);
+
 /** "I wonder whether …" asks whether; as a question of its own it would begin with "if". */
 function direct(sentence: string): string {
   if (sentence.length > indirectMax) return sentence;
@@ -102,7 +106,8 @@ function clausesOf(sentence: string): Clause[] {
     .flatMap((part) => part.split(reason));
   return parts.map((part, at) => {
     const ends = at === parts.length - 1 && /[?？؟]\W*$/u.test(part) && (at === 0 || !givesReason.test(part));
-    const inner = direct(part);
+    // "Who told her what …?" asks who; "can you tell me what …?" asks what.
+    const inner = question.test(part) && !asksWhetherToTell.test(part) ? part : direct(part);
     if (ends || question.test(part)) return { text: inner, kind: "asks" };
     if (inner !== part) return { text: inner, kind: "mentions" };
     return { text: part, kind: request.test(part) ? "wants" : "tells" };
