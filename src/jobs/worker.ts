@@ -356,16 +356,19 @@ export function openWorker(options: WorkerOptions): Worker {
     const putBack = (giveUp: Handler["abandoned"]) =>
       store.write(async (tx) => {
         const after: (() => void)[] = [];
+        const dead: OutboxRow[] = [];
         for (const row of rows) {
-          const dead = isDead(row);
-          await deferWork(tx, row, { dueAt, error: reason, dead, now });
-          if (dead && giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
+          const isLast = isDead(row);
+          const isOurs = await deferWork(tx, row, { dueAt, error: reason, dead: isLast, now });
+          if (!isOurs || !isLast) continue;
+          dead.push(row);
+          if (giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
         }
-        return after;
+        return { after, dead };
       });
-    let after: readonly (() => void)[];
+    let stored: { readonly after: readonly (() => void)[]; readonly dead: readonly OutboxRow[] };
     try {
-      after = await putBack(handler?.abandoned);
+      stored = await putBack(handler?.abandoned);
     } catch (failure) {
       if (!rows.some(isDead)) throw failure;
       // What cannot even be given up properly must not hold its lane for ever.
@@ -373,12 +376,12 @@ export function openWorker(options: WorkerOptions): Worker {
         { err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind },
         "giving up on work failed too; it is a dead letter",
       );
-      after = await putBack(undefined);
+      stored = await putBack(undefined);
     }
-    for (const { id, lane, kind } of rows.filter(isDead)) {
+    for (const { id, lane, kind } of stored.dead) {
       log.error({ id, lane, kind, reason }, "work is given up; it stays as a dead letter");
     }
-    for (const run of after) run();
+    for (const run of stored.after) run();
     arm(dueAt);
   }
 
