@@ -8,6 +8,7 @@ import { createEngine } from "#engine/create-engine.ts";
 import { RetryLater } from "#engine/deliver.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import type { Answerer, Fanout } from "#engine/ports.ts";
+import { createRush } from "#engine/rush.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
@@ -39,6 +40,8 @@ import { provisionWorkspaces } from "./operator/workspaces.ts";
 import { createSites } from "./sites.ts";
 import { version } from "./version.ts";
 import { demoPage } from "./web/demo.ts";
+import type { WorkKind } from "./work-payloads.ts";
+import { readsWork } from "./work-payloads.ts";
 import { tellEndpoint } from "./webhooks/dispatch.ts";
 import { forgetEvents, scheduleRetention } from "./webhooks/retention.ts";
 import type { CoreOptions, Core } from "./core.ts";
@@ -123,6 +126,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
   });
   let worker: Worker | undefined;
+  const rush = createRush();
   const engine = createEngine({
     store,
     clock,
@@ -142,6 +146,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
     checkpoint,
     hands: () => worker,
+    rush,
   });
 
   const webhooks = {
@@ -168,7 +173,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     };
 
   const upkeep = createUpkeep({ store, clock, log, search, files, fanout, announce: engine.announce });
-  const handlers: Readonly<Record<string, Handler>> = {
+  const handlers: Readonly<Partial<Record<WorkKind, Handler>>> = {
     think: {
       batch: true,
       attemptsMax: 5,
@@ -292,7 +297,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
     await (knowledge === undefined ? leaveTypesenseIndex(store) : knowledge.ensure());
     await scheduleHousekeeping(store, clock);
-    worker = openWorker({ store, clock, log, processId: process.id, handlers, lanesMax: 64, backoffMs });
+    worker = openWorker({
+      store,
+      clock,
+      log,
+      processId: process.id,
+      handlers,
+      reads: readsWork,
+      lanesMax: 64,
+      backoffMs,
+      rush,
+    });
     const running = worker;
     opened.push(() => running.close(0));
     wake.listen((lane, dueAt) => running.wake(lane, dueAt));

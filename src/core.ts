@@ -45,6 +45,7 @@ import { createLookUps } from "./skills/look-up.ts";
 import { createSkilledAnswerer } from "./skills/skilled-answerer.ts";
 import { createModelCounts } from "./model/counts.ts";
 import { version } from "./version.ts";
+import { readsWork } from "./work-payloads.ts";
 
 export interface CoreOptions {
   readonly clock: Clock;
@@ -146,7 +147,7 @@ export async function openCore(
       : createHybridIndex({ words: byWords, vectors, embedder, read: store.read, log });
   function runOwnLane(lane: string): Promise<boolean> {
     const handlers = { ...documents.work, ...(knowledge === undefined ? {} : { knowledge: knowledge.work }) };
-    return runLane({ store, clock, handlers }, lane);
+    return runLane({ store, clock, handlers, reads: readsWork }, lane);
   }
   // Its packages are large, and needed only where there is a model.
   const model =

@@ -1,8 +1,7 @@
 import { DiscordAPIError, HTTPError, RateLimitError } from "discord.js";
 import { DeliveryError } from "#channel/errors.ts";
+import { connectionFailure } from "#channel/platform-fetch.ts";
 
-/** Errors before anything was sent. */
-const beforeSending = /\b(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)\b/;
 const busyMs = 5_000;
 const mendMs = 60_000;
 
@@ -42,10 +41,9 @@ export function deliveryError(error: unknown): DeliveryError {
       ? new DeliveryError("unknown", `Discord failed with status ${error.status}`, { cause: error })
       : new DeliveryError("rejected", `Discord refuses it with status ${error.status}`, { cause: error });
   }
-  const text = describe(error);
-  return beforeSending.test(text)
+  return connectionFailure(error).unsent
     ? new DeliveryError("not_sent", "Discord cannot be reached", { cause: error })
-    : new DeliveryError("unknown", `the connection to Discord broke (${text})`, { cause: error });
+    : new DeliveryError("unknown", `the connection to Discord broke (${describe(error)})`, { cause: error });
 }
 
 /** In words for the operator, of a call that no message hangs on. */

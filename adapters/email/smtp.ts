@@ -1,5 +1,6 @@
 import { createTransport as createSmtp } from "nodemailer";
 import { DeliveryError } from "#channel/errors.ts";
+import { connectionFailure } from "#channel/platform-fetch.ts";
 import { certificateCodes, certificateTrouble } from "./imap.ts";
 import type { Credentials } from "./oauth.ts";
 import type { EmailConfig } from "./settings.ts";
@@ -54,8 +55,7 @@ interface SmtpFailure {
 }
 
 /** Before a single byte of the mail can have gone out. The library's command CONN tells nothing: it stands for every broken socket. */
-const before =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EDNS|ETLS|CONNECT_TIMEOUT|GREETING_TIMEOUT|UPGRADE_TIMEOUT|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
+const before = /^(?:EDNS|ETLS|CONNECT_TIMEOUT|GREETING_TIMEOUT|UPGRADE_TIMEOUT|EHLO|HELO|STARTTLS|MAIL FROM|RCPT TO)$/;
 
 /** What a failure means for the mail: refused, not sent, or perhaps sent. In words without a credential. */
 export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
@@ -97,14 +97,14 @@ export function smtpError(error: unknown, config: EmailConfig): DeliveryError {
   if (typeof responseCode === "number" && responseCode >= 400) {
     return new DeliveryError("not_sent", `the mail server does not take it now: ${said}`, { retryAfterMs: busyMs });
   }
-  const name = [code, originalCode, timeoutType, command].find((each) => typeof each === "string" && before.test(each));
+  const isBefore = [code, timeoutType, command].some((each) => typeof each === "string" && before.test(each));
   const detail = low === "" ? (typeof code === "string" ? code : "connection lost") : low;
-  return name === undefined
-    ? new DeliveryError("unknown", `the connection to ${where} broke (${detail})`)
-    : new DeliveryError(
+  return isBefore || connectionFailure(error).unsent
+    ? new DeliveryError(
         "not_sent",
         `${where} cannot be reached (${detail}): check smtp_host, smtp_port and smtp_security`,
-      );
+      )
+    : new DeliveryError("unknown", `the connection to ${where} broke (${detail})`);
 }
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim().slice(0, 300);

@@ -1,7 +1,7 @@
 import { IntercomClient } from "intercom-client";
 import type { ChannelHost } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
-import { deliveryError, limitOf, networkCode, statusOf } from "./failures.ts";
+import { Broken, deliveryError, limitOf, statusOf } from "./failures.ts";
 import type { Settings } from "./settings.ts";
 
 const timeoutS = 20;
@@ -50,7 +50,6 @@ export function createApi(
   };
 }
 
-/** Of what breaks, the SDK keeps the message alone: it is made to say what broke. */
 const fetchWithCode: typeof fetch = async (input, init) => {
   const whole = AbortSignal.timeout(wholeAnswerMs);
   const { signal } = init ?? {};
@@ -60,6 +59,6 @@ const fetchWithCode: typeof fetch = async (input, init) => {
       signal: signal === null || signal === undefined ? whole : AbortSignal.any([signal, whole]),
     });
   } catch (error) {
-    throw new Error(networkCode(error), { cause: error });
+    throw new Broken(error);
   }
 };

@@ -1,9 +1,7 @@
 import { IntercomError, IntercomTimeoutError } from "intercom-client";
 import type { Clock } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
-
-/** Errors before anything was sent. */
-const beforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+import { connectionFailure } from "#channel/platform-fetch.ts";
 
 /** After a refusal that an operator has to mend. */
 const mendMs = 60_000;
@@ -34,8 +32,8 @@ export function deliveryError(error: unknown, clock: Pick<Clock, "now">): Delive
   if (error instanceof IntercomTimeoutError) return new DeliveryError("unknown", "Intercom did not answer in time");
   const status = statusOf(error);
   if (status !== undefined && error instanceof IntercomError) return refusal(status, said(error.body));
-  const code = networkCode(error);
-  return beforeSending.has(code)
+  const { unsent, code } = brokenBy(error);
+  return unsent
     ? new DeliveryError("not_sent", `Intercom cannot be reached (${code})`)
     : new DeliveryError("unknown", `the connection to Intercom broke (${code})`);
 }
@@ -73,15 +71,25 @@ function said(body: unknown): string {
   return typeof message === "string" && message !== "" ? ` (${message.slice(0, 300)})` : "";
 }
 
-/** A word for what broke, such as ECONNRESET, and nothing else of the error. */
-export function networkCode(error: unknown): string {
-  let at = error;
-  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
-    const { code } = at as Error & { readonly code?: unknown };
-    if (typeof code === "string" && /^[A-Z_]{3,40}$/.test(code)) return code;
-    // The SDK keeps nothing of what broke but its message, which is the code: see the client.
-    if (/^[A-Z_]{3,40}$/.test(at.message)) return at.message;
-    at = at.cause;
+/** Of what breaks, the SDK keeps the message alone, so the message says all that is asked for. */
+export class Broken extends Error {
+  constructor(error: unknown) {
+    const { unsent, code = noAnswer } = connectionFailure(error);
+    super(unsent ? `${unsentMark}${code}` : code, { cause: error });
+    this.name = "Broken";
   }
-  return "no answer";
 }
+
+const noAnswer = "no answer";
+const unsentMark = "unsent: ";
+const brokenMessage = new RegExp(`^(${unsentMark})?([A-Z0-9_]{3,60}|${noAnswer})$`);
+
+/** Whether anything was sent, and a word for what broke, such as ECONNRESET, and nothing else of the error. */
+function brokenBy(error: unknown): { readonly unsent: boolean; readonly code: string } {
+  const said = error instanceof Error ? brokenMessage.exec(error.message) : null;
+  if (said !== null) return { unsent: said[1] !== undefined, code: said[2] ?? noAnswer };
+  const { unsent, code = noAnswer } = connectionFailure(error);
+  return { unsent, code };
+}
+
+export const networkCode = (error: unknown): string => brokenBy(error).code;

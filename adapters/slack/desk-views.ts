@@ -121,7 +121,7 @@ export function readDialog(dialog: Dialog, subject: DialogSubject, values: unkno
       return readTags(text, subject.tags ?? []);
     case "snooze": {
       const seconds = given["selected_date_time"];
-      if (typeof seconds !== "number" || seconds * 1_000 <= now) return wrong("Choose a time that is still to come.");
+      if (!isTime(seconds) || seconds * 1_000 <= now) return wrong("Choose a time that is still to come.");
       return { kind: "ask", ask: { kind: "snooze", until: { kind: "at", at: seconds * 1_000 } } };
     }
     case "message": {
@@ -132,6 +132,10 @@ export function readDialog(dialog: Dialog, subject: DialogSubject, values: unkno
     }
   }
 }
+
+/** Seconds since 1970, of at most ten digits, as Slack's picker gives them. */
+const isTime = (given: unknown): given is number =>
+  typeof given === "number" && Number.isInteger(given) && given <= 9_999_999_999;
 
 const tagMax = 64;
 const tagsMax = 50;

@@ -91,14 +91,20 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
 }
 
 function readMembership(
-  { chat, from, date, new_chat_member: { status } }: NonNullable<TelegramUpdate["my_chat_member"]>,
+  { chat, from, date, new_chat_member: member }: NonNullable<TelegramUpdate["my_chat_member"]>,
   updateId: number,
 ): Reading {
-  const reachable = status !== "kicked" && status !== "left";
+  const isThere = member.status !== "kicked" && member.status !== "left";
+  const reachable = isThere && member.can_send_messages !== false;
   const inPrivate = chat.type === "private";
+  const what = isThere
+    ? "may not write in this group"
+    : inPrivate
+      ? "was blocked by the customer"
+      : "was removed from this group";
   const reason = reachable
     ? `The bot can write ${inPrivate ? "to this customer" : "in this group"} again.`
-    : `The bot was ${inPrivate ? "blocked by the customer" : "removed from this group"}: what you write here does not arrive.`;
+    : `The bot ${what}: what you write here does not arrive.`;
   return {
     kind: "event",
     event: {

@@ -39,12 +39,11 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = [...name, ...styledText(markdown, sources)];
-  const whole = textOf(runs).trimEnd();
   const [first, ...rest] = files;
+  const captions = first === undefined ? [] : splitRuns(runs, captionMax);
   // A short text stands below the first file; a long one goes before it.
-  if (first !== undefined && whole.length <= captionMax) {
-    const caption = whole === "" ? [] : (splitRuns(runs, captionMax)[0] ?? []);
-    return [filePart(first, caption), ...rest.map((file) => filePart(file, []))];
+  if (first !== undefined && captions.length <= 1) {
+    return [filePart(first, captions[0] ?? []), ...rest.map((file) => filePart(file, []))];
   }
   const texts = splitRuns(runs, textMax).map((part): Part => {
     const payload: TelegramPart = { text: textOf(part), entities: entitiesOf(part) };
@@ -58,41 +57,38 @@ function filePart(file: OutboundFile, caption: readonly Run[]): Part {
   return { text: [payload.text, `[${file.name}]`].filter((text) => text !== "").join("\n"), payload };
 }
 
+/** A mark that goes on in the next stretch is one; of two on the same stretch, one holds the other whole. */
 function entitiesOf(runs: readonly Run[]): readonly Entity[] {
   const entities: Entity[] = [];
+  /** What is open at this place, the outermost first: the style, and where its entity stands. */
+  const open: { readonly key: string; readonly at: number }[] = [];
   let offset = 0;
   for (const { text, styles } of runs) {
-    for (const style of allowedTogether(styles)) {
-      const { length } = text;
+    const { length } = text;
+    const wanted = new Map(allowedTogether(styles).map((style) => [keyOf(style), style]));
+    // What ends here ends all that was opened within it: that is begun anew.
+    const ends = open.findIndex(({ key }) => !wanted.has(key));
+    if (ends >= 0) open.length = ends;
+    for (const { key, at } of open) {
+      const entity = entities[at];
+      if (entity !== undefined) entities[at] = { ...entity, length: entity.length + length };
+      wanted.delete(key);
+    }
+    for (const [key, style] of wanted) {
+      open.push({ key, at: entities.length });
       if (style.kind === "link") entities.push({ type: "text_link", offset, length, url: style.href });
       else entities.push({ type: entityTypes[style.kind], offset, length });
     }
-    offset += text.length;
+    offset += length;
   }
-  return joined(entities);
+  return entities;
 }
+
+const keyOf = (style: Style): string => (style.kind === "link" ? `link ${style.href}` : style.kind);
 
 /** Code can have no other mark on it, and a kind can stand only once. */
 function allowedTogether(styles: readonly Style[]): readonly Style[] {
   const code = styles.find(({ kind }) => kind === "pre") ?? styles.find(({ kind }) => kind === "code");
   if (code !== undefined) return [code];
   return styles.filter(({ kind }, at) => styles.findIndex((other) => other.kind === kind) === at);
-}
-
-/** A mark that goes on in the next stretch is one. */
-function joined(entities: readonly Entity[]): readonly Entity[] {
-  const open = new Map<string, Entity>();
-  const result: Entity[] = [];
-  for (const entity of entities) {
-    const key = `${entity.type} ${entity.url ?? ""}`;
-    const before = open.get(key);
-    const longer =
-      before !== undefined && before.offset + before.length === entity.offset
-        ? { ...before, length: before.length + entity.length }
-        : undefined;
-    if (before !== undefined && longer !== undefined) result[result.indexOf(before)] = longer;
-    else result.push(entity);
-    open.set(key, longer ?? entity);
-  }
-  return result;
 }

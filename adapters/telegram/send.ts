@@ -45,10 +45,14 @@ export async function sendPart(
       throw new DeliveryError("not_sent", "the group has become a supergroup", { retryAfterMs: 0 });
     }
     const refused = deliveryError(failure);
-    if (failure.kind === "answered" && failure.code === 403) await tellUnreachable(host, context, refused.message);
+    if (isGone(failure)) await tellUnreachable(host, context, refused.message);
     throw refused;
   }
 }
+
+/** A chat that Telegram does not have for this bot is one that the bot cannot write in, as one that it was put out of. */
+const isGone = (failure: Failure): boolean =>
+  (failure.kind === "answered" && failure.code === 403) || isAbout(failure, /chat not found|PEER_ID_INVALID/i);
 
 /** Whoever cannot be written to now cannot be written to later either: the agents see it before they write again. */
 async function tellUnreachable(host: ChannelHost, { thread, key }: SendContext, reason: string): Promise<void> {
@@ -208,6 +212,7 @@ function reasonOf(description: string): string {
   if (/bot was kicked|bot is not a member/i.test(description)) return "the bot was removed from this Telegram group";
   if (/group chat was deleted/i.test(description)) return "this Telegram group was deleted";
   if (/can't initiate conversation/i.test(description)) return "the customer has never written to the bot on Telegram";
+  if (/chat not found|PEER_ID_INVALID/i.test(description)) return "Telegram has no such chat for this bot any more";
   if (/not enough rights|have no rights/i.test(description)) return "the bot may not write in this Telegram group";
   return `Telegram refuses it: ${description}`;
 }

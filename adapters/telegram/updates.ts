@@ -118,7 +118,8 @@ const membership = Type.Object({
   chat,
   from: user,
   date: Type.Number(),
-  new_chat_member: Type.Object({ status: Type.String() }),
+  /** The right is told of `restricted` alone. */
+  new_chat_member: Type.Object({ status: Type.String(), can_send_messages: Type.Optional(Type.Boolean()) }),
 });
 
 export const updateSchema = Type.Object({

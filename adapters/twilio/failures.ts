@@ -1,8 +1,6 @@
 import twilio from "twilio";
 import { DeliveryError } from "#channel/errors.ts";
-
-/** Errors before anything was sent. */
-const beforeSending = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+import { connectionFailure } from "#channel/platform-fetch.ts";
 
 const mendMs = 60_000;
 const queueMs = 60_000;
@@ -83,8 +81,8 @@ export const codeOf = (error: unknown): number | undefined =>
 export function deliveryError(error: unknown): DeliveryError {
   if (error instanceof DeliveryError) return error;
   if (error instanceof twilio.RestException) return refusal(error.status, error.code, error.message);
-  const code = networkCode(error);
-  return beforeSending.has(code)
+  const { unsent, code = "no answer" } = connectionFailure(error);
+  return unsent
     ? new DeliveryError("not_sent", `Twilio cannot be reached (${code})`)
     : new DeliveryError("unknown", `the connection to Twilio broke (${code})`);
 }
@@ -119,12 +117,4 @@ function refusal(status: number, code: number | undefined, message: string | und
 }
 
 /** A word for what broke, such as ECONNRESET, and nothing else of the error. */
-export function networkCode(error: unknown): string {
-  let at = error;
-  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
-    const { code } = at as Error & { readonly code?: unknown };
-    if (typeof code === "string" && /^[A-Z_]{3,40}$/.test(code)) return code;
-    at = at.cause;
-  }
-  return "no answer";
-}
+export const networkCode = (error: unknown): string => connectionFailure(error).code ?? "no answer";

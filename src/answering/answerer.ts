@@ -1,14 +1,16 @@
 import { cannedText } from "#domain/canned.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Answer, Answerer, Question } from "#engine/ports.ts";
-import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
+import type { Candidate, KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import type { Composer } from "./composer.ts";
 import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknownAnswer } from "./composer.ts";
 import { answerFloor, bandOf } from "./confidence.ts";
-import { judge } from "./judge.ts";
-import { judgeSeveral } from "./several.ts";
+import { judgeMessage } from "./judge-message.ts";
+import { wordLanguages } from "./languages.ts";
+import type { Found } from "./retrieve.ts";
 import { smallTalk } from "./small-talk.ts";
-import { languageOfAsker } from "./spoken-language.ts";
+import { languageOfAsker, languageToldBy } from "./spoken-language.ts";
+import { somePassages } from "./written-languages.ts";
 
 /**
  * Finds passages, judges whether they hold an answer, and has it put into words. Where they hold too little of what was
@@ -21,6 +23,12 @@ export function createAnswerer({
   readonly index: KnowledgeIndex;
   readonly composer: Composer;
 }): Answerer {
+  /** A question in another language than the documents may share no word with them. */
+  async function passagesElsewhere(question: Question, found: Found, signal: AbortSignal): Promise<readonly Candidate[]> {
+    const language = found.ranked.length > 0 ? undefined : wordLanguages.find((each) => each === languageToldBy(question));
+    return language === undefined || language === "en" ? [] : somePassages(index, question, language, signal);
+  }
+
   return {
     async answer(question, signal) {
       signal.throwIfAborted();
@@ -36,15 +44,15 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const whole = await judge(index, question, signal);
-      const { found, extract } = (await judgeSeveral(index, question, whole, signal)) ?? whole;
+      const { found, extract } = await judgeMessage(index, question, signal);
       const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
       if (!enough && lookups.length === 0 && found.partial) {
         throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {
           retryAfterS: 5,
         });
       }
-      if (!enough && lookups.length === 0) return spoken(question, unknownAnswer(question, found));
+      if (!enough && lookups.length === 0)
+        return spoken(question, unknownAnswer(question, found, await passagesElsewhere(question, found, signal)));
       return composer.compose({ question, found, extract: enough ? extract : undefined }, signal);
     },
   };

@@ -33,6 +33,10 @@ export interface Asked {
 const repairedShare = 0.5;
 /** So much of what such a word weighs less than an unknown one counts against the answer. */
 const guessCost = 0.5;
+/** A word of so many letters that one other alone is near to is no guess any more. */
+const sureFrom = 6;
+const sureShare = 0.8;
+const sureCost = 0.25;
 /** The most that a soft term can weigh, as a share of an unknown one. A large knowledge base finds that out by itself. */
 const softShare = 0.35;
 /** In "Which channels are supported?" the channels are asked for, in however many passages they are. */
@@ -79,16 +83,17 @@ export function weighTerms(
     const group = synonyms.groupOf(term);
     const meant = (repaired.get(term) ?? []).filter((each) => !terms.includes(each));
     const alike = [...new Set(meant.flatMap((each) => [each, ...synonyms.groupOf(each)]))];
+    const isSure = meant.length === 1 && term.length >= sureFrom;
     const found = Math.max(...[term, ...group, ...alike].map((each) => frequencyOf(each)));
     const weight = found === 0 ? unknown : idf(found, chunkCount);
     // "diffrence" says as little as what it was meant for.
     const saysLittle = isSoft(term) || (meant.length > 0 && meant.every((each) => isSoft(each)));
     if (saysLittle) soft.add(term);
     weights.set(term, share(term) * (saysLittle ? Math.min(weight, softShare * unknown) : weight));
-    if (alike.length > 0 && !saysLittle) guessed += guessCost * Math.max(0, unknown - weight);
+    if (alike.length > 0 && !saysLittle) guessed += (isSure ? sureCost : guessCost) * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
     for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
-    for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: repairedShare });
+    for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: isSure ? sureShare : repairedShare });
   }
   const heaviest = Math.max(0, ...[...weights].filter(([term]) => !soft.has(term)).map(([, weight]) => weight));
   if (heaviest > 0) for (const term of soft) weights.set(term, Math.min(weights.get(term) ?? 0, softBeside * heaviest));

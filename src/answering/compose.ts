@@ -25,13 +25,16 @@ export interface Composed {
 const stepsTitledMin = 0.3;
 const stepsToldMin = 0.8;
 /** What a heading that is the question adds to what stands under it, and to what stands under it first. */
-const headedShare = 0.3;
+const headedShare = 0.5;
 const openingShare = 0.3;
+/** And where it is so word for word, however well other sentences say the same words. */
+const verbatimShare = 0.6;
 /** A heading that does not ask is the question from here on. */
 const sameQuestion = 0.75;
 /** Of two like sections the first is the usual case; each further one costs, the tenth no more than the fifth. */
 const laterCost = 0.005;
 const laterMax = 5;
+const fragmentTermsMax = 2;
 /** How sure one can be of a text as a whole counts so many times what its best sentence holds. */
 const evidenceShare = 3;
 
@@ -108,15 +111,22 @@ function bestPlace(
     if (!canAnswer(placed)) continue;
     const isFirst = placed.passage !== before;
     before = placed.passage;
-    const score =
-      scoreOf(strip, index, placed, question, asked, bestWorth) + headed(placed.passage, isFirst, question, ranked);
+    const under = headed(placed.passage, isFirst, question, ranked);
+    // "Requirements" alone is what a heading names; the text below need not say it again.
+    const named = under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
+    const score = scoreOf(strip, index, placed, question, asked, bestWorth) + under + named;
     if (best === undefined || score > best.score) best = { index, score };
   }
   return best;
 }
 
+/** A word or two that are no sentence. */
+function isFragment({ own, borrowed, asking }: Understood): boolean {
+  return asking === null && borrowed.length === 0 && own.length <= fragmentTermsMax;
+}
+
 /** Under a heading that is the question stands its answer, and the answer comes first. */
-function headed({ candidate, fit }: Ranked, isFirst: boolean, question: Understood, ranked: readonly Ranked[]): number {
+function headed({ candidate, fit, verbatim }: Ranked, isFirst: boolean, question: Understood, ranked: readonly Ranked[]): number {
   if (fit === 0) return 0;
   if (candidate.title.endsWith("?")) {
     const asking = askingWords(candidate.title.split(" › ").at(-1) ?? "", question.language);
@@ -127,7 +137,7 @@ function headed({ candidate, fit }: Ranked, isFirst: boolean, question: Understo
     each.candidate.title === candidate.title &&
     each.candidate.position < candidate.position;
   const opens = isFirst && !ranked.some(goesOn);
-  return (headedShare + (opens ? openingShare : 0)) * fit ** 2;
+  return (headedShare + (opens ? openingShare : 0) + (verbatim ? verbatimShare : 0)) * fit ** 2;
 }
 
 /** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */

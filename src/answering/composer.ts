@@ -1,5 +1,6 @@
 import type { Source } from "#domain/message.ts";
 import type { Answer, Lookup, Question } from "#engine/ports.ts";
+import type { Candidate } from "#knowledge/index/index-port.ts";
 import type { Composed } from "./compose.ts";
 import type { Found } from "./retrieve.ts";
 import type { Ranked } from "./ranking.ts";
@@ -31,11 +32,11 @@ export const searched: Pick<Answer, "skillsFired" | "tokensUsed"> = {
   tokensUsed: 0,
 };
 
-/** Says that the documents hold no answer, with what came nearest. */
-export function unknownAnswer(question: Question, found: Found): Answer {
+/** Says that the documents hold no answer, with what came nearest; `others` tell their language where nothing did. */
+export function unknownAnswer(question: Question, found: Found, others: readonly Candidate[] = []): Answer {
   return {
     ...searched,
-    text: [saidTo(question, "unknown"), ...inAnotherLanguage(question, found)].join("\n\n"),
+    text: [saidTo(question, "unknown"), ...inAnotherLanguage(question, found, others)].join("\n\n"),
     sources: found.ranked.slice(0, Math.min(sourcesMax, question.topK)).map((passage) => sourceOf(passage, found)),
     confidence: "low",
     answered: false,
@@ -43,10 +44,11 @@ export function unknownAnswer(question: Question, found: Found): Answer {
 }
 
 /** Where the nearest passages are in another language than the question: that is why little is found. */
-function inAnotherLanguage(question: Question, { ranked }: Found): readonly string[] {
+function inAnotherLanguage(question: Question, { ranked }: Found, others: readonly Candidate[]): readonly string[] {
   const asked = languageToldBy(question);
-  if (asked === undefined || ranked.length === 0) return [];
-  const nearest = ranked.slice(0, nearestRead).map(({ candidate }) => `${candidate.title}\n${candidate.text}`);
+  const read = ranked.length > 0 ? ranked.map(({ candidate }) => candidate) : others;
+  if (asked === undefined || read.length === 0) return [];
+  const nearest = read.slice(0, nearestRead).map((each) => `${each.title}\n${each.text}`);
   const { sure, languages } = guessLanguages(nearest.join("\n"));
   const [written] = languages;
   if (!sure || written === undefined || written === asked) return [];

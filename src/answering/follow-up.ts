@@ -80,11 +80,27 @@ export function leansOnBefore(text: string, own: readonly string[], language: Wo
     const known = patternsIn(language);
     return (
       own.length <= termsMax &&
-      (known.pointing.test(joined) || known.final.test(joined) || (own.length === 1 && known.continuing.test(joined)))
+      (known.pointing.test(joined) ||
+        known.final.test(joined) ||
+        (own.length === 1 && known.continuing.test(joined)) ||
+        putsAnother(text, own, language))
     );
   }
   return (
     (own.length <= termsMax && (pointing.test(joined) || continuingUnspaced.test(text))) ||
-    (own.length === 1 && (continuing.test(joined) || (measured.test(joined) && own.every(isSoft))))
+    (own.length === 1 && (continuing.test(joined) || (measured.test(joined) && own.every(isSoft)))) ||
+    putsAnother(text, own, language)
   );
+}
+
+const another = /^(?:and|or|what about|how about|and what about)(?: (?:for|with|in|on|the|a|an|my|our))* (?!(?:is|are|do|does|did|can|could|will|would|should|how|what|when|where|why|who|which|if)(?=\s|$))/u;
+const anotherTermsMax = 2;
+const anotherWordsMax = 6;
+
+/** "And Word files?": the same is asked of another thing. */
+export function putsAnother(text: string, own: readonly string[], language: WordLanguage): boolean {
+  const words = wordsOf(text);
+  if (own.length === 0 || own.length > anotherTermsMax || words.length > anotherWordsMax) return false;
+  const joined = words.join(" ");
+  return language === "en" ? another.test(joined) : own.length + 1 >= words.length - 1 && patternsIn(language).continuing.test(joined);
 }

@@ -60,6 +60,8 @@ function stoppedBy(word: string): readonly number[] {
 }
 
 const signCount = 0.9;
+/** A stop word and the signs of its language. */
+const sureFrom = 1 + signCount;
 const wordsReadMax = 400;
 /** Of prose, a third and more are such words. */
 const proseShare = 0.12;
@@ -110,7 +112,7 @@ export function guessLanguages(text: string): Guess {
   const likely = sorted.filter(({ score }) => score > 0 && score >= best.score * 0.6).map(({ language }) => language);
   const lead = best.score - second.score;
   const sure =
-    (lead >= 2 || (lead >= 1 && best.score >= 2 && words.length <= 12)) &&
+    (lead >= 2 || (lead >= 1 && best.score >= sureFrom && words.length <= 12)) &&
     // Tables and listings have some of every language.
     (words.length < proseWordsMin || best.prose >= words.length * proseShare);
   return { languages: likely, sure, weak: !sure && best.score < 2 };

@@ -1,5 +1,5 @@
 import { detailsIn } from "./details.ts";
-import { leansOnBefore, withoutMeasure } from "./follow-up.ts";
+import { leansOnBefore, putsAnother, withoutMeasure } from "./follow-up.ts";
 import type { WordLanguage } from "./languages.ts";
 import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
@@ -12,8 +12,14 @@ export interface Understood {
   readonly own: readonly string[];
   /** The words that these are the stems of, as they were written. */
   readonly words: readonly Word[];
+  /** All of its words, those that say nothing of what is asked among them. */
+  readonly wording: readonly string[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
+  /** Stems of the words that only ask how much there is of what was asked before: "how long does that take?" */
+  readonly measured: readonly string[];
+  /** It asks the same as before of another thing: "and Word files?" */
+  readonly another: boolean;
   /** The terms of what the customer says of themselves beside it, such as an address: a list for each. */
   readonly details: readonly (readonly string[])[];
   /** What "how many" counts: the stem of the word after it; null where nothing is counted. */
@@ -45,7 +51,10 @@ export function understand(
   return {
     own,
     words,
+    wording: wordsOf(text),
     borrowed,
+    measured: borrowed.length > 0 && own.length === 0 ? ownWords(text, synonyms, language).map(({ term }) => term) : [],
+    another: borrowed.length > 0 && putsAnother(text, own, language),
     details: detailsIn(text, language),
     counted: countedIn(text),
     language,

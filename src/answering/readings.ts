@@ -34,7 +34,31 @@ export async function readQuestion(
   });
   const worth = ({ own }: Understood): number =>
     own.reduce((sum, term) => sum + (frequency.has(term) ? 1 : -unknownCost), 0);
-  return readings.reduce((best, each) => (worth(each) > worth(best) ? each : best), first);
+  const best = readings.reduce((before, each) => (worth(each) > worth(before) ? each : before), first);
+  if (best === first || (await isWritten(index, lookup.workspaceId, best, signal))) return best;
+  return first;
+}
+
+const looked = 5;
+
+/** Whether passages with these terms are in their language: a stem of one language can be another word of the next. */
+async function isWritten(
+  index: KnowledgeIndex,
+  workspaceId: string,
+  { own, language }: Understood,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { candidates } = await index.search({
+    workspaceId,
+    terms: own,
+    audience: [],
+    limit: looked,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return candidates.some(({ title, text }) => {
+    const { languages, sure } = guessLanguages(`${title}\n${text}`);
+    return sure ? languages[0] === language : languages.length === 0 || languages.includes(language);
+  });
 }
 
 function likely({ text, history }: Pick<Question, "text" | "history">): readonly WordLanguage[] {

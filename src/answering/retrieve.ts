@@ -13,11 +13,18 @@ import type { Understood } from "./question.ts";
 import type { Ranked } from "./ranking.ts";
 import { rank } from "./ranking.ts";
 import { withStopWordsRight } from "./slips.ts";
+import type { Synonyms } from "./synonyms.ts";
 import { synonymsOf } from "./synonyms.ts";
+import { isSoft, termsOf } from "./terms.ts";
 
 const candidatesMax = 50;
 /** What the customer asked before counts less than what they ask now. */
 const borrowedShare = 0.5;
+/** All that is told beside a question weighs at most so much of what is asked. */
+const toldShare = 0.5;
+const toldTermsMax = 12;
+/** A story has words that no document needs: so much each of them counts where the story is all there is. */
+const unknownShare = 0.35;
 
 export interface Found {
   readonly question: Understood;
@@ -31,10 +38,16 @@ export interface Found {
   readonly partial: boolean;
   /** That of any passage, by its score. */
   confidenceOfScore(score: number): number;
+  /** The same without one of the borrowed terms. */
+  without(term: string): Found;
+  /** The same by the words that it asks how much with. */
+  asMeasured(): Found;
 }
 
 export interface Lookup extends Pick<Question, "workspaceId" | "text" | "history" | "documentIds" | "audience"> {
   readonly settings?: Pick<WorkspaceSettings, "synonyms">;
+  /** What the message tells beside its question. What the documents know nothing of counts for nothing. */
+  readonly told?: string;
 }
 
 /** What is asked, for a server that tells what it means. */
@@ -52,9 +65,10 @@ export async function retrieve(
   const text = askedPart(lookup.text);
   const question = await readQuestion(index, { ...lookup, text }, synonyms, signal);
   const terms = [...question.own, ...question.borrowed];
+  const told = toldTerms(lookup.told, question, synonyms);
   const request: SearchRequest = {
     workspaceId: lookup.workspaceId,
-    terms: withSynonyms(terms, synonyms),
+    terms: withSynonyms([...terms, ...told, ...question.measured], synonyms),
     audience: lookup.audience,
     limit: candidatesMax,
     text: () => withoutPersonalData(text),
@@ -77,17 +91,33 @@ export async function retrieve(
   const beside = new Set(
     question.details.filter((detail) => detail.some((term) => (result.frequency.get(term) ?? 0) === 0)).flat(),
   );
-  const shareOf = (term: string): number => {
-    return question.own.length > 0 && question.borrowed.includes(term) ? borrowedShare : 1;
-  };
-  const asked = weighTerms(
-    terms.filter((term) => !beside.has(term)),
-    result,
-    shareOf,
-    synonyms,
-    question.language,
-  );
-  const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, asked));
+  const wanted = terms.filter((term) => !beside.has(term));
+  const isKnown = (term: string): boolean => (result.frequency.get(term) ?? 0) > 0;
+  const isAsked = question.own.some((term) => !isSoft(term));
+  const beyond = told.filter((term) => isKnown(term) || (!isAsked && !beside.has(term)));
+  return foundIn(result, question, { wanted, told: beyond }, synonyms);
+}
+
+/** Ranks what the index found by what is wanted of it. */
+function foundIn(
+  result: SearchResult,
+  question: Understood,
+  terms: { readonly wanted: readonly string[]; readonly told: readonly string[] },
+  synonyms: Synonyms,
+): Found {
+  const weigh = (each: readonly string[], shareOf: (term: string) => number): AskedTerms =>
+    weighTerms(each, result, shareOf, synonyms, question.language);
+  const asksItself = question.own.some((term) => !isSoft(term));
+  const shareOf = (term: string): number => (asksItself && question.borrowed.includes(term) ? borrowedShare : 1);
+  const alone = weigh(terms.wanted, shareOf);
+  const asked = terms.told.length === 0 ? alone : weighTold(alone);
+  function weighTold(without: AskedTerms): AskedTerms {
+    // "What can I do?" asks for nothing but what was told: then that is the question, with less for what is unknown.
+    const share = asksItself ? toldShareOf(without, weigh(terms.told, () => 1)) : 1;
+    const told = (term: string): number => (asksItself || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
+    return weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? told(term) : shareOf(term)));
+  }
+  const ranked = rank(asked, result, question.wording).filter(({ candidate }) => holdsOwn(candidate, question, terms.told, asked));
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
     question,
@@ -96,7 +126,29 @@ export async function retrieve(
     confidence: confidenceOfScore(ranked[0]?.score ?? 0),
     partial: result.partial === true,
     confidenceOfScore,
+    without: (term) =>
+      foundIn(result, question, { ...terms, wanted: terms.wanted.filter((each) => each !== term) }, synonyms),
+    asMeasured: () =>
+      foundIn(
+        result,
+        { ...question, own: question.measured, measured: [] },
+        { ...terms, wanted: [...question.measured, ...terms.wanted] },
+        synonyms,
+      ),
   };
+}
+
+/** What is told beside a question that asks for something by itself. */
+function toldTerms(told: string | undefined, question: Understood, synonyms: Synonyms): readonly string[] {
+  if (told === undefined) return [];
+  const terms = new Set(synonyms.read(termsOf(told, question.language)));
+  const asked = new Set([...question.own, ...question.borrowed]);
+  return [...terms].filter((term) => !asked.has(term) && !isSoft(term)).slice(-toldTermsMax);
+}
+
+function toldShareOf(asked: AskedTerms, told: AskedTerms): number {
+  const sum = ({ weights }: AskedTerms): number => [...weights.values()].reduce((all, each) => all + each, 0);
+  return Math.min(borrowedShare, (toldShare * sum(asked)) / Math.max(1, sum(told)));
 }
 
 /** "Hwo do I …": what no passage has, and was meant for a word that asks for nothing, is no word to look for. */
@@ -120,9 +172,10 @@ function rightlyWritten(
 function holdsOwn(
   { bodyTerms, titleTerms }: Ranked["candidate"],
   { own, borrowed }: Understood,
+  told: readonly string[],
   asked: AskedTerms,
 ): boolean {
-  if (borrowed.length === 0 || own.length === 0) return true;
+  if ((borrowed.length === 0 && told.length === 0) || own.every((term) => isSoft(term))) return true;
   const hasOwn = (terms: readonly string[]): boolean => asked.askedIn(terms).some(({ term }) => own.includes(term));
   return hasOwn(bodyTerms) || hasOwn(titleTerms);
 }

@@ -1,11 +1,13 @@
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
+import { wantsSomething } from "./asked-sentences.ts";
 import type { Composed } from "./compose.ts";
 import { saidTo } from "./spoken-language.ts";
-import { answerFloor, belowHigh, bandOf } from "./confidence.ts";
-import type { Judged } from "./judge.ts";
-import { judge } from "./judge.ts";
+import { answerFloor, belowHigh } from "./confidence.ts";
+import type { Asked, Judged } from "./judge.ts";
+import { evidenceOf, judge } from "./judge.ts";
 import { questionWords } from "./language-facts.ts";
+import { nextQuestion } from "./next-question.ts";
 import { escapeMarkdown } from "./render-units.ts";
 import { isSoft } from "./terms.ts";
 import { runsOf, isUnspaced } from "./words.ts";
@@ -16,20 +18,11 @@ const textMax = 600;
 /** "And also, how …": the word that asks may stand so far from the beginning. */
 const beforeAsking = 3;
 
-const spaced = (words: string): string => words.split(" ").join("|");
-const joins = questionWords.map(({ and, asks }) => `(?:${and}),? (?:${spaced(asks)})`).join("|");
-/** In English these begin a question before somebody or something only: not in "exist and are supported". */
-const english = String.raw`(?:and|plus|also),? (?:also )?(?:(?:can|could|do|does|is|are|will|would|should) (?:i|we|you|u|it|they|there|this|that|the|my|a|an)|how|what|whats|when|where|who|why|which)`;
-/** "How do I …, how do I … and how …": a comma alone joins only what asks in the same way. */
-const listed = String.raw`(?<=(?:^|[\s,])how [^,?]{1,200})[,;]\s+(?=how (?:do|does|can|much|many|long) )`;
-const nextQuestion = new RegExp(`[,;]?\\s+(?=(?:${english}|${joins})(?![\\p{L}\\p{N}]))|${listed}`, "giu");
 const asking = new Set(
   `how what whats when where who why which can could do does did is are will would should may ${questionWords.map(({ asks }) => asks).join(" ")}`.split(
     " ",
   ),
 );
-/** From here on a heading is the question itself, and not one about something else. */
-const sameQuestion = 0.75;
 /** What these name belongs together. */
 const together = /\b(?:between|both|differences?|differ|compared?|versus|vs|whether)\b/iu;
 const beginning = /^[\s,;]*(?:(?:and|plus|also|und|et|y|e|en|och|og|ja|и)\s+)?/iu;
@@ -45,11 +38,11 @@ export function questionsIn(text: string): readonly string[] {
     }
   }
   const [first = ""] = parts;
-  return parts.length < 2 || !asksSomething(first, Number.POSITIVE_INFINITY) ? [text] : parts;
+  return parts.length < 2 || !(asksSomething(first, Number.POSITIVE_INFINITY) || wantsSomething(first)) ? [text] : parts;
 }
 
 function asksSomething(part: string, reach = beforeAsking): boolean {
-  const words = runsOf(part.toLowerCase());
+  const words = runsOf(part.toLowerCase()).map((word) => word.replace(/['’]s$/u, ""));
   if (words.length === 1 && isUnspaced(part)) return true;
   return words.length > 1 && words.slice(0, reach).some((word) => asking.has(word));
 }
@@ -60,7 +53,7 @@ function asksSomething(part: string, reach = beforeAsking): boolean {
  */
 export async function judgeSeveral(
   index: KnowledgeIndex,
-  question: Question,
+  question: Asked & Pick<Question, "strictness" | "settings">,
   whole: Judged,
   signal: AbortSignal,
 ): Promise<Judged | undefined> {
@@ -71,10 +64,13 @@ export async function judgeSeveral(
   let history = question.history;
   for (const each of parts) {
     const part = each.replace(beginning, "");
-    const found = await judgePart(index, { ...question, text: part, history }, judged.length > 0, signal);
-    const known = (found.extract?.evidence ?? 0) >= floor ? found.extract : undefined;
-    const said = judged.some(({ extract }) => extract !== undefined && extract.text === known?.text);
-    if ((known !== undefined || asksForSomething(found)) && !said) judged.push({ part, judged: found, extract: known });
+    const found = await judge(index, { ...question, text: part, history }, signal);
+    const knownOf = (of: Judged): Composed | undefined => (evidenceOf(of) >= floor ? of.extract : undefined);
+    const isSaid = (of: Judged): boolean =>
+      judged.some(({ extract }) => extract !== undefined && extract.text === knownOf(of)?.text);
+    const other = isSaid(found) ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
+    const known = knownOf(other);
+    if ((known !== undefined || asksForSomething(other)) && !isSaid(other)) judged.push({ part, judged: other, extract: known });
     history = [...history, { role: "user", content: part }];
   }
   const known = judged.flatMap(({ extract }) => (extract === undefined ? [] : [extract]));
@@ -94,22 +90,6 @@ export async function judgeSeveral(
 /** "Can you help?" and "…, right?" ask for nothing more. */
 function asksForSomething({ found }: Judged): boolean {
   return found.question.borrowed.length > 0 || found.question.own.some((term) => !isSoft(term));
-}
-
-/** A later question may speak of what the earlier one is about, or only seem to: "and what does it cost?" */
-async function judgePart(
-  index: KnowledgeIndex,
-  question: Question,
-  isLater: boolean,
-  signal: AbortSignal,
-): Promise<Judged> {
-  const leaning = await judge(index, question, signal);
-  const { own, borrowed } = leaning.found.question;
-  const isSure = bandOf(leaning.extract?.evidence ?? 0) === "high";
-  if (!isLater || own.length === 0 || borrowed.length === 0 || isSure) return leaning;
-  const alone = await judge(index, { ...question, history: [] }, signal);
-  const isTheQuestion = alone.extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
-  return isTheQuestion && bandOf(alone.extract?.evidence ?? 0) !== "low" ? alone : leaning;
 }
 
 /** The question as a heading. */

@@ -18,7 +18,7 @@ const meanings = `
   refund reimburse reimbursement moneyback
   pay payment paid
   price cost fee
-  phone telephone
+  phone telephone smartphone cellphone
   email mail
   login signin logon
   delete remove erase
@@ -38,6 +38,22 @@ const meanings = `
   connect connection pair pairing
   subscription membership
   offline internet
+  licence license
+  colour color
+  centre center
+  catalogue catalog
+  favourite favorite
+  behaviour behavior
+  organisation organization
+  customise customize
+  authorise authorize
+  synchronise synchronize sync
+  grey gray
+  warranty guarantee
+  holiday vacation
+  bicycle bike
+  television tv
+  colleague teammate coworker
 `;
 
 const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) => [

@@ -9,11 +9,11 @@ export { fold } from "./english.ts";
 export { wordsOf } from "./words.ts";
 
 /** Words that most questions have whatever they are about; they count, but little. */
-const softWords = `able add allow ask available best call change check come correct cost create different difference do easy
-  exist explain find fix full give good happen have help here include info information issue keep know leave long look
-  make mean need new number offer old option order part people place possible problem provide put question reason
-  receive right see send set show simple small solve start stop support sure take thing think time today tomorrow try
-  turn type understand use want way week wish without work work wrong year`;
+const softWords = `able add ago allow ask available best call change check come correct cost create different difference do easy
+  everybody everyone everything exist explain find fix full give good happen have help here include info information issue keep know leave long look lot
+  make mean need new nobody nothing number offer old option order part people place possible problem provide put question reason
+  receive recently right say see send set show simple small solve start stop stuff support sure take thing think time today tomorrow try
+  turn type understand use want way week wish without work work wrong year yesterday`;
 
 const latin = /^[a-z0-9]+$/;
 

@@ -1,4 +1,6 @@
 import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from "node:zlib";
 import { Agent } from "undici";
 import type { Dispatcher } from "undici";
 
@@ -40,6 +42,7 @@ export type PlatformFetch = (url: string, request: PlatformRequest) => Promise<P
 
 /** What a platform tells in one answer is much less. */
 const bytesMax = 32 * 1_048_576;
+const tooLarge = "the answer is larger than any of this platform's";
 /** As long as a connection that is not used is trusted: platforms close theirs without a word. */
 const keepAliveMs = 4_000;
 
@@ -101,12 +104,15 @@ export function createPlatformFetch(): PlatformFetch {
           onResponseData(_controller, part) {
             parts.push(part);
             length += part.length;
-            if (length > bytesMax) fail(new Error("the answer is larger than any of this platform's"));
+            if (length > bytesMax) fail(new Error(tooLarge));
           },
           onResponseEnd() {
             if (over) return;
             end();
-            resolve(responseOf({ url, status, statusText, received, bytes: Buffer.concat(parts, length) }));
+            unpacked(Buffer.concat(parts, length), headerOf(received, "content-encoding")).then(
+              (bytes) => resolve(responseOf({ url, status, statusText, received, bytes })),
+              reject,
+            );
           },
           onResponseError(_controller, error) {
             fail(error);
@@ -117,6 +123,50 @@ export function createPlatformFetch(): PlatformFetch {
 }
 
 type ReceivedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const headerOf = (received: ReceivedHeaders, name: string): string | null => {
+  const value = received[name];
+  return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
+};
+
+type Unpack = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+const [unzlib, unraw] = [promisify(inflate), promisify(inflateRaw)];
+
+/** What stands between us and a platform packs answers that nobody has asked to be packed. */
+const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  // With the head that the standard asks for, or without it, as some send it.
+  ["deflate", (bytes, options) => (((bytes[0] ?? 0) & 0x0f) === 8 ? unzlib : unraw)(bytes, options)],
+  ["br", promisify(brotliDecompress)],
+  ["zstd", promisify(zstdDecompress)],
+]);
+const packingsMax = 3;
+
+async function unpacked(bytes: Buffer, encoding: string | null): Promise<Buffer> {
+  const packings = (encoding ?? "")
+    .split(",")
+    .map((each) => each.trim().toLowerCase())
+    .filter((each) => each !== "" && each !== "identity");
+  if (packings.length === 0 || bytes.length === 0) return bytes;
+  let plain = bytes;
+  for (const packing of packings.toReversed()) {
+    const unpack = unpackers.get(packing);
+    if (unpack === undefined || packings.length > packingsMax) {
+      throw new Error(
+        `the answer is packed in a way that nobody asked for (content-encoding: ${encoding?.slice(0, 60)})`,
+      );
+    }
+    try {
+      plain = await unpack(plain, { maxOutputLength: bytesMax });
+    } catch (error) {
+      const isLarge = (error as { readonly code?: unknown }).code === "ERR_BUFFER_TOO_LARGE";
+      throw new Error(isLarge ? tooLarge : `the answer is not what it says it is (content-encoding: ${packing})`);
+    }
+  }
+  return plain;
+}
 
 function timeoutError(begun: boolean, timeoutMs: number): Error {
   const error = new Error(`there was no answer within ${timeoutMs / 1_000} s`);
@@ -137,18 +187,14 @@ function responseOf({
   readonly received: ReceivedHeaders;
   readonly bytes: Buffer;
 }): PlatformResponse {
-  const headerOf = (name: string): string | null => {
-    const value = received[name];
-    return value === undefined ? null : typeof value === "string" ? value : value.join(", ");
-  };
   return {
     ok: status >= 200 && status < 300,
     status,
     statusText,
     url,
     headers: {
-      get: (name) => headerOf(name.toLowerCase()),
-      entries: () => Object.keys(received).map((name) => [name, headerOf(name) ?? ""]),
+      get: (name) => headerOf(received, name.toLowerCase()),
+      entries: () => Object.keys(received).map((name) => [name, headerOf(received, name) ?? ""]),
     },
     text: async () => bytes.toString("utf8"),
     json: async () => JSON.parse(bytes.toString("utf8")) as unknown,
@@ -169,15 +215,14 @@ export interface ConnectionFailure {
   readonly code: string | undefined;
 }
 
-/** `fetch` hides the system's error below its own; with several addresses tried, below one more. */
+/** `fetch` and the SDKs hide the system's error below their own; with several addresses tried, below one more. */
 export function connectionFailure(error: unknown): ConnectionFailure {
-  for (let at = error, depth = 0; at instanceof Error && depth < 4; depth += 1) {
-    if (at instanceof AggregateError && at.errors.length > 0) at = at.errors[0];
-    else if ("code" in at && typeof at.code === "string") {
-      const { code } = at;
-      const unsent = code === "UND_ERR_CONNECT_TIMEOUT" || ("syscall" in at && beforeSending.has(at.syscall));
-      return { unsent, code };
-    } else at = at.cause;
+  let code: string | undefined;
+  for (let at = error, depth = 0; at instanceof Error && depth < 6; depth += 1) {
+    if ("code" in at && typeof at.code === "string" && /^[A-Z0-9_]{3,60}$/.test(at.code)) code = at.code;
+    if (code === "UND_ERR_CONNECT_TIMEOUT") return { unsent: true, code };
+    if ("syscall" in at && typeof at.syscall === "string") return { unsent: beforeSending.has(at.syscall), code };
+    at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
   }
-  return { unsent: false, code: undefined };
+  return { unsent: false, code };
 }

@@ -10,6 +10,7 @@ import { plans, strictnesses } from "#domain/workspace.ts";
 import type { DeskSettings, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Rule } from "#domain/automation.ts";
 import type { Skill } from "#domain/skill.ts";
+import { savedRepliesSchema } from "./replies.ts";
 import { deskSchema } from "./desk.ts";
 import { closed, text } from "./parts.ts";
 import type { Fail } from "./parts.ts";
@@ -210,6 +211,7 @@ const workspaceSchema = closed(
       ),
     ),
     business_hours: Type.Optional(hoursSchema),
+    saved_replies: Type.Optional(savedRepliesSchema),
     skills: Type.Optional(
       Type.Array(skillSchema, { maxItems: 50, description: "What the bot can do besides searching the documents." }),
     ),
@@ -460,6 +462,7 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
     recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
     slaTargets: given.sla,
+    savedReplies: given.saved_replies,
     audiences:
       given.audiences === undefined
         ? undefined

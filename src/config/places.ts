@@ -23,11 +23,17 @@ export function offsetOf(document: Document, path: readonly string[]): number {
 function schemaAt(whole: TSchema, path: readonly string[]): unknown {
   let schema: unknown = whole;
   for (const key of path) {
-    const { properties, items } = (schema ?? {}) as {
+    const {
+      properties,
+      items,
+      patternProperties = {},
+    } = (schema ?? {}) as {
       readonly properties?: Record<string, unknown>;
       readonly items?: unknown;
+      readonly patternProperties?: Record<string, unknown>;
     };
-    schema = properties?.[key] ?? items;
+    const [, named] = Object.entries(patternProperties).find(([pattern]) => new RegExp(pattern, "u").test(key)) ?? [];
+    schema = properties?.[key] ?? items ?? named;
   }
   return schema;
 }

@@ -60,6 +60,12 @@ export function transitionEvent(from: Status, to: Status): LifecycleEvent | unde
   return transitions[from][to];
 }
 
+/** For who asks for a change that does not exist: what has to be done before, to follow on what is wrong. */
+export function stepBefore(from: Status, to: Status): string {
+  if (to === "archived") return "; resolve it first";
+  return from === "resolved" || from === "archived" ? "; reopen it first" : "";
+}
+
 /** Where a snooze ends: in the state it began in if that was a live one, else in `open`. */
 export function wakeTarget(snoozedFrom: Status | null): Status {
   return snoozedFrom === "claimed" || snoozedFrom === "escalated" ? snoozedFrom : "open";

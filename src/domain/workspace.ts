@@ -111,6 +111,8 @@ export interface WorkspaceSettings {
   readonly businessHours: BusinessHours | null;
   /** What the bot can do besides searching the documents. */
   readonly skills: readonly Skill[];
+  /** What agents can put into a reply, by name. */
+  readonly savedReplies: Readonly<Record<string, string>>;
   /** What happens by itself. */
   readonly rules: readonly Rule[];
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
@@ -156,6 +158,7 @@ export const defaultSettings: WorkspaceSettings = {
   audiences: {},
   businessHours: null,
   skills: [],
+  savedReplies: {},
   rules: [],
   userLimitMinute: null,
   userLimitDay: null,

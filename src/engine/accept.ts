@@ -8,8 +8,9 @@ import { lockContexts, lockLinked } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
-import { inboundRow, keyOf, knownEvents } from "./arrivals.ts";
-import type { MessageFiles } from "./attachments.ts";
+import { inboundRow, keyOf, knownEvents, partIdOf } from "./arrivals.ts";
+import { createAlbums, withWords, wordsOf } from "./albums.ts";
+import type { Grouped, MessageFiles } from "./attachments.ts";
 import { filesOfArrival, groupKey, groupsOf, groupWaitMs, noFiles, uploadsOf } from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
@@ -77,6 +78,8 @@ export async function acceptAll(
         : [],
     ),
   );
+  const albums = createAlbums(tx);
+  const joining = new Set<InboundEvent>();
   const applied: Applied[] = [];
   // Messages of this very group: the table does not have them yet.
   const arrived = new Map<string, MessagesTable>();
@@ -94,7 +97,7 @@ export async function acceptAll(
     const outcome = await acceptOne(arrival);
     known.set(key, outcome);
     results.push(outcome);
-    inbound.push(inboundRow(arrival, outcome, now));
+    inbound.push(inboundRow(arrival, outcome, joining.has(arrival.event), now));
   }
 
   await linkPrevious(tx, newConversations, contacts);
@@ -118,7 +121,7 @@ export async function acceptAll(
         const together = groups.get(groupOf(account.id, event) ?? "");
         if (together !== undefined && row !== undefined && together.conversationId === row.id) {
           const draft = changes.track(row, workspace.settings, false);
-          draft.joinMessage(together, event.text, filesOf(arrival, event));
+          draft.joinMessage(together, await joinedWords(arrival, event, together), filesOf(arrival, event));
           return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
         }
         if (event.group?.joinsOnly === true) return nothing;
@@ -185,18 +188,46 @@ export async function acceptAll(
       case "edit":
       case "delete": {
         const target = targetOf(account.id, event.thread, event.messageExternalId);
-        const together = arrived.get(target);
+        const album = row === undefined ? undefined : albums.here(row.id, event.messageExternalId);
+        const together =
+          arrived.get(target) ??
+          [...arrived.values()].find(({ id }) => event.kind === "edit" && id === album?.messageId);
         if (row !== undefined && together !== undefined) {
-          changeText(together, event, now);
+          changeText(together, withWords(album, event), now);
           if (event.kind === "delete") changes.withdrawFiles(together);
           return { ...nothing, conversationId: row.id, messageId: together.id };
         }
         const messageId =
-          row === undefined ? null : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), event);
+          row === undefined
+            ? null
+            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event);
         if (messageId === null) park(parked, target, event);
+        // What joins it in this transaction is written after this.
+        for (const grouped of groups.values()) {
+          if (grouped.messageId === messageId && event.kind === "edit") {
+            grouped.content = wordsOf(await albums.of(grouped.conversationId, messageId));
+          }
+        }
         return { ...nothing, conversationId: row?.id ?? null, messageId };
       }
     }
+  }
+
+  /** What a message says with the words of another part of it. */
+  async function joinedWords(
+    { account }: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+    { conversationId, messageId }: Grouped,
+  ): Promise<string> {
+    joining.add(event);
+    const externalId = partIdOf(event);
+    const change = parked.get(targetOf(account.id, event.thread, externalId));
+    if (change !== undefined) {
+      applied.push({ accountId: account.id, externalId, message: { id: messageId, conversation_id: conversationId } });
+    }
+    const album = await albums.of(conversationId, messageId);
+    album.words.set(externalId, change === undefined ? event.text : change.kind === "edit" ? change.text : "");
+    return wordsOf(album);
   }
 
   /** A context whose customer turns out to be another contact takes its conversation with it. */
@@ -285,7 +316,7 @@ export async function acceptAll(
     draft.setStatus(statusOnCustomerMessage(row.status, row.snoozed_from), actor);
     // Platforms do the same with theirs.
     if (row.account_id === arrival.account.id) draft.standsThere({ kind: "open" });
-    const externalId = event.messageExternalId ?? event.externalId;
+    const externalId = partIdOf(event);
     const target = targetOf(arrival.account.id, event.thread, externalId);
     const change = parked.get(target);
     const message = draft.addMessage({
@@ -307,6 +338,7 @@ export async function acceptAll(
     if (group !== undefined && message.deleted_at === null) {
       const { id: messageId, seq, content, files } = message;
       groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0 });
+      albums.begin(row.id, messageId, externalId, content);
     }
     row.last_customer_seq = message.seq;
     if (notes.length > 0 && botMayAnswer(row.status)) {

@@ -2,6 +2,7 @@ import type { Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import { wakeTarget } from "#domain/lifecycle.ts";
 import type { Actor } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
 import type { Priority } from "#domain/sla.ts";
 import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -15,6 +16,8 @@ import type { Workspace } from "./workspaces.ts";
 export type Action =
   | { readonly kind: "claim" | "take_over" | "release" | "resolve" | "archive" | "reopen" }
   | { readonly kind: "snooze"; readonly snooze: Snooze }
+  /** Gives it to an agent of the workspace. */
+  | { readonly kind: "assign"; readonly to: string }
   | {
       readonly kind: "describe";
       readonly tags?: readonly string[];
@@ -61,6 +64,7 @@ export async function act(
   now: number,
 ): Promise<{ readonly acted: Acted; readonly effects: Effects | null }> {
   const row = await requireConversation(tx, workspace.id, conversationId);
+  if (action.kind === "assign") await requireAgent(tx, workspace.id, action.to);
   if (isSo(row, action, agent)) return { acted: { kind: "done" }, effects: null };
   const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
   // Words about it take nothing from anybody.
@@ -81,11 +85,23 @@ export async function act(
   return { acted: { kind: "done" }, effects };
 }
 
+async function requireAgent(tx: Tx, workspaceId: string, email: string): Promise<void> {
+  const agent = await tx
+    .selectFrom("agents")
+    .select("id")
+    .where("workspace_id", "=", workspaceId)
+    .where("email", "=", email)
+    .executeTakeFirst();
+  if (agent === undefined) throw new Problem("invalid_parameter", `${email} is no agent of this workspace.`);
+}
+
 function isSo(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {
   switch (action.kind) {
     case "claim":
     case "take_over":
       return row.status === "claimed" && row.assigned_to === email;
+    case "assign":
+      return row.status === "claimed" && row.assigned_to === action.to;
     case "release":
       return row.status === "open";
     case "resolve":
@@ -117,9 +133,9 @@ function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent):
     case "claim":
       return { status: "claimed", assignedTo: email };
     case "take_over":
-      return row.status === "claimed"
-        ? { assignedTo: email }
-        : { status: "claimed", assignedTo: email, takeOver: true };
+      return handedTo(row, email);
+    case "assign":
+      return handedTo(row, action.to);
     case "release":
       return { status: "open" };
     case "resolve":
@@ -139,6 +155,10 @@ function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent):
     }
   }
 }
+
+/** Whoever had it before; what sleeps wakes. */
+const handedTo = ({ status }: ConversationRow, assignedTo: string): ConversationChange =>
+  status === "claimed" ? { assignedTo } : { status: "claimed", assignedTo, takeOver: true };
 
 const lastChange = (tx: Tx, { id }: ConversationRow) =>
   tx

@@ -64,19 +64,34 @@ const storedEvents = prepareWork(
       .where("event.external_id", "in", externalIds),
 );
 
-export function inboundRow({ account, event }: Arrival, outcome: Arrived, now: number): Omit<InboundEventsTable, "id"> {
+export function inboundRow(
+  { account, event }: Arrival,
+  outcome: Arrived,
+  /** It is a part of a message that another event has begun. */
+  joins: boolean,
+  now: number,
+): Omit<InboundEventsTable, "id"> {
   return {
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
     // What opens a file stands sealed beside it, and nowhere else.
     payload: JSON.stringify(withoutRefs(event)),
-    target_external_id: event.kind === "edit" || event.kind === "delete" ? event.messageExternalId : null,
+    target_external_id: targetIdOf(event, joins),
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,
     received_at: now,
   };
 }
+
+function targetIdOf(event: InboundEvent, joins: boolean): string | null {
+  if (event.kind === "edit" || event.kind === "delete") return event.messageExternalId;
+  return event.kind === "message" && joins ? partIdOf(event) : null;
+}
+
+/** What the platform calls the message itself. */
+export const partIdOf = (event: Extract<InboundEvent, { kind: "message" }>): string =>
+  event.messageExternalId ?? event.externalId;
 
 function withoutRefs(event: InboundEvent): InboundEvent {
   if ((event.kind !== "message" && event.kind !== "agent") || event.files === undefined) return event;

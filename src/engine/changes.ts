@@ -4,7 +4,7 @@ import type { Happening } from "#domain/automation.ts";
 import { newId } from "#domain/ids.ts";
 import type { ConversationEventType } from "#domain/events.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import { transitionEvent } from "#domain/lifecycle.ts";
+import { stepBefore, transitionEvent } from "#domain/lifecycle.ts";
 import type { Actor, AuditAction } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { clockOnStatus, slaState } from "#domain/sla.ts";
@@ -20,6 +20,8 @@ import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
 import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
 import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
+import type { ConversationSignal } from "./conversation-signal.ts";
+import { signalOf } from "./conversation-signal.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { speakLane, thinkLane, timerLane } from "./lanes.ts";
@@ -57,13 +59,13 @@ export interface Effects {
   readonly wake: readonly { readonly lane: string; readonly dueAt: number }[];
   /** `amended`: something that was shown before has changed. */
   readonly threads: readonly { readonly accountId: string; readonly contextKey: string; readonly amended?: boolean }[];
-  readonly workspaces: readonly { readonly workspaceId: string; readonly conversationId: string }[];
+  readonly workspaces: readonly ConversationSignal[];
 }
 
 export interface Draft {
   readonly row: ConversationRow;
   readonly now: number;
-  /** Adds files, and words where it had none, to a message that was stored, or added here, before. */
+  /** Adds files to a message that was stored, or added here, before, and says what its words are with those of them. */
   joinMessage(message: Grouped, content: string, files: MessageFiles): void;
   /** A message that is stored was changed or taken back: everybody who shows it or is told of it hears of it. */
   messageUpdated(messageId: string): void;
@@ -315,7 +317,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       });
     }
     message.files += added.length + known.length;
-    if (message.content === "") message.content = content;
+    message.content = content;
     const here = messages.find(({ id }) => id === message.messageId);
     if (here === undefined) joined.add(message);
     else Object.assign(here, { content: message.content, files: message.files });
@@ -346,7 +348,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     }
     const event = transitionEvent(from, to);
     if (event === undefined) {
-      throw new Problem("invalid_transition", `a conversation that is ${from} cannot become ${to}`);
+      throw new Problem(
+        "invalid_transition",
+        `a conversation that is ${from} cannot become ${to}${stepBefore(from, to)}`,
+      );
     }
     const clock = clockOnStatus({ elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since }, from, to, now);
     row.sla_elapsed_ms = clock.elapsedMs;
@@ -455,7 +460,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       threads: signalled
         .filter((draft) => draft.visible)
         .map(({ row, amended }) => ({ accountId: row.account_id, contextKey: row.context_key, amended })),
-      workspaces: signalled.map(({ row }) => ({ workspaceId: row.workspace_id, conversationId: row.id })),
+      workspaces: signalled.map(({ row }) => signalOf(row, audits)),
     };
   }
 

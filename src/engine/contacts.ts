@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Sender } from "#channel/contract.ts";
 import { emailIdentity, phoneIdentity } from "#domain/identity.ts";
 import { newId } from "#domain/ids.ts";
@@ -72,12 +73,17 @@ function keysOf({ workspaceId, channel, sender }: Person): Keys {
   };
 }
 
+/** Signs that the column `identities.value` has room for. */
+const identityMax = 190;
+
 /**
  * What stands in the column `identities.value`. MySQL takes texts that differ in spaces at the end for the same, and
  * "ada " is another user than "ada": what ends in a space is stored with a sign after it.
  */
 export function identityValue(value: string): string {
-  return /[ \0]$/.test(value) ? `${value}\0` : value;
+  if (!/[ \0]$/.test(value)) return value;
+  // The longest ids leave no room for the sign.
+  return [...value].length < identityMax ? `${value}\0` : `sha256:${hash("sha256", value)}\0`;
 }
 
 /** Loads what is known of these people, in a number of statements that does not grow with theirs. */

@@ -5,7 +5,7 @@ import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
-import { prepareRead } from "#store/prepared.ts";
+import type { ConversationRow } from "#store/conversations.ts";
 import type { FindHands } from "./hands.ts";
 import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
@@ -44,10 +44,11 @@ import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
-import { createSettling, think } from "./think.ts";
+import { createSettling, readConversation, think } from "./think.ts";
 import { abandonThere, handoverThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
+import type { RushGauge } from "./rush.ts";
 import type { Workspace, Workspaces } from "./workspaces.ts";
 import { settingsIn } from "./workspaces.ts";
 
@@ -71,6 +72,7 @@ export interface EngineDependencies {
   readonly publicUrl: string;
   readonly checkpoint: Checkpoint;
   readonly hands: FindHands;
+  readonly rush: RushGauge;
 }
 
 /** The accounts that this process knows. */
@@ -127,7 +129,7 @@ export interface CreatedEngine extends Engine {
 
 export function createEngine(given: EngineDependencies): CreatedEngine {
   const dependencies = { ...given, settleTurn: createSettling(given), marks: createMarks(given) };
-  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands } =
+  const { store, clock, log, workspaces, accounts, channels, search, files, fanout, wake, checkpoint, hands, rush } =
     dependencies;
 
   async function workspaceOf(id: string): Promise<Workspace> {
@@ -151,14 +153,17 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const signal = { kind: "changed", ...(amended === true ? { amended } : {}) };
       fanout.publish(threadTopic(accountId, contextKey), JSON.stringify(signal));
     }
-    for (const { workspaceId, conversationId } of effects.workspaces) {
-      fanout.publish(workspaceTopic(workspaceId), JSON.stringify({ kind: "changed", conversationId }));
+    for (const { workspaceId, conversationId, assigned } of effects.workspaces) {
+      const topic = workspaceTopic(workspaceId);
+      fanout.publish(topic, JSON.stringify({ kind: "changed", conversationId }));
+      if (assigned !== undefined)
+        fanout.publish(topic, JSON.stringify({ kind: "assigned", conversationId, ...assigned }));
     }
   }
 
   const enqueue = createAcceptance({ ...dependencies, announce });
 
-  async function accept(accountId: string, event: InboundEvent): Promise<Accepted> {
+  async function acceptNow(accountId: string, event: InboundEvent): Promise<Accepted> {
     const account = await accounts.get(accountId);
     if (account === undefined) throw new Error("this channel account does not exist any more");
     const workspace = await workspaceOf(account.workspaceId);
@@ -170,19 +175,22 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     ...dependencies,
     workspaceOf,
     apiAccount: (workspaceId) => accounts.api(workspaceId),
-    enqueue,
+    enqueue: (arrival) => rush.during(() => enqueue(arrival)),
     announce,
   });
 
   const work: EngineWork = {
     async think(rows, signal) {
-      const workspace = await workspaceOfWork(rows);
+      const conversation = await conversationOfWork(rows);
+      const workspace = await workspaceOfWork(rows, conversation);
       if (workspace === undefined) return;
       // Over the API each question has an answer of its own; elsewhere one answer serves a burst.
-      const perQuestion = await isPerQuestion(rows);
+      const groups = conversation?.channel === "api" ? rows.map((row) => [row]) : [rows];
       checkpoint("answer.before");
-      for (const group of perQuestion ? rows.map((row) => [row]) : [rows]) {
-        const { effects } = await think(dependencies, workspace, group, {}, signal);
+      for (const [at, group] of groups.entries()) {
+        // One answer changes what the next is made of.
+        const read = at === 0 ? conversation : undefined;
+        const { effects } = await think(dependencies, workspace, group, {}, signal, read);
         checkpoint("answer.stored");
         announce(effects);
       }
@@ -191,7 +199,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
     },
     async timer(rows) {
-      const workspace = await workspaceOfWork(rows);
+      const workspace = await workspaceOfWork(rows, await conversationOfWork(rows));
       if (workspace === undefined) return;
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
@@ -275,31 +283,25 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
   };
 
-  /** The workspace whose conversation this work is about; undefined, and the work gone, when that is gone. */
-  async function workspaceOfWork(rows: readonly OutboxRow[]): Promise<Workspace | undefined> {
-    const [first] = rows;
-    if (first === undefined) return undefined;
-    const [row] = await workspaceRows(store, { id: conversationOf(first) });
-    const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
-    if (workspace === undefined) await store.write((tx) => finishWork(tx, rows));
-    return workspace;
+  /** The conversation that this work is about. */
+  async function conversationOfWork([first]: readonly OutboxRow[]): Promise<ConversationRow | undefined> {
+    return first === undefined ? undefined : readConversation(store, conversationOf(first));
   }
 
-  async function isPerQuestion(rows: readonly OutboxRow[]): Promise<boolean> {
-    const [first] = rows;
-    if (first === undefined || rows.length === 1) return false;
-    const row = await store.read
-      .selectFrom("conversations")
-      .select("channel")
-      .where("id", "=", conversationOf(first))
-      .executeTakeFirst();
-    return row?.channel === "api";
+  /** The workspace of the conversation; undefined, and the work gone, when that is gone. */
+  async function workspaceOfWork(
+    rows: readonly OutboxRow[],
+    conversation: ConversationRow | undefined,
+  ): Promise<Workspace | undefined> {
+    const workspace = conversation === undefined ? undefined : await workspaces.get(conversation.workspace_id);
+    if (workspace === undefined && rows.length > 0) await store.write((tx) => finishWork(tx, rows));
+    return workspace;
   }
 
   return {
     work,
     announce,
-    accept,
+    accept: (accountId, event) => rush.during(() => acceptNow(accountId, event)),
     query,
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
@@ -391,10 +393,6 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
   };
 }
-
-const workspaceRows = prepareRead((db, { id }: { readonly id: string }) =>
-  db.selectFrom("conversations").select("workspace_id").where("id", "=", id),
-);
 
 function conversationOf(row: OutboxRow): string {
   return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;

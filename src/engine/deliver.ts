@@ -4,7 +4,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Role } from "#domain/message.ts";
 import { linkConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork, insertWork } from "#store/outbox.ts";
+import { LostLease, finishWork, holdWork, insertWork } from "#store/outbox.ts";
 import { prepareRead, prepareWork } from "#store/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
@@ -53,16 +53,22 @@ interface Sent {
 
 /** What is stored of every part: that its call begins, and that the platform has it. */
 export interface Marks {
-  begin(deliveryId: string): Promise<void>;
+  /** Rejects with {@link LostLease} where it is not this process's any more: then the part must not be sent by it. */
+  begin(part: Pick<Sent, "row" | "deliveryId">): Promise<void>;
   /** False: something else was known of it, and nothing is stored. */
   sent(sent: Sent): Promise<boolean>;
 }
 
 /** Those of many parts at the same time are stored together. */
 export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" | "clock">): Marks {
-  const begin = async (tx: Tx, ids: readonly string[]): Promise<readonly undefined[]> => {
-    if (ids.length > 0) await markSending(tx, { ids, now: clock.now() });
-    return ids.map(() => undefined);
+  const begin = async (tx: Tx, parts: readonly Pick<Sent, "row" | "deliveryId">[]): Promise<readonly undefined[]> => {
+    for (const [leaseId, of] of Map.groupBy(parts, ({ row }) => row.lease_id ?? "")) {
+      const ids = of.map(({ deliveryId }) => deliveryId);
+      const workIds = of.map(({ row }) => row.id);
+      const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now: clock.now() });
+      if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
+    }
+    return parts.map(() => undefined);
   };
   const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
     await finishWork(
@@ -80,7 +86,7 @@ export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" 
   const beginTogether = createTogether({
     store,
     all: begin,
-    alone: async (tx, id: string) => (await begin(tx, [id]))[0],
+    alone: async (tx, part: Pick<Sent, "row" | "deliveryId">) => (await begin(tx, [part]))[0],
   });
   const sentTogether = createTogether({
     store,
@@ -101,16 +107,36 @@ export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" 
   };
 }
 
-interface Sending extends Readonly<Record<string, number | readonly string[]>> {
+interface Sending extends Readonly<Record<string, string | number | readonly string[] | readonly number[]>> {
   readonly ids: readonly string[];
+  readonly workIds: readonly number[];
+  readonly leaseId: string;
+  readonly count: number;
   readonly now: number;
 }
 
-const markSending = prepareWork((db, { ids, now }: Sending) =>
+/** Whoever was held up for longer than their lease finds nothing to mark: another has sent it, or is about to. */
+const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending) =>
   db
     .updateTable("deliveries")
-    .set((eb) => ({ state: "sending", started_at: now, attempts: eb("attempts", "+", 1) }))
-    .where("id", "in", ids),
+    .set((eb) => ({
+      // Before the state, which MySQL would compare as it is to be. What may have arrived has done so since the first try.
+      started_at: eb.case().when("state", "=", "sending").then(eb.ref("started_at")).else(now).end(),
+      attempts: eb("attempts", "+", 1),
+      state: "sending",
+    }))
+    .where("id", "in", ids)
+    .where("state", "in", ["queued", "sending"])
+    .where(
+      (eb) =>
+        eb
+          .selectFrom("outbox")
+          .select((of) => of.fn.countAll<number>().as("held"))
+          .where("id", "in", workIds)
+          .where("lease_id", "=", leaseId),
+      "=",
+      count,
+    ),
 );
 
 interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
@@ -209,9 +235,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
   // Whoever changes their reply has to know that it may have gone.
-  if ((!harmless || isForGood) && delivery.state === "queued") {
-    await marks.begin(delivery.id);
-  }
+  if (!harmless || (isForGood && delivery.state === "queued")) await marks.begin({ row, deliveryId });
 
   checkpoint("send.before");
   let receipt: Receipt;
@@ -238,9 +262,15 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
         await settle("failed", null, `This message could not be delivered: ${message}`);
         return;
       case "not_sent":
-        await store.write((tx) =>
-          tx.updateTable("deliveries").set({ state: "queued" }).where("id", "=", deliveryId).execute(),
-        );
+        await store.write(async (tx) => {
+          await holdWork(tx, row);
+          await tx
+            .updateTable("deliveries")
+            .set({ state: "queued" })
+            .where("id", "=", deliveryId)
+            .where("state", "=", "sending")
+            .execute();
+        });
         throw new RetryLater(message, retryAfterMs, error);
       case "unknown":
         // The state stays "sending", so the next attempt asks before it sends.

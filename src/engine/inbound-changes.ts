@@ -1,5 +1,7 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import type { Albums } from "./albums.ts";
+import { withWords } from "./albums.ts";
 import { dropAttachments } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
 import { indexWork } from "./index-work.ts";
@@ -18,23 +20,23 @@ export function changeText(message: MessagesTable, event: TextChange, now: numbe
 }
 
 /** Changes the text of a message that is stored; null when it is not there yet, and the event waits for it. */
-export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: TextChange): Promise<string | null> {
-  const message = await tx
-    .selectFrom("messages")
-    .select(["id", "content", "deleted_at"])
-    .where("conversation_id", "=", draft.row.id)
-    .where("external_id", "=", event.messageExternalId)
-    .where("role", "=", "user")
-    .executeTakeFirst();
+export async function applyEdit(
+  tx: Tx,
+  changes: Changes,
+  draft: Draft,
+  albums: Albums,
+  event: TextChange,
+): Promise<string | null> {
+  const message = (await storedMessage(tx, draft, event)) ?? (await albumMessage(tx, draft, albums, event));
   if (message === undefined) return null;
-  if (message.deleted_at !== null || (event.kind === "edit" && event.text === message.content)) return message.id;
+  // Only what has files can be an album.
+  const album = (message.files ?? 0) > 0 ? await albums.of(draft.row.id, message.id) : undefined;
+  const change = withWords(album, event);
+  const content = change.kind === "edit" ? change.text : "";
+  if (message.deleted_at !== null || (event.kind === "edit" && content === message.content)) return message.id;
   await tx
     .updateTable("messages")
-    .set(
-      event.kind === "edit"
-        ? { content: event.text, edited_at: changes.now }
-        : { content: "", deleted_at: changes.now },
-    )
+    .set(event.kind === "edit" ? { content, edited_at: changes.now } : { content, deleted_at: changes.now })
     .where("id", "=", message.id)
     .execute();
   if (event.kind === "delete") {
@@ -49,6 +51,26 @@ export async function applyEdit(tx: Tx, changes: Changes, draft: Draft, event: T
   changes.addWork(indexWork([draft.row.id], changes.now));
   draft.messageUpdated(message.id);
   return message.id;
+}
+
+const customersMessage = (tx: Tx, { row }: Draft) =>
+  tx
+    .selectFrom("messages")
+    .select(["id", "content", "files", "deleted_at"])
+    .where("conversation_id", "=", row.id)
+    .where("role", "=", "user");
+
+const storedMessage = (tx: Tx, draft: Draft, { messageExternalId }: TextChange) =>
+  customersMessage(tx, draft).where("external_id", "=", messageExternalId).executeTakeFirst();
+
+/** Words can stand below each picture of an album. */
+async function albumMessage(tx: Tx, draft: Draft, albums: Albums, event: TextChange) {
+  if (event.kind === "delete") return undefined;
+  const { account_id: accountId, id } = draft.row;
+  const album = await albums.joinedBy(accountId, id, event.messageExternalId);
+  return album === undefined
+    ? undefined
+    : customersMessage(tx, draft).where("id", "=", album.messageId).executeTakeFirst();
 }
 
 /** The platform calls the thread by another name from now on. */

@@ -1,7 +1,7 @@
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
+import { LostLease, PartlyFailed, finishWork, insertWork } from "#store/outbox.ts";
 import { indexLane } from "./lanes.ts";
-import type { ConversationSearch, Store } from "./ports.ts";
+import type { ConversationSearch, Store, Tx } from "./ports.ts";
 
 interface IndexPayload {
   readonly conversationIds: readonly string[];
@@ -15,7 +15,10 @@ export function indexWork(conversationIds: readonly string[], dueAt: number): Ne
 /** Conversations whose text is indexed in one write. */
 const stepSize = 50;
 
-/** Does such work: each conversation once, however often it is named. */
+/**
+ * Does such work: each conversation once, however often it is named. Where that fails each row is done by itself, so that
+ * a conversation whose text cannot be stored keeps no other out.
+ */
 export async function indexTexts(
   { store, search }: { readonly store: Store; readonly search: ConversationSearch },
   rows: readonly OutboxRow[],
@@ -23,13 +26,33 @@ export async function indexTexts(
   const done = new Set<string>();
   let step: OutboxRow[] = [];
   let ids: string[] = [];
+  const failures: { readonly row: OutboxRow; readonly error: unknown }[] = [];
   const write = async (): Promise<void> => {
     const [ended, named] = [step, ids];
     [step, ids] = [[], []];
-    await store.write(async (tx) => {
+    try {
+      await indexNow(ended, named);
+    } catch {
+      // A database that is away fails all of them, each after a time of its own: that is for who waits for it.
+      await store.write(async () => undefined);
+      for (const row of ended) await indexAlone(row);
+    }
+  };
+  const indexNow = (ended: readonly OutboxRow[], named: readonly string[]): Promise<void> =>
+    store.write(async (tx) => {
       await finishWork(tx, ended);
       await search.index(tx, named);
     });
+  const indexAlone = async (row: OutboxRow): Promise<void> => {
+    const named = idsOf(row);
+    try {
+      await indexNow([row], named);
+    } catch (error) {
+      // Somebody else has it.
+      if (error instanceof LostLease) return;
+      if (named.length > 1) await store.write((tx) => takeApart(tx, row));
+      else failures.push({ row, error });
+    }
   };
   // In small steps: who waits for an acknowledgement goes before them.
   for (const row of rows) {
@@ -42,6 +65,14 @@ export async function indexTexts(
     }
   }
   if (step.length > 0) await write();
+  if (failures.length > 0) throw new PartlyFailed(failures);
+}
+
+/** A row for each of its conversations takes its place. */
+async function takeApart(tx: Tx, row: OutboxRow): Promise<void> {
+  await finishWork(tx, [row]);
+  const works = idsOf(row).map((id) => indexWork([id], row.due_at));
+  await insertWork(tx, works, row.created_at);
 }
 
 /** Work that an older version has stored names one. */

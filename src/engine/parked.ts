@@ -8,7 +8,7 @@ import type { Tx } from "./ports.ts";
 export interface Applied {
   readonly accountId: string;
   readonly externalId: string;
-  readonly message: MessagesTable;
+  readonly message: Pick<MessagesTable, "id" | "conversation_id">;
 }
 
 export const targetOf = (accountId: string, thread: string, messageExternalId: string): string =>
@@ -33,8 +33,8 @@ export async function parkedChanges(
     const { rows } = await changesOf(tx, { accountId, targets });
     for (const row of rows) {
       const event = JSON.parse(row.payload) as Partial<TextChange>;
-      // The text of a deleted conversation's events is gone.
-      if (event.kind === undefined) continue;
+      // The text of a deleted conversation's events is gone; and what joins a message changes it otherwise.
+      if (event.kind !== "edit" && event.kind !== "delete") continue;
       const change = event as TextChange;
       park(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
     }

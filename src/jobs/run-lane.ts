@@ -7,6 +7,8 @@ export interface RunLaneOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly handlers: Readonly<Record<string, (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>>>;
+  /** Whether this version knows what the row says. */
+  readonly reads: (row: OutboxRow) => boolean;
 }
 
 const leaseMs = 15_000;
@@ -16,7 +18,7 @@ const retryMs = 1_000;
  * Does what is due in one lane, for a command that waits for it. False: nothing is due, or another process has it.
  * Rejects with what the work failed of; it is then left to the worker.
  */
-export async function runLane({ store, clock, handlers }: RunLaneOptions, lane: string): Promise<boolean> {
+export async function runLane({ store, clock, handlers, reads }: RunLaneOptions, lane: string): Promise<boolean> {
   const id = `command-${randomUUID()}`;
   const lease = () => ({ id, until: clock.now() + leaseMs });
   const rows = await store.write((tx) => claimLanes(tx, [lane], lease(), clock.now()));
@@ -32,7 +34,7 @@ export async function runLane({ store, clock, handlers }: RunLaneOptions, lane: 
   try {
     for (const row of rows) {
       const handler = handlers[row.kind];
-      if (handler === undefined) break;
+      if (handler === undefined || !reads(row)) break;
       try {
         await handler([row], abort.signal);
       } catch (error) {

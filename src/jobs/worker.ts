@@ -1,5 +1,6 @@
 import {
   LostLease,
+  PartlyFailed,
   claimLanes,
   deferWork,
   dueLanes,
@@ -7,9 +8,11 @@ import {
   nextDue,
   releaseLeases,
   renewLeases,
+  unorderedKinds,
 } from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
+import { createWanted, kindOf } from "./wanted.ts";
+import type { Clock, Log, Rush, Store, Tx } from "#engine/ports.ts";
 
 /** Does one kind of work. It ends its rows itself, in the transaction that stores the result. */
 export interface Handler {
@@ -32,11 +35,15 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Names this process in leases. */
   readonly processId: string;
-  readonly handlers: Readonly<Record<string, Handler>>;
+  readonly handlers: Readonly<Record<string, Handler | undefined>>;
+  /** Whether this version knows what the row says; absent: it does. What it does not is left to a newer one. */
+  readonly reads?: (row: OutboxRow) => boolean;
   /** Lanes that may run at the same time. */
   readonly lanesMax: number;
   /** Milliseconds to wait after a failed try, by how often it was tried. */
   readonly backoffMs: (attempts: number, error: unknown) => number;
+  /** While it is on, no lane is begun that has not waited for long: what is stored already waits for nobody's answer. */
+  readonly rush: Rush;
 }
 
 export interface Worker {
@@ -57,14 +64,26 @@ export interface Worker {
 const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
-/** Work of a newer version may be there while an older one still runs. */
-const unknownAttemptsMax = 20;
+/** How long a rush may hold up a lane. */
+const heldMs = 2_000;
+/** Work of a newer version may be there while an older one still runs: for more than two hours it is left to that one. */
+const leftAttemptsMax = 20;
+const left = "left to a newer version";
+
+class LeftWork extends Error {
+  constructor(why: string) {
+    super(`${left}: ${why}`);
+    this.name = "LeftWork";
+  }
+}
 
 /** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
-  const { store, clock, log, processId, handlers } = options;
+  const { store, clock, log, processId, handlers, rush } = options;
   const abort = new AbortController();
-  const wanted = new Set<string>();
+  const isHeld = (since: number): boolean => rush.isOn() && Math.abs(clock.now() - since) < heldMs;
+  const wanted = createWanted(isHeld);
+  let stopHeld: (() => void) | undefined;
   const running = new Set<string>();
   /** What is taken and not begun, by its lane. */
   const handed = new Map<string, readonly OutboxRow[]>();
@@ -86,7 +105,11 @@ export function openWorker(options: WorkerOptions): Worker {
     // Only of what runs: rows whose failure could not be stored are free again when their lease ends.
     await store.write((tx) => renewLeases(tx, [...running, ...handed.keys()], lease()));
   });
-  schedule();
+  rush.onEnd(() => {
+    stopHeld?.();
+    stopHeld = undefined;
+    schedule();
+  });
 
   function repeat(everyMs: number, run: () => Promise<void>): () => void {
     let stop = clock.timer(everyMs, tick);
@@ -118,7 +141,8 @@ export function openWorker(options: WorkerOptions): Worker {
     if (closing) return;
     const now = clock.now();
     // What has no room now would only hide what has.
-    for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 })) wanted.add(lane);
+    for (const lane of await dueLanes(store.read, now, { except: fullKinds(), limit: 500 }))
+      wanted.add(lane, clock.now());
     schedule();
     const due = await nextDue(store.read, now);
     if (due !== null) arm(due);
@@ -148,12 +172,12 @@ export function openWorker(options: WorkerOptions): Worker {
       arm(dueAt);
       return;
     }
-    wanted.add(lane);
+    wanted.add(lane, clock.now());
     schedule();
   }
 
   function schedule(): void {
-    if (scheduled || claiming || closing || wanted.size === 0) return;
+    if (scheduled || claiming || closing || wanted.size() === 0) return;
     scheduled = true;
     // Gathers what one turn of the event loop has woken into one claim.
     setImmediate(() => {
@@ -173,36 +197,35 @@ export function openWorker(options: WorkerOptions): Worker {
   }
 
   /** The wanted lanes that there is room for. */
-  function nextLanes(): string[] {
-    const room = new Map<string, number>();
-    const lanes: string[] = [];
-    for (const lane of wanted) {
-      if (running.size + lanes.length >= options.lanesMax) break;
-      const kind = kindOf(lane);
-      const left = room.get(kind) ?? roomFor(kind);
-      if (running.has(lane) || left <= 0) continue;
-      room.set(kind, left - 1);
-      lanes.push(lane);
-    }
-    return lanes;
+  const nextLanes = (): string[] => wanted.next(options.lanesMax - running.size, roomFor, (lane) => running.has(lane));
+
+  /** Looks again when the first of those that a rush holds up has waited long enough. */
+  function armHeld(): void {
+    const oldest = wanted.oldest();
+    if (stopHeld !== undefined || oldest === undefined || !isHeld(oldest)) return;
+    stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
+      stopHeld = undefined;
+      schedule();
+    });
   }
 
   async function claim(): Promise<void> {
     if (claiming || closing) return;
     const lanes = nextLanes();
+    wanted.remove(lanes);
+    armHeld();
     if (lanes.length === 0) return;
-    for (const lane of lanes) wanted.delete(lane);
     claiming = true;
     try {
       const now = clock.now();
       const rows = await store.write((tx) => claimLanes(tx, lanes, lease(), now));
       for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) begin(lane, group);
     } catch (error) {
-      for (const lane of lanes) wanted.add(lane);
+      for (const lane of lanes) wanted.add(lane, clock.now());
       throw error;
     } finally {
       claiming = false;
-      if (wanted.size > 0 && running.size < options.lanesMax && !failing) schedule();
+      if (wanted.size() > 0 && running.size < options.lanesMax && !failing) schedule();
     }
   }
 
@@ -247,9 +270,9 @@ export function openWorker(options: WorkerOptions): Worker {
     const lanes = [...ended];
     ended.clear();
     try {
-      for (const lane of await lanesWithWork(store, lanes, clock.now())) wanted.add(lane);
+      for (const lane of await lanesWithWork(store, lanes, clock.now())) wanted.add(lane, clock.now());
     } catch (error) {
-      for (const lane of lanes) wanted.add(lane);
+      for (const lane of lanes) wanted.add(lane, clock.now());
       throw error;
     } finally {
       looking = false;
@@ -267,8 +290,17 @@ export function openWorker(options: WorkerOptions): Worker {
       }
       const [first] = rest;
       if (first === undefined) return;
+      const unread = whyLeft(first);
+      if (unread !== undefined) {
+        await failed(undefined, [first], new LeftWork(unread));
+        rest = rest.slice(1);
+        if (unorderedKinds.has(first.kind)) continue;
+        await giveBack(rest);
+        return;
+      }
       const handler = handlers[first.kind];
-      const size = handler?.batch === true ? rest.findIndex((row) => row.kind !== first.kind) : 1;
+      const size =
+        handler?.batch === true ? rest.findIndex((row) => row.kind !== first.kind || whyLeft(row) !== undefined) : 1;
       const group = size === -1 ? rest : rest.slice(0, size);
       const done = await attempt(handler, group);
       rest = rest.slice(group.length);
@@ -279,13 +311,19 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
+  /** Why this process cannot do it; undefined where it can. */
+  function whyLeft(row: OutboxRow): string | undefined {
+    if (handlers[row.kind] === undefined) return `this program does no work of kind ${row.kind}`;
+    if (options.reads?.(row) === false) return `this program cannot read what is to be done of kind ${row.kind}`;
+    return undefined;
+  }
+
   /** False when the lane has to wait. */
   async function attempt(handler: Handler | undefined, rows: readonly OutboxRow[]): Promise<boolean> {
     const [first] = rows;
     if (first === undefined) return true;
     try {
-      if (handler === undefined) throw new Error(`this program does no work of kind ${first.kind}`);
-      await handler.run(rows, abort.signal);
+      await handler?.run(rows, abort.signal);
       return true;
     } catch (error) {
       if (error instanceof LostLease) return false;
@@ -293,32 +331,44 @@ export function openWorker(options: WorkerOptions): Worker {
         await giveBack(rows);
         return false;
       }
+      if (error instanceof PartlyFailed) {
+        for (const { row, error: cause } of error.failures) await failed(handler, [row], cause);
+        return false;
+      }
       await failed(handler, rows, error);
       return false;
     }
   }
 
-  async function failed(handler: Handler | undefined, rows: readonly OutboxRow[], error: unknown): Promise<void> {
+  async function failed(handler: Handler | undefined, given: readonly OutboxRow[], error: unknown): Promise<void> {
     const now = clock.now();
+    // Tries of those that could not read it do not count for the one that can.
+    const isLeft = error instanceof LeftWork;
+    const rows = given.map((row) =>
+      isLeft === (row.last_error?.startsWith(left) ?? isLeft) ? row : { ...row, attempts: 0 },
+    );
     const reason = error instanceof Error ? error.message : "unknown failure";
     log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
     // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
     const dueAt = Math.ceil(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
     const isDead = (row: OutboxRow): boolean =>
-      row.attempts + 1 >= (handler?.attemptsMax ?? unknownAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
+      row.attempts + 1 >= (handler?.attemptsMax ?? leftAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
     const putBack = (giveUp: Handler["abandoned"]) =>
       store.write(async (tx) => {
         const after: (() => void)[] = [];
+        const dead: OutboxRow[] = [];
         for (const row of rows) {
-          const dead = isDead(row);
-          await deferWork(tx, row, { dueAt, error: reason, dead, now });
-          if (dead && giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
+          const isLast = isDead(row);
+          const isOurs = await deferWork(tx, row, { dueAt, error: reason, dead: isLast, now });
+          if (!isOurs || !isLast) continue;
+          dead.push(row);
+          if (giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
         }
-        return after;
+        return { after, dead };
       });
-    let after: readonly (() => void)[];
+    let stored: { readonly after: readonly (() => void)[]; readonly dead: readonly OutboxRow[] };
     try {
-      after = await putBack(handler?.abandoned);
+      stored = await putBack(handler?.abandoned);
     } catch (failure) {
       if (!rows.some(isDead)) throw failure;
       // What cannot even be given up properly must not hold its lane for ever.
@@ -326,9 +376,12 @@ export function openWorker(options: WorkerOptions): Worker {
         { err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind },
         "giving up on work failed too; it is a dead letter",
       );
-      after = await putBack(undefined);
+      stored = await putBack(undefined);
     }
-    for (const run of after) run();
+    for (const { id, lane, kind } of stored.dead) {
+      log.error({ id, lane, kind, reason }, "work is given up; it stays as a dead letter");
+    }
+    for (const run of stored.after) run();
     arm(dueAt);
   }
 
@@ -351,7 +404,7 @@ export function openWorker(options: WorkerOptions): Worker {
   return {
     wake,
     offer(lanes) {
-      if (closing || failing) return [];
+      if (closing || failing || rush.isOn()) return [];
       let room = options.lanesMax - running.size - handed.size - nextLanes().length;
       return lanes.filter((lane) => {
         const handler = handlers[kindOf(lane)];
@@ -367,6 +420,7 @@ export function openWorker(options: WorkerOptions): Worker {
     async close(graceMs) {
       closing = true;
       stopTimer();
+      stopHeld?.();
       stopPoll();
       stopRenewal();
       beginHanded();
@@ -384,5 +438,3 @@ export function openWorker(options: WorkerOptions): Worker {
     },
   };
 }
-
-const kindOf = (lane: string): string => lane.split(":", 1)[0] ?? lane;

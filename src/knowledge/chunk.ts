@@ -50,6 +50,7 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
     // A section that only names other pages would be found for what it does not tell.
     const elsewhere =
       furtherReading.test(path.at(-1)?.text ?? "") || units.every((unit) => unit.text.startsWith(linkMark));
+    units = withoutRepeats(units);
     if (units.length > 0 && !elsewhere) {
       // The document's own title as its first heading would say the same twice.
       const headings = path.map((each) => each.text).filter((text) => !sameWords(text, title));
@@ -73,6 +74,20 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
   }
   close();
   return sections;
+}
+
+/** As many characters are no phrase that one says twice. */
+const repeatCharactersMin = 60;
+
+/** What a section says again to the letter, as pages made of tabs and cards do, is said once. */
+function withoutRepeats(units: readonly Unit[]): Unit[] {
+  const said = new Set<string>();
+  return units.filter((unit) => {
+    if (unit.text.length < repeatCharactersMin || (unit.kind === "item" && unit.number !== null)) return true;
+    if (said.has(unit.text)) return false;
+    said.add(unit.text);
+    return true;
+  });
 }
 
 const furtherReading =

@@ -36,7 +36,7 @@ export async function setWorkspace(
   if (parsed.channels.length > 0) {
     throw new Problem("invalid_parameter", "channels are declared in the configuration file, and made at the start");
   }
-  for (const key of ["skills", "rules"]) {
+  for (const key of ["skills", "rules", "saved_replies"]) {
     if (!Object.hasOwn(tree, key)) continue;
     throw new Problem("invalid_parameter", `${key} are declared in the configuration file, and read at the start`);
   }

@@ -147,9 +147,10 @@ async function provisionWorkspace(
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   const before = JSON.parse(known?.settings ?? "{}") as Partial<WorkspaceSettings>;
-  // Skills and rules that have left the file are gone, and a desk that is not in it any more is none.
+  // Skills, rules and saved replies that have left the file are gone, and a desk that is not in it any more is none.
   const held = before.skills !== undefined || skills.length > 0 || before.rules !== undefined || rules.length > 0;
   const settings = {
+    ...(before.savedReplies === undefined ? {} : { savedReplies: {} }),
     ...given,
     ...(desk === null && (before.desk ?? null) === null ? {} : { desk }),
     ...(held ? { skills: sealedSkills(dependencies.secrets, skills, before.skills ?? []), rules } : {}),

@@ -39,12 +39,17 @@ const unspaced = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\
 const hasUnspaced = new RegExp(`[${unspaced}]`, "u");
 const unspacedParts = new RegExp(`[${unspaced}]\\p{M}*|[^${unspaced}]+`, "gu");
 
+/** Nothing in it has to be folded. */
+const plain = /^[\x00-\x7f]*$/;
+const plainRun = /[a-z0-9]+/g;
+
 const ascii = /^[a-z0-9]+$/;
 const alphabetic = /^[a-z]+$/;
 
 /** The words of a text in order, as tokens of this workspace. */
 function tokensOf(workspaceId: string, text: string): string[] {
   const prefix = workspaceShortId(workspaceId);
+  if (plain.test(text)) return (text.toLowerCase().match(plainRun) ?? []).map((word) => prefix + written(word));
   const folded = text
     .toLowerCase()
     .normalize("NFKD")
@@ -60,11 +65,23 @@ function tokensOf(workspaceId: string, text: string): string[] {
 }
 
 function written(word: string): string {
-  if (alphabetic.test(word) && word.length <= wordLengthMax) return stemmer(word);
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  if (alphabetic.test(word) && word.length <= wordLengthMax) return keepStem(word, stemmer(word));
   if (ascii.test(word) && word.length <= wordLengthMax) return word;
   const [character = "", ...others] = word;
   if (others.length === 0) return `_${(character.codePointAt(0) ?? 0).toString(16)}`;
   return `_${digest(word)}`;
+}
+
+/** A few words make up most of what people write. */
+const stems = new Map<string, string>();
+const stemsMax = 10_000;
+
+function keepStem(word: string, stem: string): string {
+  if (stems.size >= stemsMax) stems.clear();
+  stems.set(word, stem);
+  return stem;
 }
 
 function digest(text: string): string {

@@ -81,7 +81,7 @@ function openSqlite(path: string): OpenStore {
   const readable = openDatabase(path, { readOnly: true });
   const writer = new Kysely<Database>({ dialect: sqliteDialect(writable) });
   const reader = new Kysely<Database>({ dialect: sqliteDialect(readable), plugins: [guard] });
-  const select = sqliteSelect(readable);
+  const select = sqliteSelect(readable, writable);
   return assemble(
     "sqlite",
     { reader, select: async (query) => select(query) },

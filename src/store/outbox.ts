@@ -1,5 +1,7 @@
 import type { Selectable } from "kysely";
+import { sql } from "kysely";
 import type { Reader, Store, Tx } from "#engine/ports.ts";
+import { dialectOf } from "./dialect.ts";
 import { insertRows } from "./insert-rows.ts";
 import { prepareRead, prepareWork } from "./prepared.ts";
 import type { OutboxTable } from "./schema.ts";
@@ -42,6 +44,17 @@ export class LostLease extends Error {
   }
 }
 
+/** Thrown when some of the work that was done together failed, and the rest of it is done and ended. */
+export class PartlyFailed extends Error {
+  readonly failures: readonly { readonly row: OutboxRow; readonly error: unknown }[];
+
+  constructor(failures: PartlyFailed["failures"]) {
+    super(`${failures.length} of the works that were done together failed`, { cause: failures[0]?.error });
+    this.name = "PartlyFailed";
+    this.failures = failures;
+  }
+}
+
 /** Marks work as done, in the transaction that stores its result. */
 export async function finishWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
   for (const [leaseId, of] of Map.groupBy(rows, (row) => row.lease_id ?? "")) {
@@ -54,6 +67,13 @@ const deleteLeased = prepareWork(
   (db, { ids, leaseId }: { readonly ids: readonly number[]; readonly leaseId: string }) =>
     db.deleteFrom("outbox").where("id", "in", ids).where("lease_id", "=", leaseId),
 );
+
+/** For storing something of work that goes on: throws {@link LostLease} where it is not this process's any more. */
+export async function holdWork(tx: Tx, { id, lease_id: leaseId }: OutboxRow): Promise<void> {
+  const query = tx.selectFrom("outbox").select("id").where("id", "=", id).where("lease_id", "=", leaseId);
+  const held = await (dialectOf(tx) === "mysql" ? query.forUpdate() : query).executeTakeFirst();
+  if (held === undefined) throw new LostLease();
+}
 
 /**
  * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
@@ -100,8 +120,11 @@ export async function claimLanes(
   return claimed.filter((row) => mine.has(row.id) && !lost.has(row.lane));
 }
 
+/** Said so that the lanes are found by their own index. By that of what is due, SQLite would read all that waits. */
+const notDead = sql<number>`coalesce(dead_at, 0)`;
+
 const rowsOfLanes = prepareWork((db, { lanes }: { readonly lanes: readonly string[] }) =>
-  db.selectFrom("outbox").selectAll().where("lane", "in", lanes).where("dead_at", "is", null).orderBy("id"),
+  db.selectFrom("outbox").selectAll().where("lane", "in", lanes).where(notDead, "=", 0).orderBy("id"),
 );
 
 interface Leasing extends Readonly<Record<string, string | number | readonly number[]>> {
@@ -165,7 +188,7 @@ const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
     .select("lane")
     .distinct()
     .where("lane", "in", lanes)
-    .where("dead_at", "is", null)
+    .where(notDead, "=", 0)
     .where("due_at", "<=", now)
     .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
 );
@@ -203,13 +226,16 @@ export async function releaseLeases(tx: Tx, leaseIds: readonly string[], lanes?:
   await release.execute();
 }
 
-/** Puts work back after a failure, not to be tried before `dueAt`; `dead`: never, until somebody replays it. */
+/**
+ * Puts work back after a failure, not to be tried before `dueAt`; `dead`: never, until somebody replays it. False: another
+ * process has it by now, or it was withdrawn, and nothing is changed.
+ */
 export async function deferWork(
   tx: Tx,
   row: OutboxRow,
   outcome: { readonly dueAt: number; readonly error: string; readonly dead: boolean; readonly now: number },
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable("outbox")
     .set({
       attempts: row.attempts + 1,
@@ -221,8 +247,9 @@ export async function deferWork(
     })
     .where("id", "=", row.id)
     .where("lease_id", "=", row.lease_id ?? "")
-    .execute();
-  if (outcome.dead) return;
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return false;
+  if (outcome.dead || unorderedKinds.has(row.kind)) return true;
   // What follows in the lane waits for it, and would only be found and passed over again and again.
   await tx
     .updateTable("outbox")
@@ -231,4 +258,5 @@ export async function deferWork(
     .where("id", ">", row.id)
     .where("due_at", "<", outcome.dueAt)
     .execute();
+  return true;
 }

@@ -294,7 +294,10 @@ export interface InboundEventsTable {
   kind: string;
   /** JSON of the event as the adapter decoded it. */
   payload: string;
-  /** Edits and deletions: the platform's id of the message that they change. */
+  /**
+   * Edits and deletions: the platform's id of the message that they change. Of a message that is a part of one that is
+   * stored: its own id.
+   */
   target_external_id: string | null;
   conversation_id: string | null;
   message_id: string | null;

@@ -5,10 +5,15 @@ import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 
 const statementsMax = 400;
 
+type Row = Readonly<Record<string, unknown>>;
+
 interface Prepared {
   readonly statement: StatementSync;
-  /** Asked once: to describe the columns costs as much as a short query. */
-  readonly givesRows: boolean;
+  /**
+   * Makes a row of a list of values; undefined where there are no rows. Asked for once: to describe the columns costs as
+   * much as a short query.
+   */
+  readonly rowOf: ((values: readonly unknown[]) => Row) | undefined;
 }
 
 type Value = null | number | bigint | string | Uint8Array;
@@ -36,10 +41,14 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
 
 export type RunSelect = <R>(query: CompiledQuery<R>) => readonly R[];
 
-/** Runs compiled reads at once: a connection that only reads needs no turns. */
-export function sqliteSelect(database: DatabaseSync): RunSelect {
-  const connection = new NodeSqliteConnection(database);
-  return (query) => connection.select(query);
+/**
+ * Runs compiled reads at once. What is written drops all that a connection that only reads has in its memory, but not what
+ * the writing one has: between its transactions it reads, too.
+ */
+export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): RunSelect {
+  const aside = new NodeSqliteConnection(readable);
+  const between = new NodeSqliteConnection(writable);
+  return (query) => (writable.isTransaction ? aside : between).select(query);
 }
 
 /** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
@@ -113,20 +122,24 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, givesRows } = this.#prepare(query.sql);
-    if (givesRows) return { rows: this.select<R>(query) };
+    const { statement, rowOf } = this.#prepare(query.sql);
+    if (rowOf !== undefined) return { rows: this.select<R>(query) };
     const values = query.parameters.map(toValue);
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
   select<R>(query: CompiledQuery): R[] {
-    return this.#prepare(query.sql).statement.all(...query.parameters.map(toValue)) as R[];
+    const { statement, rowOf } = this.#prepare(query.sql);
+    const rows = statement.all(...query.parameters.map(toValue));
+    return rowOf === undefined ? [] : (rows.map((values) => rowOf(values as unknown as unknown[])) as R[]);
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    for (const row of this.#prepare(query.sql).statement.iterate(...query.parameters.map(toValue))) {
-      yield { rows: [row as R] };
+    const { statement, rowOf } = this.#prepare(query.sql);
+    if (rowOf === undefined) return;
+    for (const values of statement.iterate(...query.parameters.map(toValue))) {
+      yield { rows: [rowOf(values as unknown as unknown[]) as R] };
     }
   }
 
@@ -139,7 +152,9 @@ class NodeSqliteConnection implements DatabaseConnection {
       return known;
     }
     const statement = this.database.prepare(text);
-    const prepared = { statement, givesRows: statement.columns().length > 0 };
+    const names = statement.columns().map(({ name }) => name);
+    statement.setReturnArrays(names.length > 0);
+    const prepared = { statement, rowOf: names.length === 0 ? undefined : rowMaker(names) };
     if (this.#statements.size >= statementsMax) {
       const oldest = this.#statements.keys().next();
       if (oldest.done !== true) this.#statements.delete(oldest.value);
@@ -147,6 +162,16 @@ class NodeSqliteConnection implements DatabaseConnection {
     this.#statements.set(text, prepared);
     return prepared;
   }
+}
+
+/** Rows as the driver makes them are slow to read and to copy; these are made after a pattern, and all of one shape. */
+function rowMaker(names: readonly string[]): (values: readonly unknown[]) => Row {
+  const pattern: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
+  return (values) => {
+    const row = { ...pattern };
+    names.forEach((name, at) => (row[name] = values[at]));
+    return row;
+  };
 }
 
 function toValue(parameter: unknown): Value {

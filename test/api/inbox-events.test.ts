@@ -74,6 +74,28 @@ eachDatabase("the inbox's live events", (open) => {
     await events.close();
   });
 
+  it("tell an agent of what is assigned to them, and nobody else", async () => {
+    const customer = await start("assigned");
+    const [annas, bens] = [await listen(anna), await listen(ben)];
+    await expect.poll(annas.text).toContain("connected");
+    await expect.poll(bens.text).toContain("connected");
+    const seen = { status: "open", assignedTo: null };
+    await anna.send("POST", `conversations/${customer.conversationId}/assign`, { to: ben.email, seen });
+    const { conversationId } = customer;
+    const assigned = (by: string | null) => JSON.stringify({ kind: "assigned", conversationId, by }).slice(0, -1);
+    await expect.poll(bens.text).toContain(assigned("Anna"));
+    await app.call("PATCH", `/v1/conversations/${conversationId}`, { body: { assigned_to: anna.email } });
+    await expect.poll(annas.text).toContain(assigned(null));
+    expect(annas.text()).not.toContain(assigned("Anna"));
+    // What somebody takes for themselves they know of.
+    await ben.send("POST", `conversations/${conversationId}/claim`, { takeOver: true });
+    const last = await start("after-assigned");
+    await expect.poll(bens.text).toContain(last.conversationId);
+    expect(bens.text().match(/"assigned"/gu)).toHaveLength(1);
+    await annas.close();
+    await bens.close();
+  });
+
   it("end at once when the session does, and another session's go on", async () => {
     const [leaving, staying] = [await signIn(app, ben), await signIn(app, ben)];
     const [events, others] = [await listen(leaving), await listen(staying)];

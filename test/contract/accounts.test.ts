@@ -61,6 +61,19 @@ eachDatabase("accounts of the configuration file", (open) => {
     expect(await settings()).toBeNull();
   });
 
+  it("come with their workspace's saved replies, which are gone when the file has none", async () => {
+    const settings = async () => {
+      const row = await store.read.selectFrom("workspaces").select("settings").executeTakeFirstOrThrow();
+      return (JSON.parse(row.settings) as { readonly savedReplies?: unknown }).savedReplies;
+    };
+    await provision(" []");
+    expect(await settings()).toBeUndefined();
+    await provision(" []\n    saved_replies: {bye: 'All the best, {agent}', grüße: Viele Grüße}");
+    expect(await settings()).toEqual({ bye: "All the best, {agent}", grüße: "Viele Grüße" });
+    await provision(" []");
+    expect(await settings()).toEqual({});
+  });
+
   it("are disabled when the file names them no more, and work again when it does", async () => {
     const channels = `\n      - {name: tg, channel: telegram, token: "${token}"}`;
     await provision(channels);

@@ -10,6 +10,7 @@ import { eachDatabase, openTestStore } from "../support/databases.ts";
 import type { FakeSite } from "../support/fake-site.ts";
 import { htmlPage, startSite } from "../support/fake-site.ts";
 import { newWorkspace } from "../support/knowledge.ts";
+import { readsWork } from "#src/work-payloads.ts";
 
 eachDatabase("a crawl", (open) => {
   let store: OpenStore;
@@ -360,7 +361,7 @@ eachDatabase("a crawl", (open) => {
       const { documents } = crawling;
       const day = async (): Promise<void> => {
         clock.advance(86_400_000);
-        await runLane({ store, clock, handlers: documents.work }, `recrawl:${done.id}`);
+        await runLane({ store, clock, handlers: documents.work, reads: readsWork }, `recrawl:${done.id}`);
       };
       const status = async () => (await documents.get(workspaceId, done.id))?.status;
       const set = (recrawlDays: number | null) =>

@@ -49,6 +49,35 @@ eachDatabase("answering", (open) => {
     expect(bench.sent.slice(1).map(({ text }) => text)).toEqual(["Pull the cord."]);
   });
 
+  it("acknowledges what rushes in before it answers any of it, and then answers everybody", async () => {
+    const bench = await newBench();
+    let acknowledged = 0;
+    let acknowledgedBefore: number | undefined;
+    bench.script.answer = async ({ text }) => {
+      acknowledgedBefore ??= acknowledged;
+      return answerOf(`You asked: ${text}`);
+    };
+    // Each writes again as soon as it is acknowledged, in another conversation.
+    const senders = Array.from({ length: 32 }, async (_, sender) => {
+      for (let n = 0; n < 5; n += 1) {
+        await bench.say(`rush ${sender}.${n}`, `question ${sender}.${n}`);
+        acknowledged += 1;
+      }
+    });
+    await Promise.all(senders);
+    await bench.settle();
+    // Without a rush it would be those who came first.
+    expect(acknowledgedBefore).toBeGreaterThan(100);
+    expect(new Set(bench.sent.map(({ thread, text }) => `${thread}: ${text}`))).toEqual(
+      new Set(
+        senders.flatMap((_, sender) =>
+          Array.from({ length: 5 }, (__, n) => `rush ${sender}.${n}: You asked: question ${sender}.${n}`),
+        ),
+      ),
+    );
+    expect(bench.sent).toHaveLength(160);
+  });
+
   it("throws an answer away when the customer writes meanwhile, and then answers both messages once", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);

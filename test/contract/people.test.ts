@@ -52,6 +52,36 @@ eachDatabase("a customer on several channels", (open) => {
     });
   });
 
+  it("is nobody else, however much their ids look alike", async () => {
+    const name = unique("ada");
+    const longest = name.padEnd(188, "a");
+    const alike = [
+      ...[name, name.toUpperCase(), `${name} `, `${name}  `, ` ${name}`, `${name}\0`, `${name}\t`, `${name}\u00a0`],
+      ...[
+        `${name}\u200b`,
+        `${name}é`,
+        `${name}e\u0301`,
+        `${name}e`,
+        `${name}ｅ`,
+        `${name}😀`,
+        `${name}😁`,
+        `${name}ß`,
+        `${name}ss`,
+      ],
+      // As long as an id may be, in signs of whatever size.
+      ...[longest, `${longest}  `, `${longest} \0`, `${longest}aa`, "😀".repeat(189).concat(" "), "😀".repeat(190)],
+    ];
+    const contacts = new Map<string, string>();
+    for (const userId of alike) {
+      const first = await contactOf(await write({ key: unique("s"), verified: { userId } }));
+      const again = await contactOf(await write({ key: unique("s"), verified: { userId } }));
+      expect(again, JSON.stringify(userId)).toBe(first);
+      contacts.set(userId, first);
+      await write({ key: userId });
+    }
+    expect(new Set(contacts.values()).size).toBe(alike.length);
+  }, 30_000);
+
   it("does not take a phone number without a country, or no address at all, for a known one", async () => {
     const contacts = [];
     for (const phone of ["0170 1234567", "0170 1234567", "", "+", "+49"])

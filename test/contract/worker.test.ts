@@ -1,12 +1,15 @@
+import { CompiledQuery } from "kysely";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import type { Handler, Worker } from "#jobs/worker.ts";
+import type { Handler, Worker, WorkerOptions } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
+import { createRush } from "#engine/rush.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { claimLanes, finishWork, insertWork } from "#store/outbox.ts";
+import { claimLanes, finishWork, insertWork, lanesWithWork } from "#store/outbox.ts";
 import { systemClock } from "#src/clock.ts";
-import { eachDatabase, openTestStore } from "../support/databases.ts";
+import { eachDatabase, newSqlite, openTestStore } from "../support/databases.ts";
+import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 
 eachDatabase("the worker", (open) => {
   it("is not held up in indexing by a row that a clock gone wrong has put far ahead, and keeps order elsewhere", async () => {
@@ -42,6 +45,7 @@ eachDatabase("the worker", (open) => {
       handlers: {},
       lanesMax: 0,
       backoffMs: () => 60_000,
+      rush: createRush(),
     });
     const began = Promise.withResolvers<undefined>();
     const first = store.write(async (tx) => {
@@ -114,6 +118,7 @@ eachDatabase("the worker", (open) => {
       handlers,
       lanesMax: 8,
       backoffMs: () => 1_000,
+      rush: createRush(),
     });
     for (let i = 0; i < documents; i += 1) worker.wake(`ingest:${i}`, now);
     await expect.poll(() => reading).toBe(2);
@@ -176,27 +181,156 @@ eachDatabase("the worker", (open) => {
     expect(rows).toEqual([{ lane: "send:3", lease_id: null }]);
     await close();
   });
+
+  it("begins nothing while events rush in, but what has waited for two seconds, and the rest when the rush is over", async () => {
+    const { store, close } = await openTestStore(open);
+    const clock = createHandMovedClock(systemClock.now());
+    const rush = handMovedRush();
+    const done: string[] = [];
+    const worker = openTestWorker(store, (row) => end(store, row, done), { clock, rush });
+    const put = async (lane: string): Promise<void> => {
+      await store.write((tx) => insertWork(tx, [work(lane, 1, clock.now())], clock.now()));
+      worker.wake(lane, clock.now());
+    };
+    await put("send:before");
+    await expect.poll(() => done, eventually).toEqual(["send:before"]);
+    rush.begin();
+    expect(worker.offer(["send:other"])).toEqual([]);
+    await put("send:first");
+    await expect.poll(() => clock.waiting(), eventually).toBe(3);
+    clock.advance(1_000);
+    await put("send:second");
+    clock.advance(999);
+    expect(worker.running().size).toBe(0);
+    expect(done).toEqual(["send:before"]);
+    clock.advance(1);
+    await expect.poll(() => done, eventually).toEqual(["send:before", "send:first"]);
+    await put("send:third");
+    rush.end();
+    await expect.poll(() => done.length, eventually).toBe(4);
+    expect(worker.offer(["send:other"])).toEqual(["send:other"]);
+    await worker.close(0);
+    await close();
+  });
+
+  it("begins the lanes of each kind in turn, so that many of one kind do not hold up another", async () => {
+    const { store, close } = await openTestStore(open);
+    const now = systemClock.now();
+    const done: string[] = [];
+    const lanes = [...Array.from({ length: 20 }, (_, n) => `send:${n}`), "amend:1"];
+    await store.write((tx) =>
+      insertWork(
+        tx,
+        lanes.map((lane) => ({ ...work(lane, 1, now), kind: lane.split(":")[0] ?? "" })),
+        now,
+      ),
+    );
+    const worker = openTestWorker(store, (row) => end(store, row, done));
+    for (const lane of lanes) worker.wake(lane, now);
+    await expect.poll(() => done.length, eventually).toBe(21);
+    expect(done.indexOf("amend:1")).toBeLessThan(4);
+    await worker.close(0);
+    await close();
+  });
 });
+
+it("finds lanes by their own index, so that what is not due yet, however much, costs nothing", async () => {
+  const { store, close } = await openTestStore(newSqlite);
+  const now = systemClock.now();
+  await store.write((tx) =>
+    insertWork(
+      tx,
+      Array.from({ length: 500 }, (_, n) => work(`timer:${n}`, 1, now + 86_400_000)),
+      now,
+    ),
+  );
+  const asked: CompiledQuery[] = [];
+  const lanes = ["send:1", "send:2", "send:3"];
+  await lanesWithWork(
+    {
+      read: store.read,
+      select(query) {
+        asked.push(query);
+        return store.select(query);
+      },
+    },
+    lanes,
+    now,
+  );
+  await store.write(async (tx) => {
+    const watched = new Proxy(tx, {
+      get(target, name) {
+        if (name !== "executeQuery") {
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === "function" ? (value.bind(target) as unknown) : value;
+        }
+        return (query: CompiledQuery) => {
+          asked.push(query);
+          return target.executeQuery(query);
+        };
+      },
+    });
+    await claimLanes(watched, lanes, { id: "ses_test", until: now + 1_000 }, now);
+  });
+  expect(asked).toHaveLength(2);
+  for (const query of asked) {
+    const { rows } = await store.read.executeQuery<{ readonly detail: string }>(
+      CompiledQuery.raw(`explain query plan ${query.sql}`, [...query.parameters]),
+    );
+    expect(rows[0]?.detail).toContain("USING INDEX outbox_lane");
+  }
+  await close();
+});
+
+const eventually = { timeout: 20_000 };
+
+async function end(store: OpenStore, row: OutboxRow, done: string[]): Promise<void> {
+  await store.write((tx) => finishWork(tx, [row]));
+  done.push(row.lane);
+}
+
+function handMovedRush() {
+  let on = false;
+  let ended = (): void => undefined;
+  return {
+    isOn: () => on,
+    onEnd(listener: () => void) {
+      ended = listener;
+    },
+    begin() {
+      on = true;
+    },
+    end() {
+      on = false;
+      ended();
+    },
+  };
+}
 
 const work = (lane: string, n: number, dueAt: number) => ({ lane, kind: "send", payload: { n }, dueAt });
 
-function openTestWorker(store: OpenStore, run: (row: OutboxRow) => Promise<void>): Worker {
+function openTestWorker(
+  store: OpenStore,
+  run: (row: OutboxRow) => Promise<void>,
+  given: Partial<Pick<WorkerOptions, "clock" | "rush">> = {},
+): Worker {
+  const handler: Handler = {
+    batch: false,
+    attemptsMax: 1,
+    async run(rows) {
+      for (const row of rows) await run(row);
+    },
+  };
   return openWorker({
     store,
     clock: systemClock,
     log: pino({ level: "silent" }),
     processId: "ses_test",
-    handlers: {
-      send: {
-        batch: false,
-        attemptsMax: 1,
-        async run(rows) {
-          for (const row of rows) await run(row);
-        },
-      },
-    },
+    handlers: { send: handler, amend: handler },
     lanesMax: 2,
     backoffMs: () => 1_000,
+    rush: createRush(),
+    ...given,
   });
 }
 

@@ -104,6 +104,25 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(world.thread(card)).toContain("Ben Bauer took it over from Mia Meyer.");
   });
 
+  it("tells what a choice does not do any more", async () => {
+    const card = await claimed();
+    await write(ben, card, "First");
+    const whisper = world.whispers(ben).at(-1);
+    if (whisper === undefined) throw new Error("nothing is asked");
+    await click(mia, card, "parley_resolve");
+    await world.clicksPrivately(ben, whisper, "parley_choose_take_over");
+    await bench.settle();
+    expect(told(ben)).toBe("Nothing was done: a conversation that is resolved cannot become claimed; reopen it first.");
+    await click(mia, card, "parley_reopen");
+    await click(mia, card, "parley_claim");
+    await world.clicksPrivately(ben, whisper, "parley_choose_send");
+    await world.clicksPrivately(ben, whisper, "parley_choose_take_over");
+    await bench.settle();
+    expect(sees().filter((text) => text.includes("First"))).toEqual(["Ben Bauer:\nFirst"]);
+    expect(told(ben)).toMatch(/^It was sent already, and Mia Meyer still has this conversation\. To take it over, use/);
+    expect((await bench.conversation()).assigned_to).toBe("mia@shop.example");
+  });
+
   it("lets only its writer send what was kept", async () => {
     const card = await claimed();
     await write(ben, card, "Not yet");
@@ -249,6 +268,11 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await click(mia, card, "parley_snooze", "pick");
     const late = await world.submits(mia, view(), { selected_date_time: 1 });
     expect(await late.json()).toMatchObject({ response_action: "errors" });
+    // No time of a picker, which a card could not show.
+    for (const seconds of [1e300, clock.now() / 1_000 + 3_600.5]) {
+      const response = await world.submits(mia, view(), { selected_date_time: seconds });
+      expect(await response.json()).toMatchObject({ response_action: "errors" });
+    }
     const at = Math.floor(clock.now() / 1_000) + 7_200;
     expect((await world.submits(mia, view(), { selected_date_time: at })).status).toBe(200);
     await bench.settle();

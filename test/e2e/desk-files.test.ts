@@ -191,6 +191,17 @@ eachDatabase("files at the desk", (open) => {
     ]);
   });
 
+  it("does what is clicked after a reply when that is sent, though it waits for its file", async () => {
+    const card = await claimed();
+    const before = got().length;
+    world.slack.fail("download", { kind: "status", status: 503 }, { kind: "limit", seconds: 3 });
+    await world.writes(mia, card.ts, "All yours", { subtype: "file_share", files: [inSlack("last.pdf")] });
+    expect((await world.clicks(mia, card, "parley_release")).status).toBe(200);
+    await bench.settle();
+    expect(got().slice(before)).toMatchObject([{ text: "Mia Meyer:\nAll yours", file: "last.pdf" }]);
+    expect((await bench.conversation()).status).toBe("open");
+  });
+
   it("tells an agent that a customer whose channel carries no files got an address", async () => {
     const { store, clock, engine } = bench.app;
     const config = { account_sid: `AC${"0".repeat(32)}`, auth_token: "f".repeat(32), from: "+15550001111", mms: false };

@@ -47,6 +47,9 @@ describe("what doctor says of a desk", () => {
         detail: expect.stringContaining("the desk channel is archived"),
       });
       channel.archived = false;
+      world.slack.channels.set(deskChannel, { ...channel, kind: "group" });
+      expect(await said()).toEqual({ name: "desk slack", ok: true, detail: "#support" });
+      world.slack.channels.set(deskChannel, channel);
       // Each scope of the manifest is one that it would miss.
       for (const scope of manifestScopes) {
         world.slack.scopes.splice(world.slack.scopes.indexOf(scope), 1);

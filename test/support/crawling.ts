@@ -4,6 +4,7 @@ import { createDocuments } from "#knowledge/documents.ts";
 import type { Document, Documents, DocumentsOptions } from "#knowledge/documents.ts";
 import { openGuardedFetch } from "#src/outbound/guarded-fetch.ts";
 import { silentLog } from "./knowledge.ts";
+import { readsWork } from "#src/work-payloads.ts";
 
 /** A clock whose time passes where it is waited for, and only there. */
 export function hurriedClock(start = Date.UTC(2031, 0, 1)): Clock & { advance(ms: number): void } {
@@ -41,7 +42,7 @@ export function startCrawling(
   const fetch = openGuardedFetch({ allowPrivate: ["127.0.0.1"] });
   const documents = createDocuments({ store, clock, log: silentLog, fetch, ...more });
   const step = (document: Document): Promise<boolean> =>
-    runLane({ store, clock, handlers: documents.work }, documents.laneOf(document));
+    runLane({ store, clock, handlers: documents.work, reads: readsWork }, documents.laneOf(document));
   return {
     documents,
     step,

@@ -6,6 +6,7 @@ import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import { silentLog } from "./knowledge.ts";
 import type { TypesenseServer } from "./typesense-server.ts";
+import { readsWork } from "#src/work-payloads.ts";
 
 export interface OpenTypesenseIndex extends KnowledgeIndex {
   /** Does what a worker would do: brings all that was added to the server. */
@@ -16,7 +17,7 @@ export interface OpenTypesenseIndex extends KnowledgeIndex {
 export function openTypesenseIndex(store: Store, server: TypesenseServer): OpenTypesenseIndex {
   const clock = { now: () => Date.now(), timer: () => () => undefined };
   const run = (lane: string): Promise<boolean> =>
-    runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) } }, lane);
+    runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) }, reads: readsWork }, lane);
   const index = createTypesenseIndex({
     store,
     typesense: createTypesense(server.options),

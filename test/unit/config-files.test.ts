@@ -144,6 +144,24 @@ describe("config/parley.example.yaml", () => {
     expect(missing).toEqual([]);
   });
 
+  it("tells which saved replies could reach a customer with their braces, or cannot be called by their name", () => {
+    const text = [
+      "workspaces:",
+      "  - name: Shop",
+      "    saved_replies:",
+      "      right: Hello {customer}, I am {agent}.",
+      "      misspelt: Hello {Customer}",
+      "      open: Hello {customer",
+      "      Two Words: Hello",
+      "      empty: ''",
+    ].join("\n");
+    const told = (): unknown => readConfigFile("c.yaml", text, {});
+    for (const line of ["line 5: workspaces.0.saved_replies.misspelt", "line 6: ", "line 7: ", "line 8: "])
+      expect(told).toThrow(line);
+    expect(told).toThrow("{customer} and {agent} are their names");
+    expect(told).toThrow("4 mistakes");
+  });
+
   it("changes nothing as it stands", () => {
     const [workspace] = readConfigFile("config/parley.example.yaml", example, {}).workspaces;
     expect({ ...defaultSettings, ...workspace?.settings }).toEqual(defaultSettings);
@@ -154,6 +172,7 @@ describe("config/parley.example.yaml", () => {
       "synonyms",
       "businessHours",
       "skills",
+      "savedReplies",
       "rules",
       "desk",
       "widgetFileTypes",

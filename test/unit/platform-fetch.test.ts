@@ -2,8 +2,16 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { IntercomError } from "intercom-client";
+import type { DeliveryError } from "#channel/errors.ts";
 import { connectionFailure, createPlatformFetch } from "#channel/platform-fetch.ts";
+import { deliveryError as discordError } from "../../adapters/discord/failures.ts";
+import type { EmailConfig } from "../../adapters/email/settings.ts";
+import { smtpError } from "../../adapters/email/smtp.ts";
+import { Broken, deliveryError as intercomError } from "../../adapters/intercom/failures.ts";
+import { deliveryError as twilioError } from "../../adapters/twilio/failures.ts";
 
 let platform: Server;
 let base: string;
@@ -80,6 +88,52 @@ describe("a call of a platform's API", () => {
     const each = Object.assign(new Error("refused"), { code: "ECONNREFUSED", syscall: "connect" });
     const tried = Object.assign(new AggregateError([each, each]), { code: "ECONNREFUSED" });
     expect(connectionFailure(tried)).toEqual({ unsent: true, code: "ECONNREFUSED" });
+    // As SDKs hand it on, with the code and without what was being done.
+    const handedOn = (cause: Error): Error =>
+      Object.assign(new Error("handed on", { cause }), { code: "code" in cause ? cause.code : "ERR_BAD_RESPONSE" });
+    expect(connectionFailure(handedOn(tried))).toEqual({ unsent: true, code: "ECONNREFUSED" });
+    expect(connectionFailure(handedOn(brokenBy("connect")))).toEqual({ unsent: true, code: "EHOSTUNREACH" });
+    expect(connectionFailure(handedOn(brokenBy("write")))).toEqual({ unsent: false, code: "EHOSTUNREACH" });
+    expect(connectionFailure(Object.assign(new Error("no cause"), { code: "EHOSTUNREACH" })).unsent).toBe(false);
+  });
+
+  it("reads an answer that was packed on the way though nobody asked for it", async () => {
+    const told = JSON.stringify({ ok: true, text: "grüß dich ".repeat(500) });
+    const packed: readonly (readonly [string, Buffer])[] = [
+      ["gzip", gzipSync(told)],
+      ["X-GZip", gzipSync(told)],
+      ["deflate", deflateSync(told)],
+      ["deflate", deflateRawSync(told)],
+      ["br", brotliCompressSync(told)],
+      ["zstd", zstdCompressSync(told)],
+      ["identity", Buffer.from(told)],
+      ["gzip, br", brotliCompressSync(gzipSync(told))],
+    ];
+    for (const [encoding, bytes] of packed) {
+      answer = (_request, response) => response.writeHead(200, { "content-encoding": encoding }).end(bytes);
+      expect(await (await send(`${base}/say`, {})).text(), encoding).toBe(told);
+    }
+    answer = (_request, response) => response.writeHead(204, { "content-encoding": "gzip" }).end();
+    expect(await (await send(`${base}/say`, {})).text()).toBe("");
+  });
+
+  it("refuses an answer that unpacks to more than memory has, is damaged, or is packed in an unknown way", async () => {
+    const bomb = gzipSync(Buffer.alloc(33 * 1_048_576));
+    const refusals: readonly (readonly [string, Buffer, string])[] = [
+      ["gzip", bomb, "larger than any"],
+      ["gzip, br", brotliCompressSync(bomb), "larger than any"],
+      ["gzip", Buffer.from('{"ok":true}'), "content-encoding: gzip"],
+      ["gzip", gzipSync("cut off".repeat(100)).subarray(0, 20), "content-encoding: gzip"],
+      ["compress", Buffer.from("x"), "content-encoding: compress"],
+      ["gzip, gzip, gzip, gzip", gzipSync(gzipSync(gzipSync(gzipSync("x")))), "nobody asked for"],
+    ];
+    for (const [encoding, bytes, message] of refusals) {
+      answer = (_request, response) => response.writeHead(200, { "content-encoding": encoding }).end(bytes);
+      const failure: unknown = await send(`${base}/say`, {}).catch((error: unknown) => error);
+      expect(String(failure), encoding).toContain(message);
+      // The platform has done what it was asked.
+      expect(connectionFailure(failure).unsent, encoding).toBe(false);
+    }
   });
 
   it("ends after its time, and leaves the connection", async () => {
@@ -124,4 +178,37 @@ describe("a call of a platform's API", () => {
     await expect(send(`${base}/history`, {})).rejects.toThrow("larger than any");
     expect(written).toBeLessThan(100);
   });
+});
+
+describe("a message on a connection that the network has left", () => {
+  const clock = { now: () => 0 };
+  const config = { address: "help@shop.example", smtp_host: "mail.example" } as EmailConfig;
+  const adapters: Readonly<Record<string, (error: Error) => DeliveryError>> = {
+    Twilio: twilioError,
+    Discord: discordError,
+    // Of what its fetch throws, Intercom's SDK keeps the message.
+    Intercom: (error) => intercomError(new IntercomError({ message: new Broken(error).message }), clock),
+    // Nodemailer puts a word of its own in front of the system's.
+    "the mail server": (error) =>
+      smtpError(
+        Object.assign(error, { code: "ESOCKET", originalCode: "code" in error ? error.code : "", command: "CONN" }),
+        config,
+      ),
+  };
+  for (const [platform, read] of Object.entries(adapters)) {
+    it(`may have reached ${platform}, unless there was no connection yet`, () => {
+      for (const code of ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]) {
+        const brokenBy = (syscall: string): DeliveryError =>
+          read(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }));
+        expect(brokenBy("read").outcome, code).toBe("unknown");
+        expect(brokenBy("write").outcome, code).toBe("unknown");
+        expect(brokenBy("connect").outcome, code).toBe("not_sent");
+        for (const syscall of ["read", "connect"]) {
+          if (platform !== "Discord") expect(brokenBy(syscall).message).toContain(code);
+        }
+      }
+      const noName = Object.assign(new Error("getaddrinfo ENOTFOUND x"), { code: "ENOTFOUND", syscall: "getaddrinfo" });
+      expect(read(noName).outcome).toBe("not_sent");
+    });
+  }
 });

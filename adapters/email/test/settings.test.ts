@@ -115,7 +115,9 @@ describe("access tokens", () => {
     await again({ oauth_refresh_token: "put there by hand" })?.token();
     expect(asked.map((each) => each.get("refresh_token"))).toEqual([
       "first",
-      ...["second", "second", "second"],
+      "second",
+      "second",
+      "second",
       "put there by hand",
     ]);
   });

@@ -198,6 +198,32 @@ describe("messages to Slack", () => {
     expect(slack.calls("conversations.history").every((call) => call["include_all_metadata"] === "true")).toBe(true);
   });
 
+  it("are looked for in every kind of channel, with the scope that it takes", async () => {
+    const { slack, bench } = account;
+    for (const [kind, scope] of [
+      ["channel", "channels:history"],
+      ["group", "groups:history"],
+      ["mpim", "mpim:history"],
+    ] as const) {
+      const channel = `C0${kind.toUpperCase()}`;
+      slack.channels.set(channel, { id: channel, kind, name: kind, archived: false, member: true });
+      const ts = slack.nextTs();
+      const text = `<@${slack.botUserId}> Hello ${kind}`;
+      await account.say({ channel, ts, text, more: { channel_type: kind, text } });
+      await bench.settle();
+      slack.scopes.splice(slack.scopes.indexOf(scope), 1);
+      slack.fail("chat.postMessage", { kind: "hang_up_after_commit" });
+      await account.reply("Once", `${channel}:${ts}`);
+      await bench.advance(90_000);
+      const asked = slack.calls("conversations.replies").length;
+      expect(asked).toBeGreaterThan(0);
+      slack.scopes.push(scope);
+      await bench.advance(90_000);
+      expect(slack.calls("conversations.replies").length).toBeGreaterThan(asked);
+      expect(account.texts(channel)).toEqual([`You asked: Hello ${kind}`, "Anna:\nOnce"]);
+    }
+  });
+
   it("are found again in a thread of many pages", async () => {
     const { slack, bench } = account;
     const ts = slack.nextTs();

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { styledText } from "#channel/styled-text.ts";
+import { styledText, textOf } from "#channel/styled-text.ts";
+import { markdownOf } from "../desk-render.ts";
 import { emojiOf, escapeText, mrkdwnOf, namedUsers, plainText, unescapeText } from "../mrkdwn.ts";
 import type { SlackPart } from "../render.ts";
 import { renderParts, textMax } from "../render.ts";
@@ -67,6 +68,52 @@ describe("what a customer writes in Slack", () => {
     ];
     expect(Object.fromEntries(emojiOf(blocks))).toEqual({ "+1::skin-tone-3": "👍🏼", wave: "👋" });
     expect(namedUsers("<@U1> <@U1|ada> <@W2> <!here> @U3 &lt;@U4&gt;")).toEqual(["U1", "W2"]);
+  });
+});
+
+/** What an agent has written in Slack, as the customer sees it elsewhere. */
+const readElsewhere = (written: string): string =>
+  textOf(styledText(markdownOf(plainText(escapeText(written), { users: new Map(), emoji: new Map() }))));
+
+describe("what an agent writes in Slack", () => {
+  it("is read elsewhere as it stands there", () => {
+    for (const text of [
+      "Run\n\nnpm install shop",
+      "C:\\_temp\\*.log on \\\\server\\share",
+      "# 5 is the right one",
+      "Title\n---\nand more",
+      "[note]: see https://a.example/x_y_z?a=1&copy=2",
+      "&copy; is not <b>bold</b>",
+      "1. yes\n3. no",
+    ]) {
+      expect(readElsewhere(text)).toBe(text);
+    }
+    expect(readElsewhere("```npm install\nnpm start``` and *then* `a*b`")).toBe(
+      "npm install\nnpm start\n\nand then a*b",
+    );
+  });
+
+  it("loses nothing but signs of marks, whatever it is", () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        ..."* _ ~ ` ``` ** ~~ # + - > | \\ ! & [ ] ( ) : ; < = 1. 3. 😀".split(" "),
+        "\n",
+        " ",
+        "\t",
+        "&amp;",
+      ),
+      fc.string({ unit: "grapheme-ascii", maxLength: 10 }),
+    );
+    const bare = (text: string): string => text.replaceAll(/[\s*_~`•—>-]/g, "").replaceAll(/(\d)[.)]/g, "$1");
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const written = pieces.join("");
+        // A link in Markdown shows its words.
+        fc.pre(!written.includes("]("));
+        expect(bare(readElsewhere(written))).toBe(bare(written));
+      }),
+      { numRuns: 500, seed: 4 },
+    );
   });
 });
 

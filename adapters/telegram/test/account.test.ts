@@ -374,6 +374,10 @@ describe("a customer who cannot be reached", () => {
     expect(notes.filter((note) => note.includes("could not be delivered"))).toHaveLength(2);
     await post(messageUpdate({ chatId: 7, messageId: 2, text: "I am back" }));
     expect((await conversation()).unreachable).toBeNull();
+    await bench.settle();
+    telegram.fail("sendMessage", { kind: "error", code: 400, description: "Bad Request: chat not found" });
+    await reply("Welcome back");
+    expect((await conversation()).unreachable).toContain("Telegram has no such chat for this bot any more");
   });
 });
 

@@ -153,5 +153,21 @@ describe("an update of Telegram", () => {
       });
     expect(member("kicked")).toMatchObject({ kind: "reach", reachable: false, thread: "77" });
     expect(member("member")).toMatchObject({ kind: "reach", reachable: true });
+    const restricted = (may: boolean) =>
+      eventOf({
+        update_id: updateId(),
+        my_chat_member: {
+          chat: { id: -77, type: "supergroup" },
+          from: { id: 5 },
+          date: 1,
+          new_chat_member: { status: "restricted", can_send_messages: may },
+        },
+      });
+    expect(restricted(false)).toMatchObject({
+      kind: "reach",
+      reachable: false,
+      reason: "The bot may not write in this group: what you write here does not arrive.",
+    });
+    expect(restricted(true)).toMatchObject({ kind: "reach", reachable: true });
   });
 });

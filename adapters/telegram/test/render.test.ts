@@ -15,6 +15,17 @@ function marked(part: Part | undefined): readonly string[] {
   );
 }
 
+/** Two marks of which neither holds the other whole, which the Bot API forbids; or the same one twice in a place. */
+function crossing(entities: TelegramPart["entities"]) {
+  return entities
+    .flatMap((a, at) => entities.slice(at + 1).map((b) => [a, b] as const))
+    .find(([a, b]) => {
+      const isApart = a.offset + a.length <= b.offset || b.offset + b.length <= a.offset;
+      const isWithin = b.offset >= a.offset && b.offset + b.length <= a.offset + a.length;
+      return !isApart && (!isWithin || a.type === b.type);
+    });
+}
+
 describe("a message on Telegram", () => {
   it("shows Markdown as text with marks, and escapes nothing", () => {
     const [part] = bySupport("## Costs\n\nIt is **5 € & _up_**, see [the list](https://shop.test/a?b=1&c) or `x < y`.");
@@ -51,6 +62,11 @@ describe("a message on Telegram", () => {
     expect(marked(answer)).toContain("text_link|Returns|https://docs.test/returns");
   });
 
+  it("begins a mark anew rather than across the end of another", () => {
+    expect(marked(bySupport("**a *b***_c_")[0])).toEqual(["bold|a b", "italic|b", "italic|c"]);
+    expect(marked(bySupport("_c_**_b_ a**")[0])).toEqual(["italic|cb", "bold|b", "bold| a"]);
+  });
+
   it("makes no link of an address that is not one of the web", () => {
     expect(marked(bySupport("[press](javascript:alert) <tg://user?id=1>")[0])).toEqual([]);
   });
@@ -63,6 +79,14 @@ describe("a message on Telegram", () => {
       expect(part.text).toMatch(/^start .*end$/s);
       expect(marked(part)).toEqual(["bold|start", "bold|start"]);
     }
+  });
+
+  it("loses nothing below a file, however its text ends", () => {
+    const file = { id: "file_1", name: "a.pdf", mediaType: "application/pdf", bytes: 3 };
+    const markdown = `${"a".repeat(500)}\n\n${"b".repeat(520)}${"&nbsp;".repeat(10)}`;
+    const parts = renderParts({ role: "assistant", authorName: null, markdown, sources: [], files: [file] });
+    expect(parts.map((part) => payloadOf(part).text).join("")).toMatch(/^a{500}\s+b{520}$/);
+    expect(parts.filter((part) => payloadOf(part).file !== undefined)).toHaveLength(1);
   });
 
   it("loses nothing and marks nothing outside of its text, whatever it holds", () => {
@@ -97,6 +121,7 @@ describe("a message on Telegram", () => {
             expect(length).toBeGreaterThan(0);
             expect(offset + length).toBeLessThanOrEqual(text.length);
           }
+          expect(crossing(entities)).toBeUndefined();
         }
         const letters = (text: string) => text.split("y").length;
         expect(letters(parts.map(({ text }) => text).join(""))).toBe(letters(markdown));

@@ -60,8 +60,12 @@ async function start(redials = false): Promise<FakePlatform> {
   }
   /** What is posted several times at once is said once: a call follows one answer. */
   function say(customer: string, id: string, text: string): Promise<Said> {
-    const said = requests.get(id) ?? begun(customer, text);
+    const before = requests.get(id);
+    if (before !== undefined) return before;
+    const said = begun(customer, text);
     requests.set(id, said);
+    // Whoever calls while nobody answers has said nothing yet, and calls again.
+    said.catch(() => requests.delete(id));
     return said;
   }
   async function deliver({ customer, id, text }: Parameters<FakePlatform["deliver"]>[0]): Promise<boolean> {

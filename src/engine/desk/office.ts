@@ -1,10 +1,10 @@
 import type { DeskConversation, DeskEvent, DeskView } from "#desk/contract.ts";
-import { conversationOfThread } from "#store/desk.ts";
+import { conversationOfThread, threadOf } from "#store/desk.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { Channels, Clock, ConversationSearch, Files, Log, Store, Wake } from "../ports.ts";
+import type { Channels, Clock, ConversationSearch, Files, Log, Reader, Store, Wake } from "../ports.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { deskConversations } from "./snapshot.ts";
@@ -47,13 +47,19 @@ export interface Office {
   list(workspaceId: string, view: DeskView, limit: number): Promise<readonly DeskConversation[]>;
 }
 
-/** What is done in one thread is done in order. */
-function laneOf(accountId: string, event: TakenEvent): string {
-  return `desk-event:${accountId}:${"thread" in event ? event.thread : event.conversationId}`;
+/**
+ * What is done in one thread is done in order, a click on its card after the reply that was written before: else a reply
+ * whose file is still being fetched would claim again what its writer has released meanwhile.
+ */
+async function laneOf(read: Reader, accountId: string, event: TakenEvent): Promise<string> {
+  const lane = (place: string): string => `desk-event:${accountId}:${place}`;
+  if ("thread" in event) return lane(event.thread);
+  const thread = await threadOf(read, event.conversationId);
+  return lane(thread?.account_id === accountId ? (thread.external_id ?? event.conversationId) : event.conversationId);
 }
 
-const eventWork = (payload: DeskEventPayload, dueAt: number): NewWork => ({
-  lane: laneOf(payload.accountId, payload.event),
+const eventWork = (lane: string, payload: DeskEventPayload, dueAt: number): NewWork => ({
+  lane,
   kind: "desk-event",
   payload,
   dueAt,
@@ -86,7 +92,8 @@ export function createOffice(dependencies: OfficeDependencies): Office {
       const now = clock.now();
       const taken: TakenEvent =
         event.kind === "wrote" ? { ...event, files: takenFiles(event.files, files.seal, now) } : event;
-      const work = eventWork({ accountId: id, workspaceId, event: taken }, now);
+      const lane = await laneOf(store.read, id, taken);
+      const work = eventWork(lane, { accountId: id, workspaceId, event: taken }, now);
       try {
         await store.write(async (tx) => {
           await tx

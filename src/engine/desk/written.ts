@@ -289,9 +289,7 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (post === undefined || post.conversation_id !== conversationId || post.ref_id === null) {
     return { effects: null, notice: { text: "This text is not known here any more: write it again." } };
   }
-  if (post.kind === "message") {
-    return choice === "note" ? { effects: null, notice: { text: "It was sent already." } } : nothing;
-  }
+  if (post.kind === "message") return sentAlready(tx, context, conversationId, choice);
   const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
   if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
   if (note.author !== agent.email) return { effects: null, notice: { text: "Only who wrote it can send it." } };
@@ -336,6 +334,22 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (work !== null) await insertWork(tx, [work], now);
   const [notice] = await linkedNotice(tx, channels, row, files);
   return { effects: joined([...before, effects]), notice: notice === undefined ? null : { text: notice } };
+}
+
+/** The second click on the same button is no news; another button than the first would have done something else. */
+async function sentAlready(
+  tx: Tx,
+  { workspace, agent }: EventContext,
+  conversationId: string,
+  choice: DraftChoice,
+): Promise<Outcome> {
+  if (choice === "note") return { effects: null, notice: { text: "It was sent already." } };
+  const row = await requireConversation(tx, workspace.id, conversationId);
+  const holder = holderOf(row);
+  if (choice !== "take_over" || holder === null || holder === agent.email) return nothing;
+  const name = await nameInConversation(tx, row, holder);
+  const text = `It was sent already, and ${name} still has this conversation. To take it over, use the shortcut “Conversation” on a message of the thread.`;
+  return { effects: null, notice: { text } };
 }
 
 export function joined(all: readonly (Effects | null)[]): Effects {

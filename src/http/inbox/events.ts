@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { agentTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Clock, Fanout, Log, Reader } from "#engine/ports.ts";
+import { customerLabel } from "#domain/customer.ts";
 import { conversationOfContext } from "#store/conversations.ts";
 import type { LiveEvent } from "./wire.ts";
 
@@ -13,7 +14,7 @@ export interface LiveEvents {
   /** Keeps the response open and tells of every change in the workspace until `stillSignedIn` says no. */
   open(
     reply: FastifyReply,
-    agent: { readonly id: string; readonly workspace_id: string },
+    agent: { readonly id: string; readonly email: string; readonly workspace_id: string },
     stillSignedIn: () => Promise<boolean>,
   ): void;
   close(): void;
@@ -21,6 +22,7 @@ export interface LiveEvents {
 
 type Signal =
   | { readonly kind: "changed"; readonly conversationId: string }
+  | { readonly kind: "assigned"; readonly conversationId: string; readonly to: string; readonly by: string | null }
   | { readonly kind: "typing"; readonly accountId: string; readonly thread: string };
 
 export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: Log): LiveEvents {
@@ -73,11 +75,23 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
         const row = await conversationOfContext(db, { accountId, contextKey: thread });
         if (row?.workspace_id === agent.workspace_id) tell({ kind: "typing", conversationId: row.id });
       };
+      const tellOfAssignment = async (conversationId: string, by: string | null): Promise<void> => {
+        const row = await db
+          .selectFrom("conversations")
+          .select(["id", "customer_name", "customer_email", "customer_phone"])
+          .where("id", "=", conversationId)
+          .where("workspace_id", "=", agent.workspace_id)
+          .executeTakeFirst();
+        if (row !== undefined) tell({ kind: "assigned", conversationId, by, customer: customerLabel(row) });
+      };
       const unsubscribe = fanout.subscribe(workspaceTopic(agent.workspace_id), (message) => {
         const signal = JSON.parse(message) as Signal;
         switch (signal.kind) {
           case "changed":
             tell({ kind: "changed", conversationId: signal.conversationId });
+            break;
+          case "assigned":
+            if (signal.to === agent.email) tellOfAssignment(signal.conversationId, signal.by).catch(failed);
             break;
           case "typing":
             tellOfTyping(signal.accountId, signal.thread).catch(failed);

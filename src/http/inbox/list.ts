@@ -7,7 +7,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ListPosition, Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { HttpDependencies } from "../dependencies.ts";
-import type { Counts, ListItem, ListPage, Person, SlaView, View } from "./wire.ts";
+import type { Colleague, Counts, ListItem, ListPage, Person, SlaView, View } from "./wire.ts";
 
 export interface ListRequest {
   readonly workspaceId: string;
@@ -27,6 +27,7 @@ const ownSearchPagesMax = 10;
 const statusesOf: Readonly<Record<View, readonly Status[]>> = {
   unassigned: ["open", "escalated"],
   mine: ["claimed", "snoozed"],
+  claimed: ["claimed"],
   escalated: ["escalated"],
   open: ["open"],
   snoozed: ["snoozed"],
@@ -225,6 +226,18 @@ export async function tagsOf(
   return new Map(
     [...Map.groupBy(rows, (row) => row.conversation_id)].map(([id, of]) => [id, of.map(({ tag }) => tag)]),
   );
+}
+
+/** The workspace's agents, by name. */
+export async function colleagues(db: Reader, workspaceId: string): Promise<Colleague[]> {
+  const rows = await db
+    .selectFrom("agents")
+    .select(["email", "name", "away"])
+    .where("workspace_id", "=", workspaceId)
+    .orderBy("name")
+    .orderBy("email")
+    .execute();
+  return rows.map(({ email, name, away }) => ({ email, name, away: away === 1 }));
 }
 
 /** The workspace's agents, by address. */

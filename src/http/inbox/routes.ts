@@ -1,12 +1,14 @@
 import { Type } from "typebox";
 import cookie from "@fastify/cookie";
 import type { FastifyRequest } from "fastify";
+import { statuses } from "#domain/lifecycle.ts";
 import { priorities } from "#domain/sla.ts";
 import type { Acted, Action } from "#engine/act.ts";
 import type { Words } from "#engine/act-words.ts";
 import { lostText } from "#engine/act.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
+import type { Engine } from "#engine/engine.ts";
 import type { Fanout } from "#engine/ports.ts";
 import { agentTopic } from "#engine/topics.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
@@ -16,14 +18,24 @@ import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
 import { sendFile } from "../files.ts";
 import { bodyOf, linger } from "../linger.ts";
+import { bulk, bulkBody } from "./bulk.ts";
 import { conversationView, fileView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
-import { countViews, listPage } from "./list.ts";
+import { colleagues, countViews, listPage } from "./list.ts";
 import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentLinkPage } from "./pages.ts";
 import { answerError, InboxRefusal } from "./refusal.ts";
 import type { Attempt, SignedIn } from "./session.ts";
 import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession, signedIn } from "./session.ts";
-import type { Counts, EarlierMessages, FileView, Me, ConversationView, ListPage } from "./wire.ts";
+import type {
+  Colleague,
+  Counts,
+  EarlierMessages,
+  FileView,
+  Me,
+  ConversationView,
+  ListPage,
+  SavedReply,
+} from "./wire.ts";
 import { views } from "./wire.ts";
 
 export interface InboxDependencies extends Pick<
@@ -62,6 +74,14 @@ const listQuery = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 100 })),
 });
 const claimBody = Type.Object({ takeOver: Type.Optional(Type.Boolean()) });
+/** `to` null: to nobody. `seen`: how the conversation stood when it was decided; who was quicker wins. */
+const assignBody = Type.Object({
+  to: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 320 }), Type.Null()])),
+  seen: Type.Object({
+    status: Type.Enum(statuses),
+    assignedTo: Type.Optional(Type.Union([Type.String({ maxLength: 320 }), Type.Null()])),
+  }),
+});
 const snoozeBody = Type.Object({ until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })) });
 const clientId = Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" });
 const replyBody = Type.Object({
@@ -149,9 +169,14 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         const assignee = acted.holder ?? undefined;
         return new InboxRefusal("claimed_by_other", lostText(acted, agent), assignee === undefined ? {} : { assignee });
       };
-      const perform = async (request: FastifyRequest, id: string, action: Action): Promise<ConversationView> => {
+      const perform = async (
+        request: FastifyRequest,
+        id: string,
+        action: Action,
+        seen?: Parameters<Engine["act"]>[4],
+      ): Promise<ConversationView> => {
         const agent = agentOf(request);
-        const acted = await engine.act(agent.workspace_id, id, action, agent);
+        const acted = await engine.act(agent.workspace_id, id, action, agent, seen);
         if (acted.kind === "lost") throw refuseLost(acted, agent);
         return view(agent, id);
       };
@@ -186,6 +211,17 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         };
       });
 
+      api.get("/agents", hidden, async (request): Promise<readonly Colleague[]> =>
+        colleagues(store.read, agentOf(request).workspace_id),
+      );
+
+      api.get("/saved-replies", hidden, async (request): Promise<readonly SavedReply[]> => {
+        const { savedReplies } = (await workspaceOf(agentOf(request))).settings;
+        return Object.entries(savedReplies)
+          .map(([name, content]) => ({ name, text: content }))
+          .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      });
+
       api.get("/counts", hidden, async (request): Promise<Counts> => {
         const agent = agentOf(request);
         return countViews(store.read, agent.workspace_id, agent.email);
@@ -213,6 +249,10 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         },
       );
 
+      api.post("/bulk", { schema: { hide: true, body: bulkBody } }, async (request) =>
+        bulk(engine, agentOf(request), request.body, { log: request.log, requestId: request.id }),
+      );
+
       const one = { schema: { hide: true, params: conversationPath } };
       api.get("/conversations/:id", one, async (request) => view(agentOf(request), request.params.id));
 
@@ -231,6 +271,15 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       for (const kind of ["release", "resolve", "archive", "reopen"] as const) {
         api.post(`/conversations/:id/${kind}`, one, async (request) => perform(request, request.params.id, { kind }));
       }
+      api.post("/conversations/:id/assign", { schema: { ...one.schema, body: assignBody } }, async (request) => {
+        const { to = null, seen: shown } = request.body;
+        const seen = { status: shown.status, assignedTo: shown.assignedTo ?? null };
+        if (to === null && seen.status !== "claimed") {
+          throw new Problem("invalid_transition", "Only a claimed conversation can be given back to the assistant.");
+        }
+        const action: Action = to === null ? { kind: "release" } : { kind: "assign", to: to.toLowerCase() };
+        return perform(request, request.params.id, action, seen);
+      });
       api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
         const { until } = request.body;
         return perform(request, request.params.id, {

@@ -5,12 +5,23 @@ import type { Priority, SlaState } from "#domain/sla.ts";
 
 /** What the inbox's server and its browser code say to each other. Times are epoch milliseconds. */
 
-export const views = ["unassigned", "mine", "escalated", "open", "snoozed", "resolved", "all"] as const;
+export const views = ["unassigned", "mine", "claimed", "escalated", "open", "snoozed", "resolved", "all"] as const;
 export type View = (typeof views)[number];
 
 export interface Person {
   readonly email: string;
   readonly name: string;
+}
+
+/** Whom a conversation can be assigned to. */
+export interface Colleague extends Person {
+  readonly away: boolean;
+}
+
+/** A text that agents insert by its name. */
+export interface SavedReply {
+  readonly name: string;
+  readonly text: string;
 }
 
 export interface Me {
@@ -163,7 +174,23 @@ export interface EarlierMessages {
 
 export type LiveEvent =
   | { readonly kind: "changed"; readonly conversationId: string }
+  /** A colleague, or (`by` null) a rule or the API, has given the conversation to whoever hears this. */
+  | {
+      readonly kind: "assigned";
+      readonly conversationId: string;
+      readonly by: string | null;
+      readonly customer: string;
+    }
   | { readonly kind: "typing"; readonly conversationId: string };
+
+/** How many conversations can be changed at once. */
+export const bulkMax = 100;
+
+/** What became of one of several conversations; `refused` null: it is done. */
+export interface BulkResult {
+  readonly id: string;
+  readonly refused: string | null;
+}
 
 /** The body of every answer that is not a 2xx. */
 export interface Refusal {

@@ -1,12 +1,16 @@
 import type {
+  BulkResult,
+  Colleague,
   ConversationView,
   Counts,
   EarlierMessages,
   FileView,
+  ListItem,
   ListPage,
   LiveEvent,
   Me,
   Refusal,
+  SavedReply,
   View,
 } from "../../http/inbox/wire.ts";
 
@@ -23,7 +27,13 @@ export class Refused extends Error {
   }
 }
 
-export type Action = "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
+export type Action = "assign" | "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
+
+/** What is done with several conversations at once. */
+export type BulkChange =
+  | { readonly action: "resolve" | "archive" }
+  | { readonly action: "assign"; readonly to: string }
+  | { readonly action: "tag"; readonly tag: string };
 
 const timeoutMs = 20_000;
 
@@ -61,6 +71,8 @@ function isRefusal(answer: unknown): answer is Refusal {
 // The server is of the same build as this code: what it answers is what wire.ts says.
 export const api = {
   me: async () => (await ask("GET", "me")) as Me,
+  agents: async () => (await ask("GET", "agents")) as readonly Colleague[],
+  savedReplies: async () => (await ask("GET", "saved-replies")) as readonly SavedReply[],
   counts: async () => (await ask("GET", "counts")) as Counts,
   list: async (view: View, q: string, cursor?: string) => {
     const query = new URLSearchParams({
@@ -80,6 +92,11 @@ export const api = {
     (await ask("PATCH", `conversations/${id}/messages/${messageId}`, body)) as ConversationView,
   takeBack: async (id: string, messageId: string) =>
     (await ask("DELETE", `conversations/${id}/messages/${messageId}`)) as ConversationView,
+  bulk: async (change: BulkChange, items: readonly Pick<ListItem, "id" | "status" | "assignee">[]) =>
+    (await ask("POST", "bulk", {
+      ...change,
+      items: items.map(({ id, status, assignee }) => ({ id, status, assignedTo: assignee?.email ?? null })),
+    })) as readonly BulkResult[],
   typing: async (id: string) => ask("POST", `conversations/${id}/typing`, {}),
 };
 
@@ -161,4 +178,6 @@ function connect(tell: (told: Told) => void): void {
   };
   open();
   addEventListener("online", open);
+  // A connection that nothing goes through any more looks open for minutes.
+  addEventListener("offline", () => tell({ kind: "lost" }));
 }

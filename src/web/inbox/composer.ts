@@ -3,6 +3,8 @@ import { button, el, icon, place } from "./dom.ts";
 import type { Drafts, Mode } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
 import { createTray } from "./files.ts";
+import { createSavedReplies } from "./saved-replies.ts";
+import { shortName } from "./words.ts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -45,6 +47,14 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     () => desk.state().selected,
     () => render(),
   );
+  const saved = createSavedReplies(
+    field,
+    () => desk.state().savedReplies,
+    () => {
+      const { conversation, me } = desk.state();
+      return conversation && { customer: conversation.customer.name, agent: me.agent.name };
+    },
+  );
   const form = el(
     "form",
     { class: "composer" },
@@ -55,11 +65,13 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
       el("div", { class: "tabs", role: "group", "aria-label": "What to write" }, replyTab, noteTab),
       hint,
     ),
+    saved.element,
     field,
     tray.element,
     el(
       "div",
       { class: "composer-foot" },
+      saved.opener,
       tray.choose,
       el("span", { class: "keys-hint" }, el("kbd", {}, isMac ? "⌘" : "Ctrl"), " ", el("kbd", {}, "Enter")),
       sendButton,
@@ -92,6 +104,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     if (mode === "reply" && field.value.trim() !== "") desk.typing();
   });
   field.addEventListener("keydown", (event) => {
+    if (saved.keydown(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       if (desk.state().newer === undefined) void submit();
@@ -181,9 +194,12 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     const label = note ? "Add note" : "Send reply";
     sendLabel.textContent = label;
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);
-    field.placeholder = note ? "Write a note for your team…" : `Reply to ${conversation.customer.label}…`;
+    field.placeholder = note
+      ? "Write a note for your team…"
+      : `Reply to ${shortName(conversation.customer.label).replace(/…?$/u, "…")}`;
     tray.render(note ? undefined : conversation.id);
     tray.choose.hidden = note;
+    saved.render();
     sendButton.disabled = busy || !isSendable(conversation.id);
     place(
       banner,

@@ -1,14 +1,28 @@
-import type { ConversationView, Counts, ListItem, Me, MessageView, View } from "../../http/inbox/wire.ts";
+import type {
+  Colleague,
+  ConversationView,
+  Counts,
+  ListItem,
+  Me,
+  MessageView,
+  Person,
+  SavedReply,
+  View,
+} from "../../http/inbox/wire.ts";
 import { views } from "../../http/inbox/wire.ts";
 import type { Action } from "./api.ts";
 import { api, listen, Refused } from "./api.ts";
 import type { Drafts } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
 import { setServerTime } from "./time.ts";
+import { shortName } from "./words.ts";
 
 /** What the inbox shows. Panes draw it; only {@link Desk} changes it. */
 export interface DeskState {
   readonly me: Me;
+  readonly savedReplies: readonly SavedReply[];
+  /** All agents of the workspace; empty until they are known. */
+  readonly agents: readonly Colleague[];
   readonly view: View;
   readonly query: string;
   readonly items: readonly ListItem[];
@@ -34,9 +48,15 @@ export interface Desk {
   follow(hash: string): void;
   search(query: string): void;
   more(): Promise<void>;
+  /** Fetches the list and the open conversation anew. */
+  refresh(): void;
   earlier(): Promise<void>;
   act(action: Action, body?: object): Promise<boolean>;
   change(body: object): Promise<boolean>;
+  /** Gives the conversation to an agent, or (null) to nobody, if it still stands as it is shown. */
+  assign(to: string | null): Promise<boolean>;
+  /** Asks again who works here. */
+  loadAgents(): Promise<void>;
   /** Sends what is in the composer; false when it did not go, and stays there. */
   send(how?: { readonly force?: boolean; readonly anyway?: boolean }): Promise<boolean>;
   /** Changes a reply, or (null) takes it back. `was`: the text that was to be changed. */
@@ -53,6 +73,8 @@ export interface DeskListener {
   /** Messages that came in while the conversation was open. */
   arrived(messages: readonly MessageView[], conversation: ConversationView): void;
   claimedByOther(name: string): void;
+  /** Somebody gave a conversation to the agent who sits here. */
+  assigned(text: string, conversationId: string): void;
   /** A reply was held back because a colleague has the conversation. */
   heldByOther(name: string): void;
 }
@@ -65,20 +87,24 @@ const typingToldMs = 3_000;
 const deliveryPollMs = 2_500;
 const searchDelayMs = 250;
 
-const doneTexts: Readonly<Partial<Record<Action, string>>> = {
+const doneTexts = {
   claim: "The conversation is yours.",
   release: "Released: the assistant answers again from the next message.",
   resolve: "Resolved.",
   archive: "Archived.",
   reopen: "Open again.",
   snooze: "Snoozed.",
-};
+} as const;
+const doneTextOf = (action: Action): string | undefined =>
+  action in doneTexts ? doneTexts[action as keyof typeof doneTexts] : undefined;
 
 export const hashOf = (view: View, id?: string): string => (id === undefined ? `#/${view}` : `#/${view}/${id}`);
 
 export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk {
   let state: DeskState = {
     me,
+    agents: [],
+    savedReplies: [],
     view: "unassigned",
     query: "",
     items: [],
@@ -150,6 +176,23 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     }
   }
 
+  async function loadAgents(): Promise<void> {
+    try {
+      set({ agents: await api.agents() });
+    } catch {
+      // Who was known is still there to choose from; the next time it is tried again.
+    }
+  }
+
+  /** They change when the server starts anew. */
+  async function loadSavedReplies(): Promise<void> {
+    try {
+      set({ savedReplies: await api.savedReplies() });
+    } catch {
+      // As with the agents.
+    }
+  }
+
   async function loadConversation(): Promise<void> {
     const { selected } = state;
     if (selected === undefined) return;
@@ -213,6 +256,12 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     );
   }
 
+  /** Refused because somebody else has the conversation now. */
+  const isOthers = (error: unknown): error is Refused & { refusal: { assignee: Person } } =>
+    error instanceof Refused &&
+    error.refusal?.assignee !== undefined &&
+    error.refusal.assignee.email !== me.agent.email;
+
   async function during(
     work: () => Promise<ConversationView>,
     whenTaken: (name: string) => void = (name) => listener.claimedByOther(name),
@@ -227,7 +276,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       if (error instanceof Refused && error.refusal?.newer !== undefined) {
         set({ newer: error.refusal.newer });
         void loadConversation();
-      } else if (error instanceof Refused && error.refusal?.assignee !== undefined) {
+      } else if (isOthers(error)) {
         whenTaken(error.refusal.assignee.name);
         refresh(true);
       } else {
@@ -275,6 +324,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         void loadList();
       }, searchDelayMs);
     },
+    refresh: () => refresh(true),
     async more() {
       if (state.nextCursor !== null) pages += 1;
       await loadList();
@@ -295,7 +345,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       const id = state.selected;
       if (id === undefined) return false;
       const done = await during(() => api.act(id, action, body));
-      const text = doneTexts[action];
+      const text = doneTextOf(action);
       if (done && text !== undefined) listener.notice(text, "done");
       return done;
     },
@@ -303,6 +353,27 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       const id = state.selected;
       return id === undefined ? false : during(() => api.change(id, body));
     },
+    async assign(to) {
+      const id = state.selected;
+      const { conversation } = state;
+      if (id === undefined || conversation === undefined) return false;
+      const { status, assignee } = conversation;
+      const seen = { status, assignedTo: assignee?.email ?? null };
+      const done = await during(() => api.act(id, "assign", { to, seen }));
+      const name = state.agents.find(({ email }) => email === to)?.name ?? to;
+      if (done) {
+        listener.notice(
+          to === null
+            ? doneTexts.release
+            : to === me.agent.email
+              ? doneTexts.claim
+              : `Assigned to ${name}, who is told of it.`,
+          "done",
+        );
+      }
+      return done;
+    },
+    loadAgents,
     async send({ force = false, anyway = false } = {}) {
       const id = state.selected;
       const { conversation } = state;
@@ -358,6 +429,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       void loadCounts();
       listen({
         connected() {
+          void loadAgents();
+          void loadSavedReplies();
           if (!state.connected) set({ connected: true });
           refresh(true);
         },
@@ -370,6 +443,15 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
           const here = event.conversationId === state.selected;
           if (event.kind === "changed") {
             refresh(here);
+          } else if (event.kind === "assigned") {
+            const { by, conversationId } = event;
+            const customer = shortName(event.customer);
+            listener.assigned(
+              by === null
+                ? `The conversation with ${customer} was assigned to you.`
+                : `${by} assigned the conversation with ${customer} to you.`,
+              conversationId,
+            );
           } else if (here) {
             set({ customerTyping: true });
             clearTimeout(typingTimer);

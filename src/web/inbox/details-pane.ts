@@ -5,11 +5,14 @@ import { link } from "./content.ts";
 import type { Desk } from "./desk.ts";
 import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
+import { createMenu } from "./menu.ts";
 import { ago, dateAndTime, slaBadge, timeLeft } from "./time.ts";
-import { snoozeText, statusNames } from "./words.ts";
+import { agentChoices, snoozeText, statusNames } from "./words.ts";
 
 export interface DetailsPane {
   readonly element: HTMLElement;
+  /** Offers whom the conversation can be given to. */
+  openAssignee(): void;
   render(): void;
 }
 
@@ -52,6 +55,27 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   );
   select.addEventListener("change", () => void desk.change({ priority: select.value }));
 
+  const assignee = createMenu("Nobody", { shape: "person", key: "a", kind: "secondary wide" }, () => {
+    const { conversation, agents, me } = desk.state();
+    void desk.loadAgents();
+    if (conversation === undefined) return [];
+    const { status, assignee: holder } = conversation;
+    const current = holder?.email ?? null;
+    // What is asleep has no place among what the assistant answers.
+    const nobody = status === "snoozed" && holder !== null ? [] : [{ email: null, label: "Nobody" }];
+    return [...nobody, ...agentChoices(agents, me.agent.email)].map(({ email, label }) => ({
+      label,
+      current: email === current,
+      choose: () => void (email === current ? undefined : desk.assign(email)),
+    }));
+  });
+
+  function drawAssignee({ status, assignee: holder }: ConversationView, me: string): void {
+    const name = holder === null ? "Nobody" : holder.email === me ? `${holder.name} (you)` : holder.name;
+    assignee.label(name, `Assigned to: ${name}`);
+    assignee.disable(status === "resolved" || status === "archived");
+  }
+
   const tagList = el("ul", { class: "tags", "aria-label": "Tags" });
   const customer = el("div", { class: "card-place" });
   const facts = el("div", { class: "card-place" });
@@ -60,6 +84,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     "div",
     { class: "details-scroll" },
     customer,
+    el("section", { class: "group" }, el("h3", { class: "label" }, "Assigned to"), assignee.element),
     el("section", { class: "group" }, el("label", { class: "label", for: "priority" }, "Priority"), select),
     facts,
     el("section", { class: "group" }, el("h3", { class: "label" }, "Tags"), tagList, tagForm),
@@ -73,20 +98,20 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     inside.hidden = conversation === undefined;
     if (conversation === undefined) return;
     if (document.activeElement !== select) select.value = conversation.priority;
+    drawAssignee(conversation, me.agent.email);
     place(customer, [kept("customer", [conversation.id, conversation.customer], () => drawCustomer(conversation))]);
     place(facts, [
       kept(
         "facts",
         [
           conversation.status,
-          conversation.assignee,
           conversation.sla,
           conversation.snoozedUntil,
           conversation.channel,
           conversation.startedAt,
           conversation.resolvedAt,
         ],
-        () => drawFacts(conversation, me.agent.email),
+        () => drawFacts(conversation),
       ),
     ]);
     tagList.hidden = conversation.tags.length === 0;
@@ -143,7 +168,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     return el("li", {}, el("span", { dir: "auto" }, tag), remove);
   };
 
-  return { element, render };
+  return { element, render, openAssignee: () => assignee.open() };
 }
 
 function drawCustomer({ customer }: ConversationView): HTMLElement {
@@ -152,7 +177,7 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
     "section",
     { class: "group who" },
     avatar(label),
-    el("p", { class: "who-name", dir: "auto" }, label),
+    el("p", { class: "who-name", dir: "auto", title: label }, label),
     verified
       ? el("p", { class: "verified" }, icon("check"), "Identity verified")
       : el("p", { class: "soft" }, "Identity not verified"),
@@ -166,10 +191,7 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
   );
 }
 
-function drawFacts(
-  { status, assignee, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView,
-  me: string,
-): HTMLElement {
+function drawFacts({ status, sla, snoozedUntil, channel, startedAt, resolvedAt }: ConversationView): HTMLElement {
   const paused = timeLeft(sla);
   const over = status === "resolved" || status === "archived";
   return el(
@@ -179,10 +201,6 @@ function drawFacts(
       "dl",
       {},
       ...fact("Status", status === "snoozed" ? snoozeText(snoozedUntil) : statusNames[status]),
-      ...fact(
-        "Assigned to",
-        assignee === null ? "Nobody" : assignee.email === me ? `${assignee.name} (you)` : assignee.name,
-      ),
       ...fact(
         "SLA",
         sla.runningSince !== null

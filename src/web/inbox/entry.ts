@@ -11,6 +11,7 @@ import { createThreadPane } from "./thread-pane.ts";
 import { setServerTime, tickBadges } from "./time.ts";
 
 const noticeMs = 4_500;
+const assignedMs = 20_000;
 const relativeTimesMs = 30_000;
 
 async function start(root: HTMLElement): Promise<void> {
@@ -45,6 +46,13 @@ async function start(root: HTMLElement): Promise<void> {
     claimedByOther(name) {
       notice(`${name} was quicker: the conversation is theirs.`, "problem");
     },
+    assigned(text, conversationId) {
+      const link = el("a", { href: hashOf("mine", conversationId) }, "Open it");
+      const node = el("p", { class: "notice done" }, text, " ", link);
+      notices.replaceChildren(node);
+      link.addEventListener("click", () => node.remove());
+      setTimeout(() => node.remove(), assignedMs);
+    },
     heldByOther(name) {
       dialogs.held(name, {
         takeOver: () =>
@@ -60,7 +68,7 @@ async function start(root: HTMLElement): Promise<void> {
     layout.classList.toggle("with-details", shown);
   };
   const composer = createComposer(desk, drafts);
-  const list = createListPane(desk, drafts, () => dialogs.help());
+  const list = createListPane(desk, drafts, listener, () => dialogs.help());
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
     takeBack: (customer, take) => dialogs.takeBack(customer, take),
@@ -99,7 +107,7 @@ async function start(root: HTMLElement): Promise<void> {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (
       event.target instanceof Element &&
-      event.target.closest("input, textarea, select, dialog, [role=menu]") !== null
+      event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [role=menu]") !== null
     ) {
       if (event.key === "Escape" && event.target instanceof HTMLInputElement) event.target.blur();
       return;
@@ -117,18 +125,27 @@ async function start(root: HTMLElement): Promise<void> {
         return () => list.step(1);
       case "k":
         return () => list.step(-1);
+      case "x":
+        return () => list.pick();
       case "/":
         return () => list.focusSearch();
       case "?":
         return () => dialogs.help();
       case "Escape":
         if (layout.classList.contains("with-details")) return () => toggleDetails(false);
+        if (list.stopPicking()) return () => undefined;
         return selected === undefined ? undefined : () => void (location.hash = hashOf(view));
       default:
         break;
     }
     if (conversation === undefined) return undefined;
     switch (key) {
+      case "a":
+        return () => {
+          // Beside the conversation, where there is room for it.
+          if (details.element.offsetParent === null) toggleDetails(true);
+          details.openAssignee();
+        };
       case "r":
         return () => composer.focus("reply");
       case "n":

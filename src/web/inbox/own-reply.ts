@@ -105,6 +105,8 @@ export function createOwnReplies(
     tools({ id, own, changing, delivery }, { amendable, customer }) {
       const arrives = delivery === null || (delivery.state !== "failed" && delivery.state !== "unknown");
       if (own === null || changing !== null || !arrives) return [];
+      // What no platform has been asked for yet goes out as it is to be, whatever becomes of messages that were sent.
+      const waits = delivery?.state === "queued";
       const tool = (name: "edit" | "remove", label: string, press: () => void): HTMLElement => {
         const element = button(label, press, { kind: "tool" });
         element.id = toolOf(id, name);
@@ -113,8 +115,8 @@ export function createOwnReplies(
       };
       return [
         // What has files and no words has nothing to change.
-        ...(amendable.edit && own !== "" ? [tool("edit", "Edit", () => begin(id, own))] : []),
-        ...(amendable.remove
+        ...((amendable.edit || waits) && own !== "" ? [tool("edit", "Edit", () => begin(id, own))] : []),
+        ...(amendable.remove || waits
           ? [
               tool("remove", "Delete", () =>
                 on.takeBack(customer.label, () => {

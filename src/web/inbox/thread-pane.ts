@@ -77,7 +77,7 @@ export function createThreadPane(
     if (pinned) toEnd();
   }).observe(log);
 
-  const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, [
+  const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, () => [
     { label: "For an hour", choose: () => void desk.act("snooze", { until: serverNow() + 3_600_000 }) },
     { label: "Until tomorrow, 9:00", choose: () => void desk.act("snooze", { until: tomorrowAtNine() }) },
     { label: "Until the customer replies", choose: () => void desk.act("snooze") },
@@ -143,7 +143,7 @@ export function createThreadPane(
           el(
             "div",
             {},
-            el("h2", { dir: "auto", tabindex: "-1", id: "thread-title" }, customer.label),
+            el("h2", { dir: "auto", tabindex: "-1", id: "thread-title", title: customer.label }, customer.label),
             el(
               "p",
               { class: "marks" },
@@ -355,7 +355,7 @@ function drawMessage(
   const facts = el(
     "div",
     { class: "meta" },
-    el("bdi", {}, name),
+    el("bdi", { title: name }, name),
     role === "assistant" && el("span", { class: "tag-bot" }, "bot"),
     el("time", { datetime: new Date(createdAt).toISOString(), title: dateAndTime(createdAt) }, timeOfDay(createdAt)),
     message.edited && !message.deleted && el("span", {}, "edited"),

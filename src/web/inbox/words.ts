@@ -1,11 +1,33 @@
 import type { Status } from "#domain/lifecycle.ts";
-import type { AuditView, Delivery, View } from "../../http/inbox/wire.ts";
+import type { AuditView, Colleague, Delivery, View } from "../../http/inbox/wire.ts";
 import type { IconName } from "./dom.ts";
 import { when } from "./time.ts";
+
+const nameCharsMax = 30;
+
+/** A name may be as long as its owner likes; a line shall stay a line. */
+export function shortName(name: string): string {
+  const letters = [...name];
+  return letters.length <= nameCharsMax ? name : `${letters.slice(0, nameCharsMax).join("").trimEnd()}…`;
+}
+
+/** All agents, oneself first. */
+export function agentChoices(
+  agents: readonly Colleague[],
+  me: string,
+): readonly { readonly email: string; readonly label: string }[] {
+  return agents
+    .toSorted((a, b) => Number(b.email === me) - Number(a.email === me))
+    .map(({ email, name, away }) => ({
+      email,
+      label: `${name}${email === me ? " (you)" : ""}${away ? " · away" : ""}`,
+    }));
+}
 
 export const viewNames: Readonly<Record<View, string>> = {
   unassigned: "Unassigned",
   mine: "Mine",
+  claimed: "Claimed",
   escalated: "Escalated",
   open: "Open",
   snoozed: "Snoozed",
@@ -16,6 +38,7 @@ export const viewNames: Readonly<Record<View, string>> = {
 export const viewIcons: Readonly<Record<View, IconName>> = {
   unassigned: "inbox",
   mine: "person",
+  claimed: "people",
   escalated: "alert",
   open: "spark",
   snoozed: "clock",
@@ -26,6 +49,7 @@ export const viewIcons: Readonly<Record<View, IconName>> = {
 export const emptyViews: Readonly<Record<View, readonly [string, string]>> = {
   unassigned: ["All taken care of", "New and escalated conversations appear here."],
   mine: ["Nothing on your desk", "Conversations that you claim appear here."],
+  claimed: ["Nobody is at work", "Conversations that you or a colleague have appear here."],
   escalated: ["Nobody is waiting", "Conversations that the assistant hands over appear here."],
   open: ["No open conversations", "Conversations that the assistant answers appear here."],
   snoozed: ["Nothing is snoozed", "Conversations that you put off appear here until they are due."],
@@ -56,7 +80,10 @@ export const deliveryNames: Readonly<Record<Delivery, string>> = {
 export function auditText(events: readonly AuditView[]): string {
   const [first] = events;
   if (first === undefined) return "";
+  // Who gives it to a colleague does not have it in between.
+  const given = events.some(({ action, actor, to }) => action === "assigned" && to !== actor);
   const phrases = events
+    .filter(({ action, to }) => !(given && action === "status_changed" && to === "claimed"))
     .map((event) => (event.automatic ? automaticPhrase(event) : phrase(event)))
     .filter((text) => text !== "");
   if (phrases.length === 0) return "";

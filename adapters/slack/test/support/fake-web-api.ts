@@ -17,7 +17,8 @@ export interface FakeUser {
 
 export interface FakeChannel {
   readonly id: string;
-  readonly kind: "im" | "channel";
+  /** `group`: a private channel. `mpim`: several people with each other. */
+  readonly kind: "im" | "channel" | "group" | "mpim";
   readonly name: string;
   archived: boolean;
   /** Whether the app is in it. */
@@ -72,13 +73,14 @@ export const manifestScopes: readonly string[] = listed
 
 /** What the app must be allowed to for a call, as Slack's reference says. */
 function scopeOf({ channels }: Workspace, method: string, body: Body): string | undefined {
-  const isDirect = channels.get(body["channel"] ?? "")?.kind === "im";
+  const kind = channels.get(body["channel"] ?? "")?.kind ?? "channel";
+  const family = { im: "im", channel: "channels", group: "groups", mpim: "mpim" }[kind];
   switch (method) {
     case "conversations.replies":
     case "conversations.history":
-      return isDirect ? "im:history" : "channels:history";
+      return `${family}:history`;
     case "conversations.info":
-      return isDirect ? "im:read" : "channels:read";
+      return `${family}:read`;
     case "users.info":
       return "users:read";
     case "files.info":

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { setAgentAway } from "#src/operator/agents.ts";
+import type { BulkResult, Colleague, ConversationView, ListPage, Refusal } from "#http/inbox/wire.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import { eachDatabase } from "../support/databases.ts";
+import type { InboxAnswer, InboxUser } from "../support/inbox.ts";
+import { addAgent, asked, signIn, signInTeam } from "../support/inbox.ts";
+
+eachDatabase("agents who share an inbox", (open) => {
+  let app: TestApp;
+  let anna: InboxUser;
+  let ben: InboxUser;
+  let carl: InboxUser;
+  let stranger: InboxUser;
+
+  beforeAll(async () => {
+    app = await startApp(open, { settings: { savedReplies: { thanks: "Thank you, {customer}.", bye: "Bye" } } });
+    ({ anna, ben, stranger } = await signInTeam(app));
+    carl = await signIn(app, await addAgent(app, "Carl"));
+  });
+  afterAll(() => app?.close());
+
+  const view = (answer: InboxAnswer) => answer.body as ConversationView;
+  const refusal = (answer: InboxAnswer) => answer.body as Refusal;
+  const unclaimed = { status: "open", assignedTo: null };
+  const heldBy = (user: InboxUser) => ({ status: "claimed", assignedTo: user.email });
+  const assign = (by: InboxUser, id: string, to: string | null, seen: object) =>
+    by.send("POST", `conversations/${id}/assign`, { to, seen });
+  const ids = async (user: InboxUser, query: string) =>
+    ((await user.get(`conversations?${query}`)).body as ListPage).items.map(({ id }) => id);
+
+  it("have the saved replies of their own workspace", async () => {
+    expect((await anna.get("saved-replies")).body).toEqual([
+      { name: "bye", text: "Bye" },
+      { name: "thanks", text: "Thank you, {customer}." },
+    ]);
+    expect((await stranger.get("saved-replies")).body).toEqual([]);
+  });
+
+  describe("several conversations at once", () => {
+    const bulk = async (by: InboxUser, change: object, items: readonly object[]) =>
+      by.send("POST", "bulk", { ...change, items });
+    const refused = (answer: InboxAnswer) => (answer.body as readonly BulkResult[]).map((result) => result.refused);
+    const listed = (id: string, seen: object = unclaimed) => ({ id, ...seen });
+    const three = async (name: string) => {
+      const made = [await asked(app, `${name}-1`), await asked(app, `${name}-2`), await asked(app, `${name}-3`)];
+      return made.map(({ conversationId }) => conversationId);
+    };
+    const statuses = async (all: readonly string[]) => {
+      const views = await Promise.all(all.map((id) => anna.get(`conversations/${id}`)));
+      return views.map((answer) => view(answer).status);
+    };
+
+    it("are resolved, archived, tagged and assigned, each as if it were alone", async () => {
+      const all = await three("bulk");
+      expect(
+        refused(
+          await bulk(
+            anna,
+            { action: "tag", tag: " Sale " },
+            all.map((id) => listed(id)),
+          ),
+        ),
+      ).toEqual([null, null, null]);
+      expect(view(await anna.get(`conversations/${all[2]}`)).tags).toEqual(["sale"]);
+      await bulk(
+        anna,
+        { action: "assign", to: ben.email },
+        all.map((id) => listed(id)),
+      );
+      expect(await ids(ben, "view=mine")).toEqual(expect.arrayContaining(all));
+      await bulk(
+        ben,
+        { action: "resolve" },
+        all.map((id) => listed(id, heldBy(ben))),
+      );
+      expect(await statuses(all)).toEqual(["resolved", "resolved", "resolved"]);
+      const resolved = { status: "resolved", assignedTo: ben.email };
+      await bulk(
+        ben,
+        { action: "archive" },
+        all.map((id) => listed(id, resolved)),
+      );
+      expect(await statuses(all)).toEqual(["archived", "archived", "archived"]);
+    });
+
+    it("are left as they are where somebody was quicker, with the reason, and the others are done", async () => {
+      const [one = "", other = "", last = ""] = await three("race");
+      await ben.send("POST", `conversations/${other}/claim`);
+      const answer = await bulk(
+        anna,
+        { action: "resolve" },
+        [one, other, last].map((id) => listed(id)),
+      );
+      expect(answer.status).toBe(200);
+      expect(refused(answer)).toEqual([null, "Ben has claimed this conversation.", null]);
+      expect(await statuses([one, other, last])).toEqual(["resolved", "claimed", "resolved"]);
+      const again = await bulk(anna, { action: "archive" }, [
+        listed(one, { status: "resolved", assignedTo: null }),
+        listed(other, heldBy(ben)),
+      ]);
+      expect(refused(again)).toEqual([null, expect.stringContaining("cannot become archived")]);
+    });
+
+    it("can be asked for twice, and name each conversation once", async () => {
+      const [one = ""] = await three("again");
+      const items = [listed(one), listed(one)];
+      expect(refused(await bulk(anna, { action: "resolve" }, items))).toEqual([null]);
+      expect(refused(await bulk(anna, { action: "resolve" }, items))).toEqual([null]);
+      const { audit } = view(await anna.get(`conversations/${one}`));
+      expect(audit.filter(({ to }) => to === "resolved")).toHaveLength(1);
+    });
+
+    it("are a hundred at most, of the own workspace, with what the action needs", async () => {
+      const [one = ""] = await three("bounds");
+      const hundred = Array.from({ length: 101 }, (_, i) => listed(`conv_${String(i).padStart(26, "0")}`));
+      for (const [change, items, status] of [
+        [{ action: "resolve" }, hundred, 422],
+        [{ action: "resolve" }, [], 422],
+        [{ action: "delete" }, [listed(one)], 422],
+        [{ action: "assign" }, [listed(one)], 400],
+        [{ action: "tag", tag: "  " }, [listed(one)], 400],
+      ] as const) {
+        expect([change, (await bulk(anna, change, items)).status]).toEqual([change, status]);
+      }
+      expect(refused(await bulk(stranger, { action: "resolve" }, [listed(one)]))).toEqual([
+        expect.stringContaining("no conversation"),
+      ]);
+      expect(await statuses([one])).toEqual(["open"]);
+    });
+  });
+
+  describe("assigning", () => {
+    it("gives a conversation to a colleague, from them to another one, and back to the assistant", async () => {
+      const { conversationId: id } = await asked(app, "given");
+      const given = view(await assign(anna, id, ben.email.toUpperCase(), unclaimed));
+      expect([given.status, given.assignee?.email]).toEqual(["claimed", ben.email]);
+      expect(await ids(ben, "view=mine")).toContain(id);
+      expect(await ids(anna, "view=mine")).not.toContain(id);
+      expect(await ids(anna, "view=claimed")).toContain(id);
+      const passed = view(await assign(anna, id, carl.email, heldBy(ben)));
+      expect(passed.assignee?.email).toBe(carl.email);
+      expect(passed.audit.at(-1)).toMatchObject({ action: "assigned", actor: "Anna", to: "Carl" });
+      const back = view(await assign(anna, id, null, heldBy(carl)));
+      expect([back.status, back.assignee]).toEqual(["open", null]);
+      expect(await ids(anna, "view=claimed")).not.toContain(id);
+    });
+
+    it("changes nothing when a colleague was quicker, and tells who has it", async () => {
+      const { conversationId: id } = await asked(app, "crossed");
+      await ben.send("POST", `conversations/${id}/claim`);
+      const late = await assign(anna, id, carl.email, unclaimed);
+      expect([late.status, refusal(late)]).toMatchObject([
+        409,
+        { code: "claimed_by_other", assignee: { email: ben.email } },
+      ]);
+      expect(view(await ben.get(`conversations/${id}`)).assignee?.email).toBe(ben.email);
+    });
+
+    it("has one winner of two who assign at once, and says so to the other", async () => {
+      const { conversationId: id } = await asked(app, "both");
+      const [one, other] = await Promise.all([
+        assign(anna, id, carl.email, unclaimed),
+        assign(ben, id, ben.email, unclaimed),
+      ]);
+      expect([one.status, other.status].toSorted((a, b) => a - b)).toEqual([200, 409]);
+      const won = one.status === 200 ? carl.email : ben.email;
+      expect(view(await anna.get(`conversations/${id}`)).assignee?.email).toBe(won);
+    });
+
+    it("does it once, however often it is asked for", async () => {
+      const { conversationId: id } = await asked(app, "twice");
+      await assign(anna, id, ben.email, unclaimed);
+      const again = await assign(anna, id, ben.email, unclaimed);
+      expect(again.status).toBe(200);
+      const assigned = view(again).audit.filter(({ action }) => action === "assigned");
+      expect(assigned).toHaveLength(1);
+    });
+
+    it("wakes what is snoozed for who gets it, and leaves what is resolved alone", async () => {
+      const { conversationId: id } = await asked(app, "asleep");
+      await ben.send("POST", `conversations/${id}/claim`);
+      await ben.send("POST", `conversations/${id}/snooze`);
+      const asleep = { status: "snoozed", assignedTo: ben.email };
+      expect((await assign(ben, id, null, asleep)).status).toBe(409);
+      const woken = view(await assign(anna, id, carl.email, asleep));
+      expect([woken.status, woken.assignee?.email]).toEqual(["claimed", carl.email]);
+      await carl.send("POST", `conversations/${id}/resolve`);
+      expect((await assign(anna, id, ben.email, { status: "resolved", assignedTo: carl.email })).status).toBe(409);
+      expect(view(await anna.get(`conversations/${id}`)).status).toBe("resolved");
+    });
+
+    it("takes agents of the workspace only, and names them with who is away", async () => {
+      const { conversationId: id } = await asked(app, "nobody");
+      for (const to of [stranger.email, "nobody@shop.example", "x'; drop table agents"]) {
+        const answer = await assign(anna, id, to, unclaimed);
+        expect([to, answer.status]).toEqual([to, 422]);
+      }
+      expect(view(await anna.get(`conversations/${id}`)).status).toBe("open");
+      await setAgentAway(app.store, app.workspace.id, carl.email, true);
+      const colleagues = (await anna.get("agents")).body as readonly Colleague[];
+      expect(colleagues).toEqual([
+        { email: anna.email, name: "Anna", away: false },
+        { email: ben.email, name: "Ben", away: false },
+        { email: carl.email, name: "Carl", away: true },
+      ]);
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { eachDatabase } from "../support/databases.ts";
+import type { EngineBench } from "../support/engine-bench.ts";
+import { openBench } from "../support/engine-bench.ts";
+import { fileChannel } from "../support/file-channel.ts";
+
+eachDatabase("an album with words below several of its pictures", (open) => {
+  let bench: EngineBench;
+  let thread: string;
+  let threads = 0;
+
+  beforeAll(async () => {
+    bench = await openBench(open, { account: { channel: "telegram", load: fileChannel().load, config: {} } });
+  });
+  afterAll(() => bench.close());
+
+  const base = () => ({ thread, sender: { key: thread }, sentAt: bench.clock.now() });
+  const part = (id: string, text: string) =>
+    bench.accept({
+      ...base(),
+      kind: "message",
+      externalId: `message:${thread}:${id}`,
+      messageExternalId: `${thread}:${id}`,
+      text,
+      files: [{ ref: `${thread}:${id}`, name: `${id}.jpg`, mediaType: "image/jpeg", bytes: 3 }],
+      group: { key: "album" },
+    });
+  const edit = (id: string, text: string) =>
+    bench.accept({
+      ...base(),
+      kind: "edit",
+      externalId: `edit:${thread}:${id}:${text}`,
+      messageExternalId: `${thread}:${id}`,
+      text,
+    });
+  const said = async (): Promise<readonly string[]> => {
+    const rows = bench.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select("messages.content")
+      .where("conversations.context_key", "=", thread)
+      .where("messages.role", "=", "user");
+    return (await rows.execute()).map(({ content }) => content);
+  };
+  const begin = (): void => {
+    thread = `chat${(threads += 1)}`;
+  };
+
+  it("is one message with all of them, in whatever deliveries they come", async () => {
+    begin();
+    await part("1", "Front");
+    await part("2", "");
+    await part("3", "Back");
+    await part("3", "Back");
+    expect(await said()).toEqual(["Front\nBack"]);
+    begin();
+    await Promise.all([part("1", ""), part("2", "Front"), part("3", "Back")]);
+    expect(await said()).toEqual(["Front\nBack"]);
+  });
+
+  it("says what the customer has changed below any of them", async () => {
+    begin();
+    for (const [id, text] of [
+      ["1", "Front"],
+      ["2", "Back"],
+      ["3", ""],
+    ] as const) {
+      await part(id, text);
+    }
+    await edit("2", "Rear");
+    expect(await said()).toEqual(["Front\nRear"]);
+    await edit("1", "Face");
+    await edit("3", "Side");
+    expect(await said()).toEqual(["Face\nRear\nSide"]);
+    await part("4", "Top");
+    expect(await said()).toEqual(["Face\nRear\nSide\nTop"]);
+    await edit("1", "");
+    expect(await said()).toEqual(["Rear\nSide\nTop"]);
+  });
+
+  it("says it too where the change comes with the picture, or before it", async () => {
+    begin();
+    await Promise.all([part("1", "Front"), part("2", "Back"), edit("2", "Rear"), edit("1", "Face")]);
+    expect(await said()).toEqual(["Face\nRear"]);
+    await Promise.all([edit("1", "Head"), part("3", "Side"), edit("3", "Flank")]);
+    expect(await said()).toEqual(["Head\nRear\nFlank"]);
+    await edit("4", "Summit");
+    await part("4", "Top");
+    expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
+    await part("5", "");
+    expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
+  });
+});
