@@ -113,7 +113,8 @@ function bestPlace(
     before = placed.passage;
     const under = headed(placed.passage, isFirst, question, ranked);
     // "Requirements" alone is what a heading names; the text below need not say it again.
-    const named = under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
+    const named =
+      under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
     const score = scoreOf(strip, index, placed, question, asked, bestWorth) + under + named;
     if (best === undefined || score > best.score) best = { index, score };
   }
@@ -126,7 +127,12 @@ function isFragment({ own, borrowed, asking }: Understood): boolean {
 }
 
 /** Under a heading that is the question stands its answer, and the answer comes first. */
-function headed({ candidate, fit, verbatim }: Ranked, isFirst: boolean, question: Understood, ranked: readonly Ranked[]): number {
+function headed(
+  { candidate, fit, verbatim }: Ranked,
+  isFirst: boolean,
+  question: Understood,
+  ranked: readonly Ranked[],
+): number {
   if (fit === 0) return 0;
   if (candidate.title.endsWith("?")) {
     const asking = askingWords(candidate.title.split(" › ").at(-1) ?? "", question.language);

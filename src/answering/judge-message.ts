@@ -32,7 +32,12 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   return evidenceOf(whole) >= evidenceOf(best) ? whole : best;
 }
 
-async function judgeAsked(index: KnowledgeIndex, question: Message, told: string, signal: AbortSignal): Promise<Judged> {
+async function judgeAsked(
+  index: KnowledgeIndex,
+  question: Message,
+  told: string,
+  signal: AbortSignal,
+): Promise<Judged> {
   if (told === "") return judge(index, question, signal);
   const within = await judge(index, { ...question, told }, signal);
   const { own } = within.found.question;

@@ -72,7 +72,11 @@ async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSigna
       await turn();
       signal.throwIfAborted();
       const without = put(found.without(term));
-      if (isTheQuestion(without) === isTheQuestion(best) ? another && evidenceOf(without) > evidenceOf(best) : isTheQuestion(without))
+      if (
+        isTheQuestion(without) === isTheQuestion(best)
+          ? another && evidenceOf(without) > evidenceOf(best)
+          : isTheQuestion(without)
+      )
         best = without;
     }
   }

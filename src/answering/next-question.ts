@@ -8,7 +8,4 @@ const english = String.raw`(?:and|plus|also),? (?:also )?(?:(?:can|could|do|does
 const listed = String.raw`(?<=(?:^|[\s,])how [^,?]{1,200})[,;]\s+(?=how (?:do|does|can|much|many|long) )`;
 
 /** Between two questions of one sentence. */
-export const nextQuestion = new RegExp(
-  `[,;]?\\s+(?=(?:${english}|${joins})(?![\\p{L}\\p{N}]))|${listed}`,
-  "giu",
-);
+export const nextQuestion = new RegExp(`[,;]?\\s+(?=(?:${english}|${joins})(?![\\p{L}\\p{N}]))|${listed}`, "giu");
