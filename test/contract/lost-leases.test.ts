@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { expect, it } from "vitest";
 import { DeliveryError } from "#channel/errors.ts";
 import { createMarks } from "#engine/deliver.ts";
+import { createRush } from "#engine/rush.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { systemClock } from "#src/clock.ts";
 import { LostLease, finishWork, insertWork } from "#store/outbox.ts";
@@ -141,6 +142,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
         },
         amend: { batch: false, attemptsMax: 9, run: () => Promise.reject(new Error("not its turn")) },
       },
+      rush: createRush(),
       lanesMax: 4,
       backoffMs: () => 60_000,
     });
