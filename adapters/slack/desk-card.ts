@@ -113,7 +113,7 @@ function blockIdOf({ id, status, assignee }: DeskConversation): string {
 
 export function parseBlockId(given: string): { readonly conversationId: string; readonly seen: Seen } | undefined {
   const [, conversationId = "", status = "", email = ""] =
-    /^parley\|(conv_[0-9a-z]{26})\|([a-z]{4,9})\|([^|]*)$/.exec(given) ?? [];
+    /^parley\|(conv_[0-9a-z]{26})\|([a-z]{4,9})\|(.*)$/.exec(given) ?? [];
   if (conversationId === "" || !(status in statusNames)) return undefined;
   return { conversationId, seen: { status: status as Status, assignedTo: email === "" ? null : email } };
 }

@@ -39,12 +39,11 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = [...name, ...styledText(markdown, sources)];
-  const whole = textOf(runs).trimEnd();
   const [first, ...rest] = files;
+  const captions = first === undefined ? [] : splitRuns(runs, captionMax);
   // A short text stands below the first file; a long one goes before it.
-  if (first !== undefined && whole.length <= captionMax) {
-    const caption = whole === "" ? [] : (splitRuns(runs, captionMax)[0] ?? []);
-    return [filePart(first, caption), ...rest.map((file) => filePart(file, []))];
+  if (first !== undefined && captions.length <= 1) {
+    return [filePart(first, captions[0] ?? []), ...rest.map((file) => filePart(file, []))];
   }
   const texts = splitRuns(runs, textMax).map((part): Part => {
     const payload: TelegramPart = { text: textOf(part), entities: entitiesOf(part) };

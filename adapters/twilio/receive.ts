@@ -1,4 +1,5 @@
 import type { ChannelHost, InboundEvent, WebRequest, WebResponse } from "#channel/contract.ts";
+import { overBudget } from "./budget.ts";
 import type { Form } from "./form.ts";
 import { field, formBytesMax, isSigned, parseForm } from "./form.ts";
 import type { Incoming } from "./inbound.ts";
@@ -58,11 +59,12 @@ async function take(dependencies: ReceiveDependencies, form: Form, partKey: stri
     host.log.warn({ reason: nobody }, "a delivery of Twilio is passed over");
     return;
   }
-  const event = await eventOf(dependencies, message);
+  const isOut = (await optOuts.of(message.thread)) === "customer";
+  const event = await eventOf(dependencies, message, isOut);
   if (event === null) return;
   await host.accept(event);
   // Whoever writes can be written to, as a rule; not who has opted out.
-  if (event.kind === "message" && event.peopleOnly !== undefined) {
+  if (event.kind === "message" && isOut) {
     const { thread, sender, sentAt } = event;
     await host.accept({
       kind: "reach",
@@ -89,22 +91,24 @@ function notForUs({ accountSid, sender, channel }: Settings, form: Form, message
 async function eventOf(
   { settings, host, optOuts }: ReceiveDependencies,
   message: Incoming,
+  isOut: boolean,
 ): Promise<InboundEvent | null> {
   const { channel } = settings;
   const { thread, id, text } = message;
   const now = host.clock.now();
-  const out = (await optOuts.of(thread)) === "customer";
-  const keyword = keywordOf(channel, text, message.optOutType, out);
+  const keyword = keywordOf(channel, text, message.optOutType, isOut);
   // Kept before the event is taken: what fails in between is delivered again, and an opt-out must not be lost.
   if (keyword === "stop") await optOuts.stop(thread, id);
   if (keyword === "start") await optOuts.start(thread);
   if (keyword !== undefined) return keywordEvent(channel, message, keyword, now);
   if (text === "" && message.files.length === 0) return null;
   const event = messageEvent(channel, message, now);
-  return out
-    ? {
-        ...event,
-        peopleOnly: "The customer has opted out before, and writes all the same. The bot does not answer.",
-      }
-    : event;
+  if (isOut) {
+    return {
+      ...event,
+      peopleOnly: "The customer has opted out before, and writes all the same. The bot does not answer.",
+    };
+  }
+  const peopleOnly = await overBudget(host, thread, settings.botMessagesPerHour);
+  return peopleOnly === undefined ? event : { ...event, peopleOnly };
 }

@@ -51,6 +51,14 @@ export const config = Type.Object(
           "SMS only: whether files go within a message, which carriers of the United States and Canada take. Default: where `from` is such a number; else they go as a link.",
       }),
     ),
+    bot_messages_per_hour: Type.Optional(
+      Type.Integer({
+        minimum: 5,
+        maximum: 500,
+        description:
+          "Messages of one customer that the bot answers within an hour; then people are asked, for another program may be answering it. Default: 30.",
+      }),
+    ),
     base_url: baseUrl,
   },
   { additionalProperties: false },
@@ -75,6 +83,7 @@ export interface Settings extends Account {
   readonly quickReply: Template | undefined;
   /** Files go within a text message. */
   readonly mms: boolean;
+  readonly botMessagesPerHour: number;
 }
 
 /** Throws an Error that tells the mend where the settings do not go together. */
@@ -92,6 +101,7 @@ export function settingsOf(channel: TwilioChannel, given: TwilioConfig): Setting
     sender: from === undefined ? { kind: "service", sid: service ?? "" } : { kind: "number", number: from },
     template,
     quickReply,
+    botMessagesPerHour: given.bot_messages_per_hour ?? 30,
     // Whether other numbers can send them Twilio does not tell.
     mms: given.mms ?? /^\+1[0-9]{10}$/.test(from ?? ""),
   };

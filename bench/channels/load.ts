@@ -23,6 +23,8 @@ export interface Loads {
   untilReply(target: Target, seconds: number): Promise<Closed>;
   /** So many webhooks at a time, each sent when the one before was acknowledged; each customer writes once. */
   untilAcknowledged(target: Target): Promise<Closed>;
+  /** So many customers write at once, over so many connections; all have had their replies when it is over. */
+  burst(target: Target, count: number, connections: number): Promise<Burst>;
   /** At a rate, whatever comes back. Milliseconds count from when each was to be sent. */
   atRate(target: Target, perSecond: number, seconds: number): Promise<Latencies>;
   close(): void;
@@ -35,6 +37,14 @@ export interface Latencies {
 
 export interface Closed extends Latencies {
   readonly perSecond: number;
+}
+
+export interface Burst {
+  /** Webhooks a second, from the first that was sent to the last that was acknowledged. */
+  readonly acknowledgedPerSecond: number;
+  /** Events a second, from the first that was sent to the last reply. */
+  readonly repliedPerSecond: number;
+  readonly acknowledgedMs: readonly number[];
 }
 
 /** No subject needs as long for a reply; what takes longer has been lost. */
@@ -83,6 +93,26 @@ export function createLoads(platform: FakePlatform, concurrent: number): Loads {
     throw new Error("every customer waits for a reply: give it more --customers, or a lower --rate");
   }
 
+  /** So many webhooks over so many connections; over when the last is acknowledged. */
+  async function pour(
+    target: Target,
+    count: number,
+    connections: number,
+  ): Promise<{ readonly told: readonly Told[]; readonly seconds: number }> {
+    const all: Told[] = [];
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: connections }, async () => {
+        while (all.length < count) {
+          const told = tell(target, next(target), performance.now());
+          all.push(told);
+          await told.acknowledged;
+        }
+      }),
+    );
+    return { told: all, seconds: (performance.now() - started) / 1_000 };
+  }
+
   return {
     async untilReply(target, seconds) {
       const acknowledgedMs: number[] = [];
@@ -102,22 +132,18 @@ export function createLoads(platform: FakePlatform, concurrent: number): Loads {
       return { acknowledgedMs, repliedMs, perSecond };
     },
     async untilAcknowledged(target) {
-      const acknowledgedMs: number[] = [];
-      const replies: Promise<number>[] = [];
+      const { told, seconds } = await pour(target, target.customers.length, concurrent);
+      const acknowledgedMs = await Promise.all(told.map(({ acknowledged }) => acknowledged));
+      const repliedMs = await Promise.all(told.map(({ replied }) => replied));
+      return { acknowledgedMs, repliedMs, perSecond: told.length / seconds };
+    },
+    async burst(target, count, connections) {
       const started = performance.now();
-      let left = target.customers.length;
-      await Promise.all(
-        Array.from({ length: concurrent }, async () => {
-          while (left > 0) {
-            left -= 1;
-            const told = tell(target, next(target), performance.now());
-            replies.push(told.replied);
-            acknowledgedMs.push(await told.acknowledged);
-          }
-        }),
-      );
-      const perSecond = (acknowledgedMs.length / (performance.now() - started)) * 1_000;
-      return { acknowledgedMs, repliedMs: await Promise.all(replies), perSecond };
+      const { told, seconds } = await pour(target, count, connections);
+      const acknowledgedMs = await Promise.all(told.map(({ acknowledged }) => acknowledged));
+      await Promise.all(told.map(({ replied }) => replied));
+      const repliedPerSecond = (count / (performance.now() - started)) * 1_000;
+      return { acknowledgedPerSecond: count / seconds, repliedPerSecond, acknowledgedMs };
     },
     async atRate(target, perSecond, seconds) {
       const all: Told[] = [];

@@ -1,6 +1,6 @@
 // How many events of Slack and Telegram are answered in a second, and how soon, against plain handlers of Bolt, grammY
 // and the Chat SDK that answer the same events with a fixed text, at the same fake platform, in turns in one run:
-//   npm run bench:channels [-- --rounds 5 --seconds 3 --customers 1000 --only Bolt --json FILE --profile]
+//   npm run bench:channels [-- --rounds 5 --seconds 3 --customers 2000 --burst 2000 --only Bolt --json FILE --profile]
 // Parley stores every message, and flushes it to disk, before it acknowledges it. `--profile` writes a .cpuprofile of it
 // to the folder for temporary files.
 import { writeFile } from "node:fs/promises";
@@ -19,7 +19,8 @@ const { values: given } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
     seconds: { type: "string", default: "3" },
-    customers: { type: "string", default: "1000" },
+    customers: { type: "string", default: "2000" },
+    burst: { type: "string", default: "2000" },
     rate: { type: "string", default: "200" },
     only: { type: "string", multiple: true },
     json: { type: "string" },
@@ -30,6 +31,9 @@ const rounds = Number(given.rounds);
 const seconds = Number(given.seconds);
 const rate = Number(given.rate);
 const concurrent = 50;
+const burst = Number(given.burst);
+/** As many as a platform that has much to tell opens. */
+const burstConnections = 200;
 /** What others may use of the machine before a round says little and is measured again. */
 const foreignMax = 0.2;
 const roundsMax = rounds * 2;
@@ -46,6 +50,9 @@ interface Measured {
   readonly repliedP50: number;
   readonly repliedP99: number;
   readonly memoryMb: number;
+  readonly burstAcknowledgedPerSecond: number;
+  readonly burstRepliedPerSecond: number;
+  readonly burstAcknowledgedP99: number;
 }
 
 interface Round {
@@ -120,6 +127,8 @@ async function measure(subject: Subject): Promise<Measured> {
   await sleep(afterworkMs);
   const open = await loads.atRate(subject, rate, seconds);
   await sleep(afterworkMs);
+  const poured = await loads.burst(subject, burst, burstConnections);
+  await sleep(afterworkMs);
   return {
     eventsPerSecond: replied.perSecond,
     cpuMs,
@@ -130,6 +139,9 @@ async function measure(subject: Subject): Promise<Measured> {
     repliedP50: quantile(open.repliedMs, 0.5),
     repliedP99: quantile(open.repliedMs, 0.99),
     memoryMb,
+    burstAcknowledgedPerSecond: poured.acknowledgedPerSecond,
+    burstRepliedPerSecond: poured.repliedPerSecond,
+    burstAcknowledgedP99: quantile(poured.acknowledgedMs, 0.99),
   };
 }
 
@@ -175,6 +187,13 @@ function ratios(): readonly Ratio[] {
     of("B6 memory after B1", "slack", retrieval, "Bolt", "memoryMb", { atMost: 1 }),
     of("B6 memory after B1", "slack", retrieval, redis, "memoryMb", { atMost: 1 }),
     of("webhooks accepted a second", "slack", retrieval, "Bolt", "acceptedPerSecond", { atLeast: 1 }),
+    of("burst acknowledged a second, fixed text", "slack", fixed, "Bolt", "burstAcknowledgedPerSecond", {
+      atLeast: 2,
+    }),
+    of("burst acknowledged a second, with retrieval", "slack", retrieval, "Bolt", "burstAcknowledgedPerSecond", {
+      atLeast: 2,
+    }),
+    of("burst answered a second, fixed text", "slack", fixed, "Bolt", "burstRepliedPerSecond", { atLeast: 1 }),
     of("acknowledged p99", "slack", retrieval, "Bolt", "acknowledgedP99", { atMost: 1 }),
   ];
 }
@@ -185,7 +204,7 @@ function show(): void {
   const of = (label: string, field: keyof Measured): readonly number[] =>
     measured.flatMap((round) => round.of.get(label)?.[field] ?? []);
   write(
-    `\n${concurrent} at a time, ${rate}/s at the open loop, ${given.customers} customers each, ${measured.length} rounds${cores.pinned ? ", subjects and load on a processor each" : ""}; medians (least–most)\n`,
+    `\n${concurrent} at a time, ${rate}/s at the open loop, ${given.customers} customers each, bursts of ${burst} over ${burstConnections} connections, ${measured.length} rounds${cores.pinned ? ", subjects and load on a processor each" : ""}; medians (least–most)\n`,
   );
   const columns: readonly (readonly [string, keyof Measured])[] = [
     ["answered/s", "eventsPerSecond"],
@@ -197,6 +216,9 @@ function show(): void {
     ["reply p50", "repliedP50"],
     ["reply p99", "repliedP99"],
     ["MB", "memoryMb"],
+    ["burst ack/s", "burstAcknowledgedPerSecond"],
+    ["burst answered/s", "burstRepliedPerSecond"],
+    ["burst ack p99", "burstAcknowledgedP99"],
   ];
   const range = (values: readonly number[]): string =>
     `${number(median(values))} (${number(Math.min(...values))}–${number(Math.max(...values))})`;

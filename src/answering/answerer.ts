@@ -24,8 +24,13 @@ export function createAnswerer({
   readonly composer: Composer;
 }): Answerer {
   /** A question in another language than the documents may share no word with them. */
-  async function passagesElsewhere(question: Question, found: Found, signal: AbortSignal): Promise<readonly Candidate[]> {
-    const language = found.ranked.length > 0 ? undefined : wordLanguages.find((each) => each === languageToldBy(question));
+  async function passagesElsewhere(
+    question: Question,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<readonly Candidate[]> {
+    const language =
+      found.ranked.length > 0 ? undefined : wordLanguages.find((each) => each === languageToldBy(question));
     return language === undefined || language === "en" ? [] : somePassages(index, question, language, signal);
   }
 

@@ -27,7 +27,8 @@ const subject =
 const auxiliary = "(?:can|could|do|does|did|is|are|was|will|would|should|may|must|has|have)";
 const own = "(?:i|we)(?: also| still| just)?";
 const other = spaced([...new Set(questionWords.map(({ asks }) => asks))].join(" "));
-const begins = (what: string): RegExp => new RegExp(`^\\W*(?:${conjunction}[\\s,!]+){0,2}(?:${what})(?![\\p{L}\\p{N}])`, "iu");
+const begins = (what: string): RegExp =>
+  new RegExp(`^\\W*(?:${conjunction}[\\s,!]+){0,2}(?:${what})(?![\\p{L}\\p{N}])`, "iu");
 const question = begins(
   `how|what(?:'?s)?|which|who|why|where|when ${auxiliary}|${auxiliary} ${subject}|any(?:one|body) know|(?!do |is |are |can |y |e |en )(?:${other})`,
 );

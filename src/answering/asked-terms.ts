@@ -93,7 +93,8 @@ export function weighTerms(
     if (alike.length > 0 && !saysLittle) guessed += (isSure ? sureCost : guessCost) * Math.max(0, unknown - weight);
     asked.set(term, { term, share: 1 });
     for (const each of group) if (each !== term) asked.set(each, { term, share: synonyms.shareOf(term) });
-    for (const each of alike) if (!asked.has(each)) asked.set(each, { term, share: isSure ? sureShare : repairedShare });
+    for (const each of alike)
+      if (!asked.has(each)) asked.set(each, { term, share: isSure ? sureShare : repairedShare });
   }
   const heaviest = Math.max(0, ...[...weights].filter(([term]) => !soft.has(term)).map(([, weight]) => weight));
   if (heaviest > 0) for (const term of soft) weights.set(term, Math.min(weights.get(term) ?? 0, softBeside * heaviest));

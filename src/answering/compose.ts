@@ -27,6 +27,8 @@ const stepsToldMin = 0.8;
 /** What a heading that is the question adds to what stands under it, and to what stands under it first. */
 const headedShare = 0.5;
 const openingShare = 0.3;
+/** And where it is so word for word, however well other sentences say the same words. */
+const verbatimShare = 0.6;
 /** A heading that does not ask is the question from here on. */
 const sameQuestion = 0.75;
 /** Of two like sections the first is the usual case; each further one costs, the tenth no more than the fifth. */
@@ -111,7 +113,8 @@ function bestPlace(
     before = placed.passage;
     const under = headed(placed.passage, isFirst, question, ranked);
     // "Requirements" alone is what a heading names; the text below need not say it again.
-    const named = under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
+    const named =
+      under > 0 && isFirst && isFragment(question) ? placed.passage.fit * (1 - weigh(placed.terms, asked)) : 0;
     const score = scoreOf(strip, index, placed, question, asked, bestWorth) + under + named;
     if (best === undefined || score > best.score) best = { index, score };
   }
@@ -124,7 +127,12 @@ function isFragment({ own, borrowed, asking }: Understood): boolean {
 }
 
 /** Under a heading that is the question stands its answer, and the answer comes first. */
-function headed({ candidate, fit }: Ranked, isFirst: boolean, question: Understood, ranked: readonly Ranked[]): number {
+function headed(
+  { candidate, fit, verbatim }: Ranked,
+  isFirst: boolean,
+  question: Understood,
+  ranked: readonly Ranked[],
+): number {
   if (fit === 0) return 0;
   if (candidate.title.endsWith("?")) {
     const asking = askingWords(candidate.title.split(" › ").at(-1) ?? "", question.language);
@@ -135,7 +143,7 @@ function headed({ candidate, fit }: Ranked, isFirst: boolean, question: Understo
     each.candidate.title === candidate.title &&
     each.candidate.position < candidate.position;
   const opens = isFirst && !ranked.some(goesOn);
-  return (headedShare + (opens ? openingShare : 0)) * fit ** 2;
+  return (headedShare + (opens ? openingShare : 0) + (verbatim ? verbatimShare : 0)) * fit ** 2;
 }
 
 /** Leaves out what only names other pages or announces the text, and a promise ("In this article:") that nothing follows. */

@@ -6,6 +6,7 @@ import { isSoft, wordCount } from "./terms.ts";
 
 // Measured on three sets of questions: of what can be counted, these three tell right answers from wrong ones best.
 const titleBonus = 0.15;
+const verbatimBonus = 0.15;
 const missingCost = 0.4;
 /** A word of one part in seven may be put differently. */
 const missingFree = 0.15;
@@ -92,6 +93,8 @@ export function doubtOf(placed: readonly Placed[], question: Understood, asked: 
     hasAskedKind(text, question.asks, asked),
   );
   const lacks = has ? 0 : lackingCost[question.asks];
-  const bonus = Math.max(titleBonus * fit ** 2, has && question.asks === "definition" ? definitionBonus : 0);
+  // "How do I stop the server?" is of words so common that their weights prove nothing.
+  const verbatim = placed.some(({ passage }) => passage.verbatim) ? verbatimBonus : 0;
+  const bonus = verbatim + Math.max(titleBonus * fit ** 2, has && question.asks === "definition" ? definitionBonus : 0);
   return missingCost * Math.max(0, share - missingFree) * (1 - fit) + lacks - bonus;
 }

@@ -93,7 +93,8 @@ export function leansOnBefore(text: string, own: readonly string[], language: Wo
   );
 }
 
-const another = /^(?:and|or|what about|how about|and what about)(?: (?:for|with|in|on|the|a|an|my|our))* (?!(?:is|are|do|does|did|can|could|will|would|should|how|what|when|where|why|who|which|if)(?=\s|$))/u;
+const another =
+  /^(?:and|or|what about|how about|and what about)(?: (?:for|with|in|on|the|a|an|my|our))* (?!(?:is|are|do|does|did|can|could|will|would|should|how|what|when|where|why|who|which|if)(?=\s|$))/u;
 const anotherTermsMax = 2;
 const anotherWordsMax = 6;
 
@@ -102,5 +103,7 @@ export function putsAnother(text: string, own: readonly string[], language: Word
   const words = wordsOf(text);
   if (own.length === 0 || own.length > anotherTermsMax || words.length > anotherWordsMax) return false;
   const joined = words.join(" ");
-  return language === "en" ? another.test(joined) : own.length + 1 >= words.length - 1 && patternsIn(language).continuing.test(joined);
+  return language === "en"
+    ? another.test(joined)
+    : own.length + 1 >= words.length - 1 && patternsIn(language).continuing.test(joined);
 }

@@ -1,7 +1,7 @@
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { partedMessage } from "./asked-sentences.ts";
-import { answerFloor, bandOf } from "./confidence.ts";
+import { bandOf } from "./confidence.ts";
 import type { Asked, Judged } from "./judge.ts";
 import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
 import { judgeSeveral } from "./several.ts";
@@ -29,11 +29,15 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const question = { ...message, text: asked, history };
   const part = await judgeAsked(index, question, told, signal);
   const best = (await judgeSeveral(index, question, part, signal)) ?? part;
-  const enough = evidenceOf(whole) >= answerFloor[message.strictness];
-  return (enough && evidenceOf(whole) >= evidenceOf(best)) || best.found.ranked.length === 0 ? whole : best;
+  return evidenceOf(whole) >= evidenceOf(best) ? whole : best;
 }
 
-async function judgeAsked(index: KnowledgeIndex, question: Message, told: string, signal: AbortSignal): Promise<Judged> {
+async function judgeAsked(
+  index: KnowledgeIndex,
+  question: Message,
+  told: string,
+  signal: AbortSignal,
+): Promise<Judged> {
   if (told === "") return judge(index, question, signal);
   const within = await judge(index, { ...question, told }, signal);
   const { own } = within.found.question;

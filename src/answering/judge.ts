@@ -7,6 +7,7 @@ import { bandOf } from "./confidence.ts";
 import { askingWords, asksOtherwise } from "./question.ts";
 import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
+import { isSoft } from "./terms.ts";
 import { wordsOf } from "./words.ts";
 
 /** The passage that tells the steps often ranks a little below those that only speak of them. */
@@ -64,13 +65,18 @@ async function judgeOne(index: KnowledgeIndex, lookup: Asked, signal: AbortSigna
     extract: compose(each.question, each.asked, each.ranked, count, each.confidenceOfScore),
   });
   let best = put(found);
-  if (found.question.another) {
-    // "And Slack?" after a question on Telegram asks no more for Telegram.
-    for (const term of found.question.borrowed.slice(-triedMax)) {
+  const { another, own, borrowed } = found.question;
+  // "And Slack?" after a question on Telegram asks no more for Telegram, "how do I remove one?" no more for adding it.
+  if (another || (own.some((term) => !isSoft(term)) && bandOf(evidenceOf(best)) === "low")) {
+    for (const term of borrowed.slice(-triedMax)) {
       await turn();
       signal.throwIfAborted();
       const without = put(found.without(term));
-      if (isTheQuestion(without) === isTheQuestion(best) ? evidenceOf(without) > evidenceOf(best) : isTheQuestion(without))
+      if (
+        isTheQuestion(without) === isTheQuestion(best)
+          ? another && evidenceOf(without) > evidenceOf(best)
+          : isTheQuestion(without)
+      )
         best = without;
     }
   }

@@ -12,6 +12,8 @@ export interface Understood {
   readonly own: readonly string[];
   /** The words that these are the stems of, as they were written. */
   readonly words: readonly Word[];
+  /** All of its words, those that say nothing of what is asked among them. */
+  readonly wording: readonly string[];
   /** Stems that it borrows from what the customer asked before, since it speaks of that only as "it". */
   readonly borrowed: readonly string[];
   /** Stems of the words that only ask how much there is of what was asked before: "how long does that take?" */
@@ -49,6 +51,7 @@ export function understand(
   return {
     own,
     words,
+    wording: wordsOf(text),
     borrowed,
     measured: borrowed.length > 0 && own.length === 0 ? ownWords(text, synonyms, language).map(({ term }) => term) : [],
     another: borrowed.length > 0 && putsAnother(text, own, language),

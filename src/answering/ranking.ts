@@ -1,6 +1,6 @@
 import type { Candidate, SearchResult } from "#knowledge/index/index-port.ts";
 import type { Asked, AskedTerms } from "./asked-terms.ts";
-import { titleFit } from "./title-fit.ts";
+import { titleFit, wordingFit } from "./title-fit.ts";
 
 const k1 = 1.2;
 const b = 0.75;
@@ -14,6 +14,7 @@ const pairShare = 0.5;
 /** Farther apart they are no longer a pair; nearer counts more. */
 const pairReach = 3;
 
+const verbatimFrom = 0.9;
 /** What a passage adds that means what was asked, as a share of the best one's worth by words. */
 const meaningShare = 0.4;
 
@@ -25,10 +26,16 @@ export interface Ranked {
   readonly worth: number;
   /** How well its title says what was asked, 0 to 1. */
   readonly fit: number;
+  /** Its heading is the question, word for word but for a slip. */
+  readonly verbatim: boolean;
 }
 
-/** Orders candidates by BM25, best first. */
-export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" | "averageTerms">): Ranked[] {
+/** Orders candidates by BM25, best first. `wording`: the question's words, all of them. */
+export function rank(
+  asked: AskedTerms,
+  result: Pick<SearchResult, "candidates" | "averageTerms">,
+  wording: readonly string[] = [],
+): Ranked[] {
   const limit = scoreLimit(asked);
   const pairsAsked = pairsOf(asked);
   const ranked = result.candidates.map((candidate) => {
@@ -37,8 +44,10 @@ export function rank(asked: AskedTerms, result: Pick<SearchResult, "candidates" 
     const length = candidate.titleTerms.length + candidate.bodyTerms.length;
     const score = scoreOf(title, body, length / Math.max(1, result.averageTerms), asked);
     const pairs = Math.max(pairsIn(title, pairsAsked), pairsIn(body, pairsAsked));
-    const fit = titleFit(candidate.title, asked);
-    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, fit };
+    const worded = wordingFit(candidate.title, wording);
+    const fit = Math.max(titleFit(candidate.title, asked), worded);
+    const verbatim = worded >= verbatimFrom;
+    return { candidate, score, worth: score + pairShare * pairs + titleShare * limit * fit, fit, verbatim };
   });
   const meant = withMeaning(ranked);
   // The id breaks ties, so that the same question gets the same answer.

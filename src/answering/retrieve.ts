@@ -113,11 +113,18 @@ function foundIn(
   const asked = terms.told.length === 0 ? alone : weighTold(alone);
   function weighTold(without: AskedTerms): AskedTerms {
     // "What can I do?" asks for nothing but what was told: then that is the question, with less for what is unknown.
-    const share = asksItself ? toldShareOf(without, weigh(terms.told, () => 1)) : 1;
+    const share = asksItself
+      ? toldShareOf(
+          without,
+          weigh(terms.told, () => 1),
+        )
+      : 1;
     const told = (term: string): number => (asksItself || (result.frequency.get(term) ?? 0) > 0 ? share : unknownShare);
     return weigh([...terms.wanted, ...terms.told], (term) => (terms.told.includes(term) ? told(term) : shareOf(term)));
   }
-  const ranked = rank(asked, result).filter(({ candidate }) => holdsOwn(candidate, question, terms.told, asked));
+  const ranked = rank(asked, result, question.wording).filter(({ candidate }) =>
+    holdsOwn(candidate, question, terms.told, asked),
+  );
   const confidenceOfScore = (score: number): number => confidenceOf(score, asked, result.chunkCount);
   return {
     question,

@@ -38,7 +38,9 @@ export function questionsIn(text: string): readonly string[] {
     }
   }
   const [first = ""] = parts;
-  return parts.length < 2 || !(asksSomething(first, Number.POSITIVE_INFINITY) || wantsSomething(first)) ? [text] : parts;
+  return parts.length < 2 || !(asksSomething(first, Number.POSITIVE_INFINITY) || wantsSomething(first))
+    ? [text]
+    : parts;
 }
 
 function asksSomething(part: string, reach = beforeAsking): boolean {
@@ -70,7 +72,8 @@ export async function judgeSeveral(
       judged.some(({ extract }) => extract !== undefined && extract.text === knownOf(of)?.text);
     const other = isSaid(found) ? await judge(index, { ...question, text: part, history: [] }, signal) : found;
     const known = knownOf(other);
-    if ((known !== undefined || asksForSomething(other)) && !isSaid(other)) judged.push({ part, judged: other, extract: known });
+    if ((known !== undefined || asksForSomething(other)) && !isSaid(other))
+      judged.push({ part, judged: other, extract: known });
     history = [...history, { role: "user", content: part }];
   }
   const known = judged.flatMap(({ extract }) => (extract === undefined ? [] : [extract]));

@@ -1,6 +1,8 @@
 import type { AskedTerms } from "./asked-terms.ts";
 import { isSoft } from "./terms.ts";
+import { remembered } from "./remembered.ts";
 import { weigh } from "./strips.ts";
+import { wordsOf } from "./words.ts";
 
 /** What a word counts in a title that most questions have whatever they are about. */
 const softCount = 0.35;
@@ -42,4 +44,25 @@ function fitOf(terms: readonly string[], asked: AskedTerms): number {
   const share = weigh(held, asked);
   const precision = meant / named;
   return (2 * share * precision) / (share + precision);
+}
+
+/** Fewer words are said of many things; where fewer of them are the same, it is another question. */
+const wordingMin = 3;
+const wordingShare = 0.8;
+const charactersKept = 100_000;
+const wordsOfTitle = remembered(charactersKept, (title) => new Set(wordsOf(title.split(" › ").at(-1) ?? "")));
+
+/**
+ * How much the innermost heading is the question word for word, 0 to 1; 0 where it is no more than alike. It tells what
+ * the weights of words cannot, where all of them are common: "How do I stop the server?"
+ */
+export function wordingFit(title: string, wording: readonly string[]): number {
+  if (wording.length < wordingMin) return 0;
+  const heading = wordsOfTitle(title);
+  const asked = new Set(wording);
+  if (Math.min(heading.size, asked.size) < wordingMin || heading.size > 2 * asked.size) return 0;
+  let same = 0;
+  for (const word of asked) if (heading.has(word)) same += 1;
+  const share = (2 * same) / (heading.size + asked.size);
+  return share >= wordingShare ? share : 0;
 }

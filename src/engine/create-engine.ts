@@ -5,7 +5,7 @@ import { systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
-import { prepareRead } from "#store/prepared.ts";
+import type { ConversationRow } from "#store/conversations.ts";
 import type { FindHands } from "./hands.ts";
 import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
@@ -44,7 +44,7 @@ import { readyToReply, replyAsAgent } from "./reply.ts";
 import { handOver, handOverUntold } from "./say.ts";
 import type { ThinkDependencies } from "./think.ts";
 import { abandonSpeech, speak } from "./speak.ts";
-import { createSettling, think } from "./think.ts";
+import { createSettling, readConversation, think } from "./think.ts";
 import { abandonThere, handoverThere, noteThere, standThere } from "./standing.ts";
 import { threadTopic, workspaceTopic } from "./topics.ts";
 import { insertNote, removeConversation, requireConversation, updateConversation } from "./update.ts";
@@ -181,13 +181,16 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
 
   const work: EngineWork = {
     async think(rows, signal) {
-      const workspace = await workspaceOfWork(rows);
+      const conversation = await conversationOfWork(rows);
+      const workspace = await workspaceOfWork(rows, conversation);
       if (workspace === undefined) return;
       // Over the API each question has an answer of its own; elsewhere one answer serves a burst.
-      const perQuestion = await isPerQuestion(rows);
+      const groups = conversation?.channel === "api" ? rows.map((row) => [row]) : [rows];
       checkpoint("answer.before");
-      for (const group of perQuestion ? rows.map((row) => [row]) : [rows]) {
-        const { effects } = await think(dependencies, workspace, group, {}, signal);
+      for (const [at, group] of groups.entries()) {
+        // One answer changes what the next is made of.
+        const read = at === 0 ? conversation : undefined;
+        const { effects } = await think(dependencies, workspace, group, {}, signal, read);
         checkpoint("answer.stored");
         announce(effects);
       }
@@ -196,7 +199,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
     },
     async timer(rows) {
-      const workspace = await workspaceOfWork(rows);
+      const workspace = await workspaceOfWork(rows, await conversationOfWork(rows));
       if (workspace === undefined) return;
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
@@ -280,25 +283,19 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
   };
 
-  /** The workspace whose conversation this work is about; undefined, and the work gone, when that is gone. */
-  async function workspaceOfWork(rows: readonly OutboxRow[]): Promise<Workspace | undefined> {
-    const [first] = rows;
-    if (first === undefined) return undefined;
-    const [row] = await workspaceRows(store, { id: conversationOf(first) });
-    const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
-    if (workspace === undefined) await store.write((tx) => finishWork(tx, rows));
-    return workspace;
+  /** The conversation that this work is about. */
+  async function conversationOfWork([first]: readonly OutboxRow[]): Promise<ConversationRow | undefined> {
+    return first === undefined ? undefined : readConversation(store, conversationOf(first));
   }
 
-  async function isPerQuestion(rows: readonly OutboxRow[]): Promise<boolean> {
-    const [first] = rows;
-    if (first === undefined || rows.length === 1) return false;
-    const row = await store.read
-      .selectFrom("conversations")
-      .select("channel")
-      .where("id", "=", conversationOf(first))
-      .executeTakeFirst();
-    return row?.channel === "api";
+  /** The workspace of the conversation; undefined, and the work gone, when that is gone. */
+  async function workspaceOfWork(
+    rows: readonly OutboxRow[],
+    conversation: ConversationRow | undefined,
+  ): Promise<Workspace | undefined> {
+    const workspace = conversation === undefined ? undefined : await workspaces.get(conversation.workspace_id);
+    if (workspace === undefined && rows.length > 0) await store.write((tx) => finishWork(tx, rows));
+    return workspace;
   }
 
   return {
@@ -396,10 +393,6 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     },
   };
 }
-
-const workspaceRows = prepareRead((db, { id }: { readonly id: string }) =>
-  db.selectFrom("conversations").select("workspace_id").where("id", "=", id),
-);
 
 function conversationOf(row: OutboxRow): string {
   return (JSON.parse(row.payload) as { readonly conversationId: string }).conversationId;

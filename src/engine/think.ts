@@ -87,6 +87,8 @@ export async function think(
   rows: readonly OutboxRow[],
   live: Live,
   signal: AbortSignal,
+  /** The conversation as it was read just now. */
+  read?: ConversationRow,
 ): Promise<Thought> {
   const [first] = rows;
   if (first === undefined) return silent;
@@ -95,7 +97,7 @@ export async function think(
     readonly seq: number;
     readonly options?: QuestionOptions;
   };
-  const [conversation] = await conversationRows(store, { conversationId });
+  const conversation = read ?? (await readConversation(store, conversationId));
   if (conversation === undefined || !botMayAnswer(conversation.status)) return finish(null);
   await channels.ready({ id: conversation.account_id });
   if (conversation.via_account_id !== null) await readyIfThere(channels, conversation.via_account_id);
@@ -356,6 +358,11 @@ async function recentMessages(
   const from = Math.min(conversation.settled_seq, conversation.last_customer_seq, upTo ?? Infinity) - historyMax;
   const rows = await messageRows(store, { id: conversation.id, from, upTo: upTo ?? Number.MAX_SAFE_INTEGER });
   return rows.toReversed();
+}
+
+export async function readConversation(store: Store, conversationId: string): Promise<ConversationRow | undefined> {
+  const [row] = await conversationRows(store, { conversationId });
+  return row;
 }
 
 const conversationRows = prepareRead((db, { conversationId }: { readonly conversationId: string }) =>

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { isIP } from "node:net";
 import type { Config } from "../config/environment.ts";
+import { createAddressCheck } from "../outbound/addresses.ts";
 import type { GuardedFetch } from "../outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress, openGuardedFetch } from "../outbound/guarded-fetch.ts";
 import type { Secrets } from "../secrets.ts";
@@ -65,7 +67,11 @@ export async function publicAddress(
   }
   const { isLive, proof } = read(body);
   if (proof !== undefined && secrets.verify(purpose, proof) === nonce) {
-    return { leads: "here", detail: `${publicUrl} leads here` };
+    return isOpen(new URL(publicUrl))
+      ? unsure(
+          `${publicUrl} leads here, and everybody on the way can read what customers write and how agents sign in: put HTTPS in front, and set PUBLIC_URL to the https address`,
+        )
+      : { leads: "here", detail: `${publicUrl} leads here` };
   }
   if (proof !== undefined) {
     return elsewhere(
@@ -77,6 +83,17 @@ export async function publicAddress(
     : elsewhere(
         `another server than Parley answers at ${publicUrl}: set PUBLIC_URL to the address that leads to this one, or have the proxy pass it on`,
       );
+}
+
+const isPublicAddress = createAddressCheck(false);
+
+/** Plain HTTP over the internet: a name or an address that is not of one's own network. */
+function isOpen({ protocol, hostname }: URL): boolean {
+  const host = hostname.replaceAll(/[[\]]/g, "");
+  if (protocol !== "http:") return false;
+  return isIP(host) === 0
+    ? host.includes(".") && !/\.(?:localhost|local|internal|lan|test)$/.test(host)
+    : isPublicAddress(host);
 }
 
 const unsure = (detail: string): PublicAddress => ({ leads: "unsure", detail });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setAgentAway } from "#src/operator/agents.ts";
-import type { Colleague, ConversationView, ListPage, Refusal } from "#http/inbox/wire.ts";
+import type { BulkResult, Colleague, ConversationView, ListPage, Refusal } from "#http/inbox/wire.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -36,6 +36,99 @@ eachDatabase("agents who share an inbox", (open) => {
       { name: "thanks", text: "Thank you, {customer}." },
     ]);
     expect((await stranger.get("saved-replies")).body).toEqual([]);
+  });
+
+  describe("several conversations at once", () => {
+    const bulk = async (by: InboxUser, change: object, items: readonly object[]) =>
+      by.send("POST", "bulk", { ...change, items });
+    const refused = (answer: InboxAnswer) => (answer.body as readonly BulkResult[]).map((result) => result.refused);
+    const listed = (id: string, seen: object = unclaimed) => ({ id, ...seen });
+    const three = async (name: string) => {
+      const made = [await asked(app, `${name}-1`), await asked(app, `${name}-2`), await asked(app, `${name}-3`)];
+      return made.map(({ conversationId }) => conversationId);
+    };
+    const statuses = async (all: readonly string[]) => {
+      const views = await Promise.all(all.map((id) => anna.get(`conversations/${id}`)));
+      return views.map((answer) => view(answer).status);
+    };
+
+    it("are resolved, archived, tagged and assigned, each as if it were alone", async () => {
+      const all = await three("bulk");
+      expect(
+        refused(
+          await bulk(
+            anna,
+            { action: "tag", tag: " Sale " },
+            all.map((id) => listed(id)),
+          ),
+        ),
+      ).toEqual([null, null, null]);
+      expect(view(await anna.get(`conversations/${all[2]}`)).tags).toEqual(["sale"]);
+      await bulk(
+        anna,
+        { action: "assign", to: ben.email },
+        all.map((id) => listed(id)),
+      );
+      expect(await ids(ben, "view=mine")).toEqual(expect.arrayContaining(all));
+      await bulk(
+        ben,
+        { action: "resolve" },
+        all.map((id) => listed(id, heldBy(ben))),
+      );
+      expect(await statuses(all)).toEqual(["resolved", "resolved", "resolved"]);
+      const resolved = { status: "resolved", assignedTo: ben.email };
+      await bulk(
+        ben,
+        { action: "archive" },
+        all.map((id) => listed(id, resolved)),
+      );
+      expect(await statuses(all)).toEqual(["archived", "archived", "archived"]);
+    });
+
+    it("are left as they are where somebody was quicker, with the reason, and the others are done", async () => {
+      const [one = "", other = "", last = ""] = await three("race");
+      await ben.send("POST", `conversations/${other}/claim`);
+      const answer = await bulk(
+        anna,
+        { action: "resolve" },
+        [one, other, last].map((id) => listed(id)),
+      );
+      expect(answer.status).toBe(200);
+      expect(refused(answer)).toEqual([null, "Ben has claimed this conversation.", null]);
+      expect(await statuses([one, other, last])).toEqual(["resolved", "claimed", "resolved"]);
+      const again = await bulk(anna, { action: "archive" }, [
+        listed(one, { status: "resolved", assignedTo: null }),
+        listed(other, heldBy(ben)),
+      ]);
+      expect(refused(again)).toEqual([null, expect.stringContaining("cannot become archived")]);
+    });
+
+    it("can be asked for twice, and name each conversation once", async () => {
+      const [one = ""] = await three("again");
+      const items = [listed(one), listed(one)];
+      expect(refused(await bulk(anna, { action: "resolve" }, items))).toEqual([null]);
+      expect(refused(await bulk(anna, { action: "resolve" }, items))).toEqual([null]);
+      const { audit } = view(await anna.get(`conversations/${one}`));
+      expect(audit.filter(({ to }) => to === "resolved")).toHaveLength(1);
+    });
+
+    it("are a hundred at most, of the own workspace, with what the action needs", async () => {
+      const [one = ""] = await three("bounds");
+      const hundred = Array.from({ length: 101 }, (_, i) => listed(`conv_${String(i).padStart(26, "0")}`));
+      for (const [change, items, status] of [
+        [{ action: "resolve" }, hundred, 422],
+        [{ action: "resolve" }, [], 422],
+        [{ action: "delete" }, [listed(one)], 422],
+        [{ action: "assign" }, [listed(one)], 400],
+        [{ action: "tag", tag: "  " }, [listed(one)], 400],
+      ] as const) {
+        expect([change, (await bulk(anna, change, items)).status]).toEqual([change, status]);
+      }
+      expect(refused(await bulk(stranger, { action: "resolve" }, [listed(one)]))).toEqual([
+        expect.stringContaining("no conversation"),
+      ]);
+      expect(await statuses([one])).toEqual(["open"]);
+    });
   });
 
   describe("assigning", () => {

@@ -13,11 +13,12 @@ const own = createSecrets("a secret for tests, of more than thirty-two character
 const servers: Server[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve)))));
 
-async function ask(publicUrl: string): Promise<PublicAddress> {
-  const guarded = openGuardedFetch({
-    allowPrivate: true,
-    resolve: () => Promise.reject(Object.assign(new Error("no such name"), { code: "ENOTFOUND" })),
-  });
+/** `found`: what any name resolves to; none by default. */
+async function ask(
+  publicUrl: string,
+  found: readonly { readonly address: string; readonly family: number }[] = [],
+): Promise<PublicAddress> {
+  const guarded = openGuardedFetch({ allowPrivate: true, resolve: async () => found });
   try {
     return await publicAddress(publicUrl, own, guarded);
   } finally {
@@ -73,6 +74,20 @@ describe("the public address", () => {
       leads: "elsewhere",
       detail: expect.stringMatching(/ leads on to https:\/\/support\.example: set PUBLIC_URL to that/),
     });
+  });
+
+  it("is told to be open to everybody on the way where it is one without encryption", async () => {
+    const app = await startApp(newSqlite);
+    try {
+      // A name of the internet that leads to this machine.
+      const publicUrl = app.url.replace("127.0.0.1", "support.example");
+      expect(await ask(publicUrl, [{ address: "127.0.0.1", family: 4 }])).toMatchObject({
+        leads: "unsure",
+        detail: expect.stringMatching(/leads here, and .*set PUBLIC_URL to the https address$/),
+      });
+    } finally {
+      await app.close();
+    }
   });
 
   it("is doubted, with what to look at, where nothing tells who is there", async () => {

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
 import { buildBrowserCode } from "#src/web/build.ts";
@@ -7,7 +7,8 @@ import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
 import { png } from "../support/file-channel.ts";
-import { addAgent, customerWrites, password, settled } from "../support/inbox.ts";
+import { addAgent, customerWrites, settled } from "../support/inbox.ts";
+import { createInboxPages } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "the inbox in a browser";
@@ -18,9 +19,11 @@ else skipped(name, noBrowser);
 function inTheBrowser(): void {
   let app: TestApp;
   let browser: Browser;
-  const contexts: BrowserContext[] = [];
-  /** What pages said of themselves that they should not have to say. */
-  const complaints: string[] = [];
+  const pages = createInboxPages(
+    () => browser,
+    () => app,
+  );
+  const { open } = pages;
 
   beforeAll(async () => {
     await buildBrowserCode();
@@ -31,35 +34,12 @@ function inTheBrowser(): void {
     browser = await openBrowser();
   });
   afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()));
-    expect(complaints.splice(0)).toEqual([]);
+    expect(await pages.close()).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();
     await app?.close();
   });
-
-  async function open(agent: "anna" | "ben", options: BrowserContextOptions = {}, hash = ""): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", ...options });
-    contexts.push(context);
-    const page = await context.newPage();
-    page.on("console", (message) => {
-      // A refused action is told to the agent; the browser tells it as well.
-      if (message.type() === "error" && !message.text().includes("409")) complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("request", (request) => {
-      if (!request.url().startsWith(app.url) && !request.url().startsWith("data:"))
-        complaints.push(`asked elsewhere: ${request.url()}`);
-    });
-    await page.goto(`${app.url}/inbox`);
-    await page.getByLabel("E-mail address").fill(`${agent}@shop.example`);
-    await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("navigation", { name: "Views" }).getByText("Unassigned").waitFor();
-    if (hash !== "") await page.goto(`${app.url}/inbox${hash}`);
-    return page;
-  }
 
   const thread = (page: Page) => page.getByRole("log", { name: "Messages, notes and events" });
   const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
@@ -262,7 +242,7 @@ function inTheBrowser(): void {
     await page.route("**/inbox/api/events", (route) => route.abort());
     await page.goto(`${app.url}/inbox#/all/${customer.conversationId}`);
     await page.reload();
-    complaints.length = 0;
+    pages.excuse("");
     await page.getByText("Not connected").waitFor();
     const field = page.getByRole("textbox", { name: "Reply to Mary Kenneth" });
     await field.fill("I will look for it.");
@@ -274,7 +254,7 @@ function inTheBrowser(): void {
     expect(await field.inputValue()).toBe("I will look for it.");
     await page.getByRole("button", { name: "Send anyway" }).click();
     await thread(page).getByText("I will look for it.").waitFor();
-    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("ERR_FAILED")));
+    pages.excuse("ERR_FAILED");
   });
 
   it("tells the second of two agents that the first was quicker", async () => {
@@ -292,7 +272,7 @@ function inTheBrowser(): void {
     await ben.getByRole("button", { name: "Take over" }).click();
     await ben.getByRole("dialog").getByRole("button", { name: "Take over" }).click();
     await anna.getByText("Ben has this conversation.").waitFor();
-    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("ERR_FAILED")));
+    pages.excuse("ERR_FAILED");
   });
 
   it("shows what a customer writes as text, whatever it is", async () => {
@@ -355,7 +335,7 @@ function inTheBrowser(): void {
     await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
     app.clock.advance(20_000);
     await second.waitForURL("**/inbox/login");
-    complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("401")));
+    pages.excuse("401");
   });
 
   it("names every control, and shows where the focus is", async () => {

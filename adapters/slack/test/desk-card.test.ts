@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeskConversation } from "#desk/contract.ts";
-import { cardOf } from "../desk-card.ts";
+import { cardOf, parseBlockId } from "../desk-card.ts";
 
 const conversation: DeskConversation = {
   id: "conv_1",
@@ -39,5 +39,15 @@ describe("the card of a conversation whose customer cannot be written to at any 
 
   it("says nothing of it on other channels", () => {
     expect(shown(null)).not.toContain("Free replies");
+  });
+});
+
+describe("the buttons of a card", () => {
+  it("tell how it stood, whatever the address of who has it", () => {
+    const id = `conv_${"0".repeat(26)}`;
+    const email = "mia|desk@shop.example";
+    const { blocks } = cardOf({ ...conversation, id, status: "claimed", assignee: { email, name: "Mia" } });
+    const given = blocks.flatMap(({ block_id: each }) => (typeof each === "string" ? [parseBlockId(each)] : []));
+    expect(given).toEqual([{ conversationId: id, seen: { status: "claimed", assignedTo: email } }]);
   });
 });

@@ -81,6 +81,14 @@ describe("a message on Telegram", () => {
     }
   });
 
+  it("loses nothing below a file, however its text ends", () => {
+    const file = { id: "file_1", name: "a.pdf", mediaType: "application/pdf", bytes: 3 };
+    const markdown = `${"a".repeat(500)}\n\n${"b".repeat(520)}${"&nbsp;".repeat(10)}`;
+    const parts = renderParts({ role: "assistant", authorName: null, markdown, sources: [], files: [file] });
+    expect(parts.map((part) => payloadOf(part).text).join("")).toMatch(/^a{500}\s+b{520}$/);
+    expect(parts.filter((part) => payloadOf(part).file !== undefined)).toHaveLength(1);
+  });
+
   it("loses nothing and marks nothing outside of its text, whatever it holds", () => {
     const piece = fc.oneof(
       fc.constantFrom(

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { anna } from "../../../test/support/engine-bench.ts";
 import type { TwilioBench } from "./support/account.ts";
 import { openTwilio, own } from "./support/account.ts";
 
@@ -12,6 +13,29 @@ beforeEach(async () => {
   at = await openTwilio("sms");
 });
 afterEach(() => at.close());
+
+describe("another machine", () => {
+  it("that answers each answer is left to people after a while, who are told once, and not counted for ever", async () => {
+    await at.close();
+    at = await openTwilio("sms", { bot_messages_per_hour: 10 });
+    // It says what the bot says: no failed answer, and no wish for a person.
+    for (let said = 1; said <= 13; said += 1) {
+      await at.write(customer, "How much?");
+      await at.bench.settle();
+    }
+    expect(at.shown(customer)).toHaveLength(10);
+    expect((await at.conversation()).status).toBe("escalated");
+    expect((await at.conversation()).unreachable).toBeNull();
+    expect((await at.notes()).split("another program may be answering it")).toHaveLength(2);
+    expect(await at.states(await at.reply("A person here"))).toEqual(["sent"]);
+    const { id } = await at.conversation();
+    await at.bench.engine.update(at.bench.workspaceId, id, { status: "resolved" }, anna);
+    await at.bench.pass(hourMs);
+    await at.write(customer, "How much is it now?");
+    await at.bench.settle();
+    expect(at.shown(customer).at(-1)).toBe("You asked: How much is it now?");
+  });
+});
 
 describe("a delivery", () => {
   it("is taken when it is signed for the public address, and answered with nothing to say", async () => {

@@ -18,6 +18,7 @@ import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
 import { sendFile } from "../files.ts";
 import { bodyOf, linger } from "../linger.ts";
+import { bulk, bulkBody } from "./bulk.ts";
 import { conversationView, fileView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
 import { colleagues, countViews, listPage } from "./list.ts";
@@ -246,6 +247,10 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
             clock.now(),
           );
         },
+      );
+
+      api.post("/bulk", { schema: { hide: true, body: bulkBody } }, async (request) =>
+        bulk(engine, agentOf(request), request.body, { log: request.log, requestId: request.id }),
       );
 
       const one = { schema: { hide: true, params: conversationPath } };

@@ -183,6 +183,15 @@ export type LiveEvent =
     }
   | { readonly kind: "typing"; readonly conversationId: string };
 
+/** How many conversations can be changed at once. */
+export const bulkMax = 100;
+
+/** What became of one of several conversations; `refused` null: it is done. */
+export interface BulkResult {
+  readonly id: string;
+  readonly refused: string | null;
+}
+
 /** The body of every answer that is not a 2xx. */
 export interface Refusal {
   readonly detail: string;

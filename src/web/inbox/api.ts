@@ -1,9 +1,11 @@
 import type {
+  BulkResult,
   Colleague,
   ConversationView,
   Counts,
   EarlierMessages,
   FileView,
+  ListItem,
   ListPage,
   LiveEvent,
   Me,
@@ -26,6 +28,12 @@ export class Refused extends Error {
 }
 
 export type Action = "assign" | "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
+
+/** What is done with several conversations at once. */
+export type BulkChange =
+  | { readonly action: "resolve" | "archive" }
+  | { readonly action: "assign"; readonly to: string }
+  | { readonly action: "tag"; readonly tag: string };
 
 const timeoutMs = 20_000;
 
@@ -84,6 +92,11 @@ export const api = {
     (await ask("PATCH", `conversations/${id}/messages/${messageId}`, body)) as ConversationView,
   takeBack: async (id: string, messageId: string) =>
     (await ask("DELETE", `conversations/${id}/messages/${messageId}`)) as ConversationView,
+  bulk: async (change: BulkChange, items: readonly Pick<ListItem, "id" | "status" | "assignee">[]) =>
+    (await ask("POST", "bulk", {
+      ...change,
+      items: items.map(({ id, status, assignee }) => ({ id, status, assignedTo: assignee?.email ?? null })),
+    })) as readonly BulkResult[],
   typing: async (id: string) => ask("POST", `conversations/${id}/typing`, {}),
 };
 

@@ -48,6 +48,8 @@ export interface Desk {
   follow(hash: string): void;
   search(query: string): void;
   more(): Promise<void>;
+  /** Fetches the list and the open conversation anew. */
+  refresh(): void;
   earlier(): Promise<void>;
   act(action: Action, body?: object): Promise<boolean>;
   change(body: object): Promise<boolean>;
@@ -322,6 +324,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         void loadList();
       }, searchDelayMs);
     },
+    refresh: () => refresh(true),
     async more() {
       if (state.nextCursor !== null) pages += 1;
       await loadList();

@@ -1,17 +1,18 @@
 import { channelNames } from "#domain/message.ts";
 import { priorities } from "#domain/sla.ts";
-import type { Colleague, ConversationView } from "../../http/inbox/wire.ts";
+import type { ConversationView } from "../../http/inbox/wire.ts";
 import { link } from "./content.ts";
 import type { Desk } from "./desk.ts";
 import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
+import { createMenu } from "./menu.ts";
 import { ago, dateAndTime, slaBadge, timeLeft } from "./time.ts";
-import { snoozeText, statusNames } from "./words.ts";
+import { agentChoices, snoozeText, statusNames } from "./words.ts";
 
 export interface DetailsPane {
   readonly element: HTMLElement;
-  /** Goes to where it is chosen who has the conversation. */
-  focusAssignee(): void;
+  /** Offers whom the conversation can be given to. */
+  openAssignee(): void;
   render(): void;
 }
 
@@ -54,48 +55,25 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   );
   select.addEventListener("change", () => void desk.change({ priority: select.value }));
 
-  const assignee = el("select", { id: "assignee", "aria-keyshortcuts": "a" });
-  assignee.addEventListener("focus", () => void desk.loadAgents());
-  assignee.addEventListener("change", () => {
-    const to = assignee.value === "" ? null : assignee.value;
-    void desk.assign(to).finally(() => {
-      // What was refused is shown as it is.
-      drawnAssignee = undefined;
-      render();
-    });
+  const assignee = createMenu("Nobody", { shape: "person", key: "a", kind: "secondary wide" }, () => {
+    const { conversation, agents, me } = desk.state();
+    void desk.loadAgents();
+    if (conversation === undefined) return [];
+    const { status, assignee: holder } = conversation;
+    const current = holder?.email ?? null;
+    // What is asleep has no place among what the assistant answers.
+    const nobody = status === "snoozed" && holder !== null ? [] : [{ email: null, label: "Nobody" }];
+    return [...nobody, ...agentChoices(agents, me.agent.email)].map(({ email, label }) => ({
+      label,
+      current: email === current,
+      choose: () => void (email === current ? undefined : desk.assign(email)),
+    }));
   });
-  let drawnAssignee: string | undefined;
 
-  function drawAssignee(
-    { status, assignee: holder }: ConversationView,
-    agents: readonly Colleague[],
-    me: string,
-  ): void {
-    const choices = [
-      { value: "", label: "Nobody", disabled: status === "snoozed" && holder !== null },
-      ...agents
-        .toSorted((a, b) => Number(b.email === me) - Number(a.email === me))
-        .map(({ email, name, away }) => ({
-          value: email,
-          disabled: false,
-          label: `${name}${email === me ? " (you)" : ""}${away ? " · away" : ""}`,
-        })),
-    ];
-    // Who took it over the API need not be an agent.
-    if (holder !== null && !agents.some(({ email }) => email === holder.email))
-      choices.push({ value: holder.email, label: holder.name, disabled: false });
-    const over = status === "resolved" || status === "archived";
-    const drawn = JSON.stringify([choices, holder, status]);
-    if (drawn === drawnAssignee) return;
-    drawnAssignee = drawn;
-    assignee.replaceChildren(
-      ...choices.map(({ value, label, disabled }) =>
-        el("option", { value, dir: "auto", disabled: disabled ? "" : undefined }, label),
-      ),
-    );
-    assignee.value = holder?.email ?? "";
-    assignee.disabled = over;
-    assignee.title = over ? "Reopen the conversation to assign it." : "";
+  function drawAssignee({ status, assignee: holder }: ConversationView, me: string): void {
+    const name = holder === null ? "Nobody" : holder.email === me ? `${holder.name} (you)` : holder.name;
+    assignee.label(name, `Assigned to: ${name}`);
+    assignee.disable(status === "resolved" || status === "archived");
   }
 
   const tagList = el("ul", { class: "tags", "aria-label": "Tags" });
@@ -106,7 +84,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     "div",
     { class: "details-scroll" },
     customer,
-    el("section", { class: "group" }, el("label", { class: "label", for: "assignee" }, "Assigned to"), assignee),
+    el("section", { class: "group" }, el("h3", { class: "label" }, "Assigned to"), assignee.element),
     el("section", { class: "group" }, el("label", { class: "label", for: "priority" }, "Priority"), select),
     facts,
     el("section", { class: "group" }, el("h3", { class: "label" }, "Tags"), tagList, tagForm),
@@ -115,12 +93,12 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
   place(element, [head, inside]);
 
   function render(): void {
-    const { conversation, view, me, agents } = desk.state();
+    const { conversation, view, me } = desk.state();
     head.hidden = conversation === undefined;
     inside.hidden = conversation === undefined;
     if (conversation === undefined) return;
     if (document.activeElement !== select) select.value = conversation.priority;
-    drawAssignee(conversation, agents, me.agent.email);
+    drawAssignee(conversation, me.agent.email);
     place(customer, [kept("customer", [conversation.id, conversation.customer], () => drawCustomer(conversation))]);
     place(facts, [
       kept(
@@ -190,7 +168,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     return el("li", {}, el("span", { dir: "auto" }, tag), remove);
   };
 
-  return { element, render, focusAssignee: () => assignee.focus() };
+  return { element, render, openAssignee: () => assignee.open() };
 }
 
 function drawCustomer({ customer }: ConversationView): HTMLElement {

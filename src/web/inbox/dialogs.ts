@@ -4,6 +4,7 @@ const shortcuts: readonly (readonly [readonly string[], string])[] = [
   [["j", "k"], "Next and previous conversation"],
   [["Enter"], "Open it"],
   [["/"], "Search"],
+  [["x"], "Choose several conversations"],
   [["r"], "Write a reply"],
   [["n"], "Write an internal note"],
   [["/"], "Insert a saved reply, in the field, with its name"],

@@ -68,7 +68,7 @@ async function start(root: HTMLElement): Promise<void> {
     layout.classList.toggle("with-details", shown);
   };
   const composer = createComposer(desk, drafts);
-  const list = createListPane(desk, drafts, () => dialogs.help());
+  const list = createListPane(desk, drafts, listener, () => dialogs.help());
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
     takeBack: (customer, take) => dialogs.takeBack(customer, take),
@@ -107,7 +107,7 @@ async function start(root: HTMLElement): Promise<void> {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (
       event.target instanceof Element &&
-      event.target.closest("input, textarea, select, dialog, [role=menu]") !== null
+      event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [role=menu]") !== null
     ) {
       if (event.key === "Escape" && event.target instanceof HTMLInputElement) event.target.blur();
       return;
@@ -125,12 +125,15 @@ async function start(root: HTMLElement): Promise<void> {
         return () => list.step(1);
       case "k":
         return () => list.step(-1);
+      case "x":
+        return () => list.pick();
       case "/":
         return () => list.focusSearch();
       case "?":
         return () => dialogs.help();
       case "Escape":
         if (layout.classList.contains("with-details")) return () => toggleDetails(false);
+        if (list.stopPicking()) return () => undefined;
         return selected === undefined ? undefined : () => void (location.hash = hashOf(view));
       default:
         break;
@@ -141,7 +144,7 @@ async function start(root: HTMLElement): Promise<void> {
         return () => {
           // Beside the conversation, where there is room for it.
           if (details.element.offsetParent === null) toggleDetails(true);
-          details.focusAssignee();
+          details.openAssignee();
         };
       case "r":
         return () => composer.focus("reply");

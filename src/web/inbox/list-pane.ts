@@ -1,7 +1,8 @@
 import { channelNames } from "#domain/message.ts";
 import type { ListItem, View } from "../../http/inbox/wire.ts";
 import { views } from "../../http/inbox/wire.ts";
-import type { Desk } from "./desk.ts";
+import { createBulk } from "./bulk.ts";
+import type { Desk, DeskListener } from "./desk.ts";
 import { hashOf } from "./desk.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import type { Drafts } from "./drafts.ts";
@@ -12,11 +13,20 @@ export interface ListPane {
   readonly element: HTMLElement;
   render(): void;
   focusSearch(): void;
+  /** Chooses the conversation that has the focus or is open, to change several at once. */
+  pick(): void;
+  /** False: nobody was choosing. */
+  stopPicking(): boolean;
   /** The conversation after (1) or before (-1) the one that has the focus or is open gets the focus. */
   step(by: 1 | -1): void;
 }
 
-export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void): ListPane {
+export function createListPane(
+  desk: Desk,
+  drafts: Drafts,
+  listener: Pick<DeskListener, "changed" | "notice">,
+  openHelp: () => void,
+): ListPane {
   const { me } = desk.state();
   const nav = el("nav", { class: "views", "aria-label": "Views" });
   const search = el("input", {
@@ -35,6 +45,7 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
     search.value = "";
     desk.search("");
   });
+  const bulk = createBulk(desk, listener, () => step(1));
   const list = el("ul", { class: "conversations", "aria-label": "Conversations" });
   const foot = el("div", { class: "list-foot" });
   const scroller = el("div", { class: "list-scroll" }, list, foot);
@@ -56,7 +67,8 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
       signOut,
     ),
     nav,
-    el("div", { class: "search" }, icon("search"), search),
+    el("div", { class: "list-tools" }, el("div", { class: "search" }, icon("search"), search), bulk.opener),
+    bulk.element,
     connection,
     scroller,
   );
@@ -132,8 +144,20 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
       ),
       waiting && el("span", { class: "unseen" }, ", the customer waits for a reply"),
     );
-    return el("li", {}, link);
+    const pick = el("input", { type: "checkbox", class: "pick", "aria-label": `Choose ${item.customer}` });
+    pick.addEventListener("click", ({ shiftKey }) => bulk.toggle(item.id, { through: shiftKey }));
+    return el("li", { "data-id": item.id }, pick, link);
   };
+
+  /** What is drawn anew under the hands of who works by the keyboard keeps the focus. */
+  function keepingFocus(draw: () => void): void {
+    const focused = document.activeElement;
+    const id = list.contains(focused) ? focused?.closest("li")?.dataset["id"] : undefined;
+    const kind = focused instanceof HTMLInputElement ? "input" : "a";
+    draw();
+    if (id === undefined || document.activeElement === focused) return;
+    list.querySelector<HTMLElement>(`li[data-id="${id}"] ${kind}`)?.focus({ preventScroll: true });
+  }
 
   function render(): void {
     const state = desk.state();
@@ -145,16 +169,23 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
         return kept(`view:${name}`, [count, name === view], () => viewLink(name, count, name === view));
       }),
     );
-    place(
-      list,
-      items.map((item) => {
-        const isSelected = item.id === selected;
-        const draft = drafts.has(item.id);
-        return kept(item.id, [item, view, isSelected, draft, ago(item.lastMessageAt)], () =>
-          entry(item, view, isSelected, draft),
-        );
-      }),
+    bulk.render();
+    element.classList.toggle("picking", bulk.isOpen());
+    keepingFocus(() =>
+      place(
+        list,
+        items.map((item) => {
+          const isSelected = item.id === selected;
+          const draft = drafts.has(item.id);
+          return kept(item.id, [item, view, isSelected, draft, ago(item.lastMessageAt)], () =>
+            entry(item, view, isSelected, draft),
+          );
+        }),
+      ),
     );
+    for (const box of list.querySelectorAll<HTMLInputElement>("input.pick")) {
+      box.checked = bulk.has(box.parentElement?.dataset["id"] ?? "");
+    }
     list.hidden = items.length === 0;
     connection.textContent = state.connected ? "" : "Not connected. Trying again…";
     place(foot, footOf(state.list, query, view, items.length, state.nextCursor !== null));
@@ -212,13 +243,26 @@ export function createListPane(desk: Desk, drafts: Drafts, openHelp: () => void)
       search.focus();
       search.select();
     },
-    step(by) {
-      const links = [...list.querySelectorAll<HTMLAnchorElement>("a.item")];
-      const at = links.findIndex((link) => link === document.activeElement);
-      const open = links.findIndex((link) => link.getAttribute("aria-current") === "true");
-      const from = at === -1 ? open : at;
-      const next = from === -1 ? (by === 1 ? 0 : links.length - 1) : from + by;
-      links[Math.min(links.length - 1, Math.max(0, next))]?.focus();
+    step,
+    pick() {
+      const at = document.activeElement?.closest<HTMLElement>(".conversations > li")?.dataset["id"];
+      const id = at ?? desk.state().selected;
+      if (id !== undefined && desk.state().items.some((item) => item.id === id)) bulk.toggle(id);
+      else listener.notice("Go to a conversation with j and k first.", "problem");
+    },
+    stopPicking() {
+      if (!bulk.isOpen()) return false;
+      bulk.close();
+      return true;
     },
   };
+
+  function step(by: 1 | -1): void {
+    const links = [...list.querySelectorAll<HTMLAnchorElement>("a.item")];
+    const at = links.findIndex((link) => link.parentElement?.contains(document.activeElement) === true);
+    const open = links.findIndex((link) => link.getAttribute("aria-current") === "true");
+    const from = at === -1 ? open : at;
+    const next = from === -1 ? (by === 1 ? 0 : links.length - 1) : from + by;
+    links[Math.min(links.length - 1, Math.max(0, next))]?.focus();
+  }
 }

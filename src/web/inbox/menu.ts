@@ -1,46 +1,65 @@
 import type { IconName } from "./dom.ts";
 import { button, el } from "./dom.ts";
 
+export interface Choice {
+  readonly label: string;
+  readonly choose: () => void;
+  /** Of several that exclude each other: the one that holds now. */
+  readonly current?: boolean;
+}
+
 export interface Menu {
   readonly element: HTMLElement;
   open(): void;
+  /** Says something else on the button. `name`: what it is called where that alone does not say it. */
+  label(text: string, name?: string): void;
+  disable(disabled: boolean): void;
 }
 
 let count = 0;
 
-/** A button that unfolds choices. Arrow keys move, Escape and a click elsewhere close. */
+/** A button that unfolds choices. Arrow keys and first letters move, Escape and a click elsewhere close. */
 export function createMenu(
   label: string,
-  { shape, key }: { readonly shape: IconName; readonly key: string },
-  choices: readonly { readonly label: string; readonly choose: () => void }[],
+  { shape, key, kind = "secondary" }: { readonly shape: IconName; readonly key?: string; readonly kind?: string },
+  choices: () => readonly Choice[],
 ): Menu {
   count += 1;
-  const opener = button(label, () => (list.hidden ? open() : close()), { kind: "secondary", shape, key });
+  const opener = button(label, () => (list.hidden ? open() : close()), {
+    kind,
+    shape,
+    ...(key === undefined ? {} : { key }),
+  });
   const list = el("div", { class: "menu", role: "menu", id: `menu${count}`, "aria-label": label });
   opener.setAttribute("aria-haspopup", "menu");
   opener.setAttribute("aria-controls", list.id);
   opener.setAttribute("aria-expanded", "false");
   list.hidden = true;
-  const items = choices.map((choice) => {
-    const item = button(
-      choice.label,
-      () => {
-        close();
-        choice.choose();
-      },
-      { kind: "menu-item" },
-    );
-    item.setAttribute("role", "menuitem");
-    item.tabIndex = -1;
-    return item;
-  });
-  list.append(...items);
+  let items: readonly HTMLButtonElement[] = [];
   const element = el("div", { class: "menu-place" }, opener, list);
 
+  function itemOf({ label: text, choose, current }: Choice): HTMLButtonElement {
+    const press = (): void => {
+      close();
+      // What is gone cannot have the focus; who works by the keyboard goes on from here.
+      opener.focus();
+      choose();
+    };
+    const item = button(text, press, { kind: "menu-item" });
+    item.setAttribute("role", current === undefined ? "menuitem" : "menuitemradio");
+    if (current !== undefined) item.setAttribute("aria-checked", String(current));
+    item.dir = "auto";
+    item.tabIndex = -1;
+    return item;
+  }
+
   function open(): void {
+    if (opener.disabled) return;
+    items = choices().map(itemOf);
+    list.replaceChildren(...items);
     list.hidden = false;
     opener.setAttribute("aria-expanded", "true");
-    items[0]?.focus();
+    (items.find((item) => item.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
     document.addEventListener("pointerdown", elsewhere);
   }
 
@@ -63,9 +82,25 @@ export function createMenu(
     } else if (event.key === "Escape" || event.key === "Tab") {
       close();
       if (event.key === "Escape") opener.focus();
+    } else if (/^[\p{L}\p{N}]$/u.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      const letter = event.key.toLowerCase();
+      const around = [...items.slice(at + 1), ...items.slice(0, at + 1)];
+      around.find((item) => item.textContent.trim().toLowerCase().startsWith(letter))?.focus();
     }
     event.stopPropagation();
   });
 
-  return { element, open };
+  return {
+    element,
+    open,
+    label(text, name) {
+      const said = opener.querySelector("span");
+      if (said !== null && said.textContent !== text) said.textContent = text;
+      if (name !== undefined) opener.setAttribute("aria-label", name);
+    },
+    disable(disabled) {
+      opener.disabled = disabled;
+      if (disabled) close();
+    },
+  };
 }

@@ -77,7 +77,7 @@ export function createThreadPane(
     if (pinned) toEnd();
   }).observe(log);
 
-  const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, [
+  const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, () => [
     { label: "For an hour", choose: () => void desk.act("snooze", { until: serverNow() + 3_600_000 }) },
     { label: "Until tomorrow, 9:00", choose: () => void desk.act("snooze", { until: tomorrowAtNine() }) },
     { label: "Until the customer replies", choose: () => void desk.act("snooze") },

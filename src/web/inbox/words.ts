@@ -1,5 +1,5 @@
 import type { Status } from "#domain/lifecycle.ts";
-import type { AuditView, Delivery, View } from "../../http/inbox/wire.ts";
+import type { AuditView, Colleague, Delivery, View } from "../../http/inbox/wire.ts";
 import type { IconName } from "./dom.ts";
 import { when } from "./time.ts";
 
@@ -9,6 +9,19 @@ const nameCharsMax = 30;
 export function shortName(name: string): string {
   const letters = [...name];
   return letters.length <= nameCharsMax ? name : `${letters.slice(0, nameCharsMax).join("").trimEnd()}…`;
+}
+
+/** All agents, oneself first. */
+export function agentChoices(
+  agents: readonly Colleague[],
+  me: string,
+): readonly { readonly email: string; readonly label: string }[] {
+  return agents
+    .toSorted((a, b) => Number(b.email === me) - Number(a.email === me))
+    .map(({ email, name, away }) => ({
+      email,
+      label: `${name}${email === me ? " (you)" : ""}${away ? " · away" : ""}`,
+    }));
 }
 
 export const viewNames: Readonly<Record<View, string>> = {

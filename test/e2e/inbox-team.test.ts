@@ -1,0 +1,121 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { buildBrowserCode } from "#src/web/build.ts";
+import type { TestApp } from "../support/app.ts";
+import { startApp } from "../support/app.ts";
+import { noBrowser, openBrowser } from "../support/browser.ts";
+import { newSqlite } from "../support/databases.ts";
+import { addAgent, asked } from "../support/inbox.ts";
+import { createInboxPages } from "../support/inbox-pages.ts";
+import { skipped } from "../support/skipped.ts";
+
+const name = "two agents in their browsers";
+
+if (noBrowser === undefined) describe(name, inTheirBrowsers);
+else skipped(name, noBrowser);
+
+function inTheirBrowsers(): void {
+  let app: TestApp;
+  let browser: Browser;
+  const pages = createInboxPages(
+    () => browser,
+    () => app,
+  );
+
+  beforeAll(async () => {
+    await buildBrowserCode();
+    app = await startApp(newSqlite, {
+      settings: {
+        savedReplies: { refund: "Hello {customer}, your money is on its way. {agent}", bye: "All the best, {agent}" },
+      },
+    });
+    await addAgent(app, "Anna");
+    await addAgent(app, "Ben");
+    browser = await openBrowser();
+  });
+  afterEach(async () => expect(await pages.close()).toEqual([]));
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  const stateOf = (id: string) =>
+    app.store.read
+      .selectFrom("conversations")
+      .select(["status", "assigned_to"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent.trim());
+
+  it("gives a conversation to a colleague by the keyboard, who is told and comes to it by the link", async () => {
+    const { conversationId: id } = await asked(app, "given", "How long does delivery take?", "Ada Byron");
+    const [anna, ben] = [await pages.open("anna", {}, `#/all/${id}`), await pages.open("ben")];
+    await anna.getByRole("button", { name: "Assigned to: Nobody" }).waitFor();
+    await anna.keyboard.press("a");
+    await anna.getByRole("menuitemradio", { name: "Nobody", checked: true }).waitFor();
+    await anna.keyboard.press("b");
+    expect(await focused(anna)).toBe("Ben");
+    await anna.keyboard.press("Enter");
+    await anna.getByText("Assigned to Ben, who is told of it.").waitFor();
+    expect(await focused(anna)).toBe("Ben");
+    expect(await stateOf(id)).toEqual({ status: "claimed", assigned_to: "ben@shop.example" });
+    await ben.getByText("Anna assigned the conversation with Ada Byron to you.").waitFor();
+    await ben.getByRole("link", { name: "Open it" }).click();
+    await ben.getByRole("heading", { name: "Ada Byron" }).waitFor();
+    await ben.getByText("Anna assigned it to Ben").waitFor();
+    await ben.getByRole("button", { name: "Assigned to: Ben (you)" }).waitFor();
+  });
+
+  it("puts a saved reply into the field by its name, with the names filled in, and sends nothing by that", async () => {
+    const { conversationId: id } = await asked(app, "saved", "How long does delivery take?", "Grace Hopper");
+    const page = await pages.open("anna", {}, `#/all/${id}`);
+    const field = page.getByRole("textbox", { name: "Reply to Grace Hopper" });
+    const choices = page.getByRole("listbox", { name: "Saved replies" }).getByRole("option");
+    await field.fill("1/2 of it: ");
+    await page.getByRole("button", { name: "Saved replies" }).click();
+    await expect.poll(() => choices.count()).toBe(2);
+    await page.keyboard.type("re");
+    await expect.poll(() => choices.count()).toBe(1);
+    await page.keyboard.press("Control+Enter");
+    expect(await field.inputValue()).toBe("1/2 of it: Hello Grace Hopper, your money is on its way. Anna");
+    expect(await choices.count()).toBe(0);
+    expect((await stateOf(id)).status).toBe("open");
+    await page.reload();
+    await expect.poll(() => field.inputValue()).toContain("Hello Grace Hopper");
+    const { conversationId: nameless } = await asked(app, "nameless");
+    await page.goto(`${app.url}/inbox#/all/${nameless}`);
+    const other = page.getByRole("textbox", { name: "Reply to Visitor" });
+    await other.pressSequentially("/refund");
+    await page.keyboard.press("Enter");
+    expect(await other.inputValue()).toBe("Hello, your money is on its way. Anna");
+    await other.fill("");
+    await other.pressSequentially("/");
+    await expect.poll(() => choices.count()).toBe(2);
+    await page.keyboard.press("Escape");
+    expect(await choices.count()).toBe(0);
+    expect(await other.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  it("changes several conversations by the keyboard, and says which a colleague was quicker with", async () => {
+    const made = [await asked(app, "many-1", "One?", "Kim One"), await asked(app, "many-2", "Two?", "Kim Two")];
+    const [one = "", two = ""] = made.map(({ conversationId }) => conversationId);
+    const page = await pages.open("anna", {}, "#/open");
+    await page.getByRole("link", { name: "Kim One" }).waitFor();
+    for (const label of ["Kim One", "Kim Two"]) {
+      await page.getByRole("link", { name: label }).focus();
+      await page.keyboard.press("x");
+    }
+    const bar = page.getByRole("group", { name: "Chosen conversations" });
+    await bar.getByText("2 chosen").waitFor();
+    // The list as it is shown is what is decided by.
+    await page.route("**/inbox/api/conversations?*", () => undefined);
+    await app.engine.act(app.workspace.id, two, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
+    await bar.getByRole("button", { name: "Resolve" }).click();
+    await page.getByText("1 conversation resolved.").waitFor();
+    await bar.getByText("Kim Two: Ben has claimed this conversation.").waitFor();
+    await bar.getByText("1 conversation could not be changed:").waitFor();
+    expect([(await stateOf(one)).status, (await stateOf(two)).status]).toEqual(["resolved", "claimed"]);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => bar.isVisible()).toBe(false);
+  });
+}

@@ -1,0 +1,53 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { TestApp } from "./app.ts";
+import { password } from "./inbox.ts";
+
+/** Windows of agents, each in a browser of its own. */
+export interface InboxPages {
+  open(agent: "anna" | "ben", options?: BrowserContextOptions, hash?: string): Promise<Page>;
+  /** Forgets what was said with these words: it had to be. */
+  excuse(text: string): void;
+  /** Closes all; what pages said of themselves that they should not have to say. */
+  close(): Promise<readonly string[]>;
+}
+
+export function createInboxPages(browser: () => Browser, app: () => Pick<TestApp, "url">): InboxPages {
+  const contexts: BrowserContext[] = [];
+  const complaints: string[] = [];
+  return {
+    excuse(text) {
+      const others = complaints.filter((complaint) => !complaint.includes(text));
+      complaints.splice(0, complaints.length, ...others);
+    },
+    async open(agent, options = {}, hash = "") {
+      const { url } = app();
+      const context = await browser().newContext({
+        viewport: { width: 1280, height: 800 },
+        locale: "en-GB",
+        ...options,
+      });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.on("console", (message) => {
+        // A refused action is told to the agent; the browser tells it as well.
+        if (message.type() === "error" && !message.text().includes("409")) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("request", (request) => {
+        if (!request.url().startsWith(url) && !request.url().startsWith("data:"))
+          complaints.push(`asked elsewhere: ${request.url()}`);
+      });
+      await page.goto(`${url}/inbox`);
+      await page.getByLabel("E-mail address").fill(`${agent}@shop.example`);
+      await page.getByLabel("Password").fill(password);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("navigation", { name: "Views" }).getByText("Unassigned").waitFor();
+      if (hash !== "") await page.goto(`${url}/inbox${hash}`);
+      return page;
+    },
+    async close() {
+      await Promise.all(contexts.splice(0).map((context) => context.close()));
+      return complaints.splice(0);
+    },
+  };
+}
