@@ -204,7 +204,6 @@ eachDatabase("a process whose work another has taken over", (open) => {
       rush: createRush(),
       lanesMax: 4,
       backoffMs: () => 60_000,
-      rush: createRush(),
     });
     await store.write((tx) =>
       insertWork(
