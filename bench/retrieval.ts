@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { judge } from "#answering/judge.ts";
+import { judgeMessage } from "#answering/judge-message.ts";
+import { defaultSettings } from "#domain/workspace.ts";
 import { answerFloor, bandOf } from "#answering/confidence.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
@@ -27,6 +28,7 @@ import { answeredAt5Percent, auroc, hitAt1, mrrAt10, ndcgAt10, recallAt5, share 
 
 const clock = { now: () => Date.now(), timer: () => () => undefined };
 const never = new AbortController().signal;
+const settings = { strictness: "strict", settings: defaultSettings } as const;
 const progressMs = 5_000;
 
 interface Base {
@@ -93,9 +95,9 @@ const rightOf = (base: Base, { rel = [] }: SetQuestion): Set<string> =>
   new Set(rel.flatMap((id) => base.ids.get(id) ?? []));
 
 async function ask(base: Base, text: string, right: ReadonlySet<string>, gold?: readonly string[]): Promise<Asked> {
-  const lookup = { workspaceId: base.workspaceId, text, history: [], audience: [], topK: 5 };
+  const lookup = { workspaceId: base.workspaceId, text, history: [], audience: [], topK: 5, ...settings };
   const start = performance.now();
-  const { found, extract } = await judge(base.index, lookup, never);
+  const { found, extract } = await judgeMessage(base.index, lookup, never);
   const ms = performance.now() - start;
   const documents = [...new Set(found.ranked.map((each) => each.candidate.documentId))];
   const said = extract?.text.toLowerCase() ?? "";

@@ -45,12 +45,17 @@ const asksFor =
 /** "My boss wants to know what …", "could you tell me how …": what comes before only says who asks. */
 const indirect = new RegExp(
   [
+    String.raw`^[^:?]*:\s+(?=${wh}\b)`,
     String.raw`^.*?\b${asksFor}\b(?:,? (?:me|us|you|about|of|to|now|is|please|still|exactly)){0,3}[,:]?\s+(?=${wh}\b)`,
     String.raw`^.*?(?<!\p{L})(?:wissen|fragt|fragen|sagen|erklären|savoir|demande|dire|saber|decir(?:me)?|sapere|dirmi),?\s+(?=(?:wie|was|wo|wann|warum|welche|ob|comment|où|quand|si|combien|quels?|cómo|cuándo|dónde|cuánto|qué|come|quando|dove|se)(?!\p{L}))`,
   ].join("|"),
   "isu",
 );
 const indirectMax = 400;
+
+const asksWhetherToTell = begins(
+  "(?:can|could|would|will|do|does|may) (?:you|u|i ask|anyone|anybody|someone|somebody)",
+);
 
 /** "I wonder whether …" asks whether; as a question of its own it would begin with "if". */
 function direct(sentence: string): string {
@@ -89,7 +94,9 @@ interface Clause {
 }
 
 /** "…, since our last one was lost": no more than why it is asked. */
-const reason = /,\s+(?=(?:since|because|cause|coz|weil|da|car|parce|puisque|porque|ya que)(?!\p{L}))/iu;
+const reasons = "(?:since|because|cause|coz|weil|da|car|parce|puisque|porque|ya que)(?!\\p{L})";
+const reason = new RegExp(`,\\s+(?=${reasons})`, "iu");
+const givesReason = new RegExp(`^${reasons}`, "iu");
 
 /** A statement and the question that goes on from it are two. */
 function clausesOf(sentence: string): Clause[] {
@@ -98,8 +105,9 @@ function clausesOf(sentence: string): Clause[] {
     .flatMap((part) => part.split(afterComma))
     .flatMap((part) => part.split(reason));
   return parts.map((part, at) => {
-    const ends = at === parts.length - 1 && /[?？؟]\W*$/u.test(part);
-    const inner = direct(part);
+    const ends = at === parts.length - 1 && /[?？؟]\W*$/u.test(part) && (at === 0 || !givesReason.test(part));
+    // "Who told her what …?" asks who; "can you tell me what …?" asks what.
+    const inner = question.test(part) && !asksWhetherToTell.test(part) ? part : direct(part);
     if (ends || question.test(part)) return { text: inner, kind: "asks" };
     if (inner !== part) return { text: inner, kind: "mentions" };
     return { text: part, kind: request.test(part) ? "wants" : "tells" };

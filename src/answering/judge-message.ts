@@ -11,6 +11,8 @@ import { isSoft } from "./terms.ts";
 const wholeFrom = 3;
 
 const toldCost = 0.04;
+/** A part of the message has to be surer than the whole by so much. */
+const partCost = 0.02;
 
 export type Message = Asked & Pick<Question, "strictness" | "settings">;
 
@@ -29,7 +31,7 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const question = { ...message, text: asked, history };
   const part = await judgeAsked(index, question, told, signal);
   const best = (await judgeSeveral(index, question, part, signal)) ?? part;
-  return evidenceOf(whole) >= evidenceOf(best) ? whole : best;
+  return evidenceOf(whole) + partCost >= evidenceOf(best) ? whole : best;
 }
 
 async function judgeAsked(

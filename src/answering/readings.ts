@@ -35,30 +35,35 @@ export async function readQuestion(
   const worth = ({ own }: Understood): number =>
     own.reduce((sum, term) => sum + (frequency.has(term) ? 1 : -unknownCost), 0);
   const best = readings.reduce((before, each) => (worth(each) > worth(before) ? each : before), first);
-  if (best === first || (await isWritten(index, lookup.workspaceId, best, signal))) return best;
-  return first;
+  const isBest = best === first || !(await isWrittenIn(first.language, index, lookup.workspaceId, best.own, signal));
+  return isBest ? best : first;
 }
 
 const looked = 5;
 
-/** Whether passages with these terms are in their language: a stem of one language can be another word of the next. */
-async function isWritten(
+/**
+ * Whether all passages with these terms are in this language: then they are stems that another language only seems to
+ * share with it, as German makes "care" of "career".
+ */
+async function isWrittenIn(
+  language: WordLanguage,
   index: KnowledgeIndex,
   workspaceId: string,
-  { own, language }: Understood,
+  terms: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const { candidates } = await index.search({
     workspaceId,
-    terms: own,
+    terms,
     audience: [],
     limit: looked,
     ...(signal === undefined ? {} : { signal }),
   });
-  return candidates.some(({ title, text }) => {
-    const { languages, sure } = guessLanguages(`${title}\n${text}`);
-    return sure ? languages[0] === language : languages.length === 0 || languages.includes(language);
-  });
+  const isIn = (text: string): boolean => {
+    const { languages, sure } = guessLanguages(text);
+    return sure && languages[0] === language;
+  };
+  return candidates.length > 0 && candidates.every(({ title, text }) => isIn(`${title}\n${text}`));
 }
 
 function likely({ text, history }: Pick<Question, "text" | "history">): readonly WordLanguage[] {

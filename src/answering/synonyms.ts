@@ -53,7 +53,6 @@ const meanings = `
   holiday vacation
   bicycle bike
   television tv
-  colleague teammate coworker
 `;
 
 const builtin: readonly (readonly string[])[] = meanings.split("\n").map((line) => [
