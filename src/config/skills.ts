@@ -133,7 +133,16 @@ const builtinArguments: Readonly<Record<BuiltinSkill["kind"], readonly SkillArgu
   talk_to_human: [],
 };
 const builtinPhrases: Readonly<Record<BuiltinSkill["kind"], readonly string[]>> = {
-  business_hours: ["are you open", "opening hours", "business hours", "when do you open", "when are you open"],
+  business_hours: [
+    ...["are you open", "opening hours", "business hours", "when do you open", "when are you open"],
+    ...["haben sie geöffnet", "habt ihr geöffnet", "sind sie geöffnet", "öffnungszeiten", "wann öffnen sie"],
+    ...["êtes-vous ouverts", "vous êtes ouverts", "heures d'ouverture", "horaires d'ouverture"],
+    ...["están abiertos", "horario de apertura", "horario de atención", "siete aperti", "orari di apertura"],
+    ...["estão abertos", "horário de funcionamento", "openingstijden", "zijn jullie open", "bent u open"],
+    ...["öppettider", "har ni öppet", "åbningstider", "har i åbent", "åpningstider", "har dere åpent"],
+    ...["aukioloajat", "oletteko auki", "часы работы", "вы открыты"],
+    ...["営業時間", "营业时间", "영업시간"],
+  ],
   capture_lead: [
     "my email is {email}",
     "my email address is {email}",
