@@ -213,7 +213,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       abandoned: (tx, row, _reason, now) => engine.work.abandonRedirect(tx, row, now),
     },
     timer: { batch: true, attemptsMax: 20, run: engine.work.timer },
-    index: { batch: true, attemptsMax: 20, run: engine.work.index },
+    // A question and its answer are indexed together, if that is soon.
+    index: { batch: true, attemptsMax: 20, yieldsMs: 1_000, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.
     file: { batch: false, attemptsMax: 24, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
     // However long the storage is away: what was erased is not kept.

@@ -1,8 +1,7 @@
 import type { OutboundMessage, Part } from "#channel/contract.ts";
 import type { Block, Cell, Inline } from "#channel/markdown.ts";
 import { safeHref, safeTree } from "#channel/markdown.ts";
-import type { Run } from "#channel/styled-text.ts";
-import { styledText, textOf } from "#channel/styled-text.ts";
+import { styledText, textOf, withAddresses } from "#channel/styled-text.ts";
 import type { Source } from "#domain/message.ts";
 
 /** One mail, as it is stored until it is sent. */
@@ -19,7 +18,7 @@ export function renderMail({ role, authorName, markdown, sources, files = [] }: 
   const signature = role === "agent" && authorName !== null ? authorName : null;
   const runs = styledText(markdown, sources);
   const body = textOf(runs);
-  const written = withAddresses(runs);
+  const written = textOf(withAddresses(runs));
   const payload: MailPart = {
     text: signature === null ? written : `${written}\n\n-- \n${signature}`,
     html: htmlOf(markdown, sources, signature),
@@ -28,22 +27,6 @@ export function renderMail({ role, authorName, markdown, sources, files = [] }: 
     files: files.map(({ id, name, mediaType }) => ({ id, name, mediaType })),
   };
   return [{ text: body, payload }];
-}
-
-/** Plain text shows where its links lead to: behind what is linked, which may have marks within. */
-function withAddresses(runs: readonly Run[]): string {
-  const hrefOf = (run: Run | undefined): string | undefined =>
-    run?.styles.flatMap((style) => (style.kind === "link" ? [style.href] : []))[0];
-  let shown = "";
-  return runs
-    .map((run, at) => {
-      const href = hrefOf(run);
-      shown = href !== undefined && href === hrefOf(runs[at - 1]) ? shown + run.text : run.text;
-      if (href === undefined || href === hrefOf(runs[at + 1])) return run.text;
-      const address = href.replace(/^mailto:/, "");
-      return [address, address.replace(/\/$/, "")].includes(shown.trim()) ? run.text : `${run.text} (${address})`;
-    })
-    .join("");
 }
 
 const escape = (text: string): string =>

@@ -306,11 +306,25 @@ function eventId(mail: Mail): string {
 /** What the mail says, and what of it is new. */
 function textsOf(mail: Mail): { readonly whole: string; readonly text: string } {
   const plain = (mail.text ?? "").replaceAll("\r\n", "\n").trim();
-  if (plain !== "" || mail.html === null) return { whole: plain, text: visibleText(plain).text };
+  if (plain !== "" || mail.html === null) {
+    return { whole: plain, text: withoutMarks(visibleText(plain).text, mail.attachments) };
+  }
   const { text, written } = htmlText(mail.html);
   // Where the mail program has marked it all as quoted, the lines themselves decide.
   const own = visibleText(written.trim() === "" ? text : written);
-  return { whole: text, text: own.text };
+  return { whole: text, text: withoutMarks(own.text, mail.attachments) };
+}
+
+/** Where a picture stands mail programs write its name or a number, which are no words of anybody: it comes along. */
+function withoutMarks(text: string, attachments: Mail["attachments"]): string {
+  const names = new Set(attachments.map(({ name }) => name));
+  if (names.size === 0) return text;
+  return text
+    .replaceAll(/[ \t]{0,8}\[(?:cid:[^\]\s]{1,300}|(?:image: )?([^[\]\n]{1,200}))\]/g, (mark, name?: string) =>
+      name === undefined || names.has(name) ? "" : mark,
+    )
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim();
 }
 
 /** What is stored of it as the message, and all of it where that is more. */

@@ -1,6 +1,7 @@
 import type { ChannelHost } from "#channel/contract.ts";
 import type { DeskAsk, DeskHost } from "#desk/contract.ts";
 import type { SlackApi } from "./client.ts";
+import { isSlackAddress } from "./client.ts";
 import { placeIn } from "./desk.ts";
 import type { Json } from "./desk-card.ts";
 import { parseBlockId } from "./desk-card.ts";
@@ -30,6 +31,8 @@ export interface RouteDependencies {
 
 /** A dialog opens only within three seconds of the click. */
 const dialogMs = 2_500;
+/** The click is acknowledged after it, for which Slack waits three seconds. */
+const questionMs = 1_000;
 const namedMax = 10;
 
 /** What people do in the desk channel, brought to the host; resolves when it is durable. */
@@ -60,6 +63,25 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
     return null;
   }
 
+  /** The question that was answered goes away. Should it stay, to answer it again does no harm. */
+  async function takeAway({ response_url: given }: Interaction): Promise<void> {
+    const url = filled(given);
+    if (url === undefined || !isSlackAddress(url, api.baseUrl)) return;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ delete_original: true }),
+        redirect: "manual",
+        signal: AbortSignal.timeout(questionMs),
+      });
+      await response.body?.cancel();
+      if (!response.ok) host.log.info({ status: response.status }, "Slack leaves a question that was answered");
+    } catch (error) {
+      host.log.info({ failure: failureOf(error) }, "Slack leaves a question that was answered");
+    }
+  }
+
   const open = (dialog: Dialog, subject: DialogSubject, interaction: Interaction): Promise<Reply> =>
     show(dialogView(dialog, subject, host.clock.now()), interaction);
 
@@ -83,7 +105,9 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
     const place = placeOf(interaction);
     if (actionId.startsWith(chooseAction)) {
       const chosen = parseChoice(blockId, actionId);
-      if (chosen !== undefined) await desk.accept({ kind: "chose", externalId, by, place, ...chosen });
+      if (chosen === undefined) return null;
+      await desk.accept({ kind: "chose", externalId, by, place, ...chosen });
+      await takeAway(interaction);
       return null;
     }
     const on = parseBlockId(blockId);

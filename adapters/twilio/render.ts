@@ -1,6 +1,6 @@
 import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
 import type { Run, Style } from "#channel/styled-text.ts";
-import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf, withAddresses } from "#channel/styled-text.ts";
 import { isGsm, septets, softened } from "./gsm.ts";
 import type { TwilioChannel } from "./settings.ts";
 
@@ -37,7 +37,7 @@ const partOf = (text: string, body: string): Part => ({ text, payload: { body } 
 
 /** A piece that needs the larger alphabet does not make the others need it. */
 function smsParts(runs: readonly Run[]): readonly Part[] {
-  const whole: Run = { text: softened(withAddresses(runs)), styles: [] };
+  const whole: Run = { text: softened(textOf(withAddresses(runs))), styles: [] };
   return splitRuns([whole], gsmMax, septets)
     .flatMap((piece) => (isGsm(textOf(piece)) ? [piece] : splitRuns(piece, ucs2Max)))
     .map((piece) => partOf(textOf(piece), textOf(piece)));
@@ -45,52 +45,15 @@ function smsParts(runs: readonly Run[]): readonly Part[] {
 
 /** What these stretches are as a text message. */
 export function textMessage(runs: readonly Run[]): { readonly text: string; readonly isGsm: boolean } {
-  const text = softened(withAddresses(runs));
+  const text = softened(textOf(withAddresses(runs)));
   return { text, isGsm: isGsm(text) };
-}
-
-/** Text that shows where its links lead to. */
-const withAddresses = (runs: readonly Run[]): string => runs.map((_, at) => withAddress(runs, at)).join("");
-
-/** The text of one stretch, and behind a link's last one its address. */
-function withAddress(runs: readonly Run[], at: number): string {
-  const { text, styles } = runs[at] ?? { text: "", styles: [] };
-  const href = hrefOf(styles);
-  if (href === undefined || isSameLink(href, runs[at + 1])) return text;
-  return linkText(text, linkTextBefore(runs, at), href);
-}
-
-const hrefOf = (styles: readonly Style[]): string | undefined => {
-  const link = styles.find((style) => style.kind === "link");
-  return link?.kind === "link" ? link.href : undefined;
-};
-
-const isSameLink = (href: string, next: Run | undefined): boolean => next !== undefined && hrefOf(next.styles) === href;
-
-/** A link may have marks within: then it comes in several stretches. */
-function linkTextBefore(runs: readonly Run[], at: number): string {
-  let text = "";
-  const href = hrefOf(runs[at]?.styles ?? []);
-  for (let before = at - 1; before >= 0 && hrefOf(runs[before]?.styles ?? []) === href; before -= 1) {
-    text = (runs[before]?.text ?? "") + text;
-  }
-  return text;
-}
-
-function linkText(text: string, before: string, href: string): string {
-  const shown = (before + text).trim();
-  const same = [href, href.replace(/\/$/, ""), href.replace(/^mailto:/, "")];
-  return same.includes(shown) ? text : `${text} (${href.replace(/^mailto:/, "")})`;
 }
 
 /** Marks on a text take room that is known only once it is written out. */
 const attempts = [1_500, 1_200, 800];
 
 function whatsappParts(runs: readonly Run[]): readonly Part[] {
-  const linked = runs.map((run, at): Run => ({
-    text: withAddress(runs, at),
-    styles: run.styles.filter(({ kind }) => kind !== "link"),
-  }));
+  const linked = withAddresses(runs);
   for (const max of attempts) {
     const pieces = splitRuns(linked, max).map((piece) => ({ text: textOf(piece), body: written(piece) }));
     if (pieces.every(({ body }) => body.length <= textMax)) return pieces.map(({ text, body }) => partOf(text, body));

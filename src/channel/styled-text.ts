@@ -179,6 +179,25 @@ export function splitRuns(
   }
 }
 
+/**
+ * The runs for where links can be shown as text only: behind what is linked, which may have marks within, stands where it
+ * leads to, unless it says so itself.
+ */
+export function withAddresses(runs: readonly Run[]): readonly Run[] {
+  const hrefOf = (run: Run | undefined): string | undefined =>
+    run?.styles.flatMap((style) => (style.kind === "link" ? [style.href] : []))[0];
+  let shown = "";
+  return runs.map((run, at) => {
+    const href = hrefOf(run);
+    const styles = run.styles.filter(({ kind }) => kind !== "link");
+    shown = href !== undefined && href === hrefOf(runs[at - 1]) ? shown + run.text : run.text;
+    if (href === undefined || href === hrefOf(runs[at + 1])) return { text: run.text, styles };
+    const address = href.replace(/^mailto:/, "");
+    const says = [href, address, address.replace(/\/$/, "")].includes(shown.trim());
+    return { text: says ? run.text : `${run.text} (${address})`, styles };
+  });
+}
+
 export const textOf = (runs: readonly Run[]): string => runs.map(({ text }) => text).join("");
 
 /** How many UTF-16 units from the beginning fit. At least one sign, so that it ends. */

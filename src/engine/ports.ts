@@ -230,6 +230,13 @@ export interface Files {
   unseal(sealed: string): string;
 }
 
+/** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */
+export interface Rush {
+  isOn(): boolean;
+  /** Called each time that it is over. */
+  onEnd(listener: () => void): void;
+}
+
 /** Signals between parts of the program, in one process or several. Hints only: the truth is in the database. */
 export interface Fanout {
   publish(topic: string, message: string): void;

@@ -10,8 +10,8 @@ export interface Wanted {
   next(count: number, roomFor: (kind: string) => number, isRunning: (lane: string) => boolean): string[];
 }
 
-/** `isHeld`: what waits since then is not to be begun yet. */
-export function createWanted(isHeld: (since: number) => boolean): Wanted {
+/** `isHeld`: what waits since then is not to be begun yet; `alone`: nothing of another kind waits. */
+export function createWanted(isHeld: (since: number, kind: string, alone: boolean) => boolean): Wanted {
   const kinds = new Map<string, Map<string, number>>();
 
   function* inOrder(
@@ -22,7 +22,7 @@ export function createWanted(isHeld: (since: number) => boolean): Wanted {
     let left = room;
     for (const [lane, since] of kinds.get(kind) ?? []) {
       // Those after it have not waited as long.
-      if (left <= 0 || isHeld(since)) return;
+      if (left <= 0 || isHeld(since, kind, kinds.size === 1)) return;
       if (isRunning(lane)) continue;
       left -= 1;
       yield lane;

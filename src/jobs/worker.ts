@@ -22,6 +22,8 @@ export interface Handler {
   readonly attemptsMax: number;
   /** Lanes of this kind, whose names begin with it, that may run at the same time; absent: as many as there is room for. */
   readonly lanesMax?: number;
+  /** While other work waits it gives way, for this long at most: what it does is done once for all that comes meanwhile. */
+  readonly yieldsMs?: number;
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** True: this failure is waited out, and the work not given up for it, however often it was tried. */
   waitsOut?(row: OutboxRow, error: unknown, now: number): boolean;
@@ -84,8 +86,12 @@ class LeftWork extends Error {
 export function openWorker(options: WorkerOptions): Worker {
   const { store, clock, log, processId, handlers, rush } = options;
   const abort = new AbortController();
-  const isHeld = (since: number): boolean => rush.isOn() && Math.abs(clock.now() - since) < heldMs;
-  const wanted = createWanted(isHeld);
+  // A clock that is put back, or far ahead, holds up nothing.
+  const isYounger = (since: number, ms: number): boolean => Math.abs(clock.now() - since) < ms;
+  const wanted = createWanted((since, kind, alone) => {
+    const { yieldsMs = 0 } = handlers[kind] ?? {};
+    return (rush.isOn() && isYounger(since, heldMs)) || (!alone && isYounger(since, yieldsMs));
+  });
   let stopHeld: (() => void) | undefined;
   const running = new Set<string>();
   /** What is taken and not begun, by its lane. */
@@ -207,7 +213,7 @@ export function openWorker(options: WorkerOptions): Worker {
   /** Looks again when the first of those that a rush holds up has waited long enough. */
   function armHeld(): void {
     const oldest = wanted.oldest();
-    if (stopHeld !== undefined || oldest === undefined || !isHeld(oldest)) return;
+    if (stopHeld !== undefined || oldest === undefined || !rush.isOn() || !isYounger(oldest, heldMs)) return;
     stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
       stopHeld = undefined;
       schedule();

@@ -67,11 +67,7 @@ export async function publicAddress(
   }
   const { isLive, proof } = read(body);
   if (proof !== undefined && secrets.verify(purpose, proof) === nonce) {
-    return isOpen(new URL(publicUrl))
-      ? unsure(
-          `${publicUrl} leads here, and everybody on the way can read what customers write and how agents sign in: put HTTPS in front, and set PUBLIC_URL to the https address`,
-        )
-      : { leads: "here", detail: `${publicUrl} leads here` };
+    return here(publicUrl);
   }
   if (proof !== undefined) {
     return elsewhere(
@@ -83,6 +79,22 @@ export async function publicAddress(
     : elsewhere(
         `another server than Parley answers at ${publicUrl}: set PUBLIC_URL to the address that leads to this one, or have the proxy pass it on`,
       );
+}
+
+/** Whatever is still against it. */
+function here(publicUrl: string): PublicAddress {
+  const url = new URL(publicUrl);
+  if (isOpen(url)) {
+    return unsure(
+      `${publicUrl} leads here, and everybody on the way can read what customers write and how agents sign in: put HTTPS in front, and set PUBLIC_URL to the https address`,
+    );
+  }
+  if (url.pathname !== "/") {
+    return unsure(
+      `${publicUrl} leads here, and channels, widget and chat page work there; the inbox and the API reference do not work below ${url.pathname}: give this server a name of its own, without a path`,
+    );
+  }
+  return { leads: "here", detail: `${publicUrl} leads here` };
 }
 
 const isPublicAddress = createAddressCheck(false);

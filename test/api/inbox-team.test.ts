@@ -38,6 +38,30 @@ eachDatabase("agents who share an inbox", (open) => {
     expect((await stranger.get("saved-replies")).body).toEqual([]);
   });
 
+  it("are told when a colleague was quicker with whatever they do, and are not slower than themselves", async () => {
+    const { conversationId: id } = await asked(app, "quicker");
+    await ben.send("POST", `conversations/${id}/resolve`, { seen: unclaimed });
+    for (const action of ["snooze", "release", "archive", "reopen"]) {
+      const late = await anna.send("POST", `conversations/${id}/${action}`, { seen: unclaimed });
+      expect([action, late.status, refusal(late).detail]).toEqual([
+        action,
+        409,
+        "This conversation is resolved by now: Ben was quicker.",
+      ]);
+    }
+    expect((await ben.send("POST", `conversations/${id}/snooze`, { seen: unclaimed })).status).toBe(200);
+  });
+
+  it("both keep the tags that they add and take away at once", async () => {
+    const { conversationId: id } = await asked(app, "tags");
+    await anna.send("PATCH", `conversations/${id}`, { tags: ["old", "older"] });
+    await Promise.all([
+      anna.send("PATCH", `conversations/${id}`, { addTags: ["Alpha "], removeTags: ["old"] }),
+      ben.send("PATCH", `conversations/${id}`, { addTags: ["beta"], removeTags: ["older"] }),
+    ]);
+    expect(view(await anna.get(`conversations/${id}`)).tags).toEqual(["alpha", "beta"]);
+  });
+
   describe("several conversations at once", () => {
     const bulk = async (by: InboxUser, change: object, items: readonly object[]) =>
       by.send("POST", "bulk", { ...change, items });

@@ -26,13 +26,14 @@ async function ask(
   }
 }
 
+type Answer = readonly [status: number, body: string, location?: string];
+
 /** What stands at the public address; `path`: what it was asked for. */
-async function answering(
-  answer: (path: string) => readonly [status: number, body: string, location?: string],
-): Promise<string> {
+async function answering(answer: (path: string) => Answer | Promise<Answer>): Promise<string> {
   const server = createServer((request, response) => {
-    const [status, body, location] = answer(request.url ?? "");
-    response.writeHead(status, location === undefined ? {} : { location }).end(body);
+    void Promise.resolve(answer(request.url ?? "")).then(([status, body, location]) =>
+      response.writeHead(status, location === undefined ? {} : { location }).end(body),
+    );
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -84,6 +85,22 @@ describe("the public address", () => {
       expect(await ask(publicUrl, [{ address: "127.0.0.1", family: 4 }])).toMatchObject({
         leads: "unsure",
         detail: expect.stringMatching(/leads here, and .*set PUBLIC_URL to the https address$/),
+      });
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("is told to hold the inbox back where it has a path", async () => {
+    const app = await startApp(newSqlite);
+    const prefix = await answering(async (path) => {
+      const behind = await fetch(`${app.url}${path.replace("/support/", "/")}`);
+      return [behind.status, await behind.text()];
+    });
+    try {
+      expect(await ask(`${prefix}/support`)).toMatchObject({
+        leads: "unsure",
+        detail: expect.stringContaining("do not work below /support: give this server a name of its own"),
       });
     } finally {
       await app.close();

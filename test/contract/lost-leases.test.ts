@@ -1,7 +1,11 @@
 import { pino } from "pino";
+import Type from "typebox";
 import { expect, it } from "vitest";
+import type { AdapterModule } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { Desk } from "#desk/contract.ts";
 import { createMarks } from "#engine/deliver.ts";
+import { createRush } from "#engine/rush.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { systemClock } from "#src/clock.ts";
 import { LostLease, finishWork, insertWork } from "#store/outbox.ts";
@@ -11,6 +15,8 @@ import { openBench } from "../support/engine-bench.ts";
 
 // A process that is held up for longer than its lease, by a machine that sleeps or a database that it alone cannot reach,
 // goes on as if nothing were.
+
+const nothing = async (): Promise<void> => undefined;
 
 eachDatabase("a process whose work another has taken over", (open) => {
   /** The other process has sent the part, and stored that. */
@@ -81,6 +87,60 @@ eachDatabase("a process whose work another has taken over", (open) => {
     await bench.close();
   });
 
+  it("shows nothing at the agents' desk that the other shows", async () => {
+    const shown: string[] = [];
+    const posting = Promise.withResolvers<undefined>();
+    const asked = Promise.withResolvers<undefined>();
+    const answer = Promise.withResolvers<null>();
+    const desk: Desk = {
+      fileBytesMax: 0,
+      render: (item) => (item.kind === "message" ? [{ text: item.message.text, payload: {} }] : []),
+      open: async () => "thread",
+      async post(_thread, { text }) {
+        shown.push(text);
+        posting.resolve(undefined);
+        throw new DeliveryError("unknown", "the connection broke");
+      },
+      find() {
+        asked.resolve(undefined);
+        return answer.promise;
+      },
+      ...{ update: nothing, change: nothing, mark: nothing, remove: nothing, tell: nothing },
+      person: async () => ({ kind: "stranger", reason: "nobody works here" }),
+      check: async () => "",
+    };
+    const adapter: AdapterModule = {
+      channels: ["telegram"],
+      config: Type.Object({}),
+      secrets: [],
+      create: () => ({
+        capabilities: { textMax: null, typing: false, receipts: true, idempotentSend: true },
+        inbound: { kind: "webhook", receive: async () => ({ status: 200 }) },
+        render: ({ markdown }) => [{ text: markdown, payload: {} }],
+        send: async (_part, { key }) => ({ externalId: key, state: "sent" }),
+        desk,
+        close: nothing,
+      }),
+    };
+    const bench = await openBench(open, {
+      account: { channel: "telegram", load: async () => adapter, config: {} },
+      settings: { desk: { account: "test telegram", channel: "here", mirror: "every", replyMode: "implicit" } },
+    });
+    const { store, clock } = bench;
+    await bench.begin("anna", "hello");
+    await posting.promise;
+    await bench.settle();
+    clock.advance(2_000);
+    await asked.promise;
+    await store.write((tx) =>
+      tx.updateTable("outbox").set({ lease_id: "ses_other" }).where("kind", "=", "desk").execute(),
+    );
+    answer.resolve(null);
+    // What runs ends before.
+    await bench.close();
+    expect(shown).toEqual(["hello"]);
+  });
+
   it("begins no call of what is not its own any more, and hinders none that is", async () => {
     const held = Promise.withResolvers<undefined>();
     const bench = await openBench(open, {
@@ -141,6 +201,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
         },
         amend: { batch: false, attemptsMax: 9, run: () => Promise.reject(new Error("not its turn")) },
       },
+      rush: createRush(),
       lanesMax: 4,
       backoffMs: () => 60_000,
     });

@@ -213,6 +213,36 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
+  it("lets work that gathers give way to other work that waits, for so long and no longer", async () => {
+    const { store, close } = await openTestStore(open);
+    const clock = createHandMovedClock(systemClock.now());
+    const done: string[] = [];
+    const free = Promise.withResolvers<undefined>();
+    const run = async (row: OutboxRow): Promise<void> => {
+      if (row.lane === "amend:held") await free.promise;
+      await end(store, row, done);
+    };
+    const worker = openTestWorker(store, run, { clock });
+    const put = async (lanes: readonly string[]): Promise<void> => {
+      const works = lanes.map((lane) => ({ ...work(lane, 1, clock.now()), kind: lane.split(":")[0] ?? "" }));
+      await store.write((tx) => insertWork(tx, works, clock.now()));
+      for (const lane of lanes) worker.wake(lane, clock.now());
+    };
+    // Of two places one stays taken, and of this kind no other may run.
+    await put(["amend:held"]);
+    await expect.poll(() => worker.running().get("amend"), eventually).toBe(1);
+    await put(["gather:1", "send:1", "send:2"]);
+    await expect.poll(() => done, eventually).toEqual(["send:1", "send:2", "gather:1"]);
+    await put(["amend:waits", "gather:2", "send:3"]);
+    await expect.poll(() => done.slice(3), eventually).toEqual(["send:3"]);
+    clock.advance(1_000);
+    await expect.poll(() => done.slice(4), eventually).toEqual(["gather:2"]);
+    free.resolve(undefined);
+    await expect.poll(() => done.slice(5), eventually).toEqual(["amend:held", "amend:waits"]);
+    await worker.close(0);
+    await close();
+  });
+
   it("begins the lanes of each kind in turn, so that many of one kind do not hold up another", async () => {
     const { store, close } = await openTestStore(open);
     const now = systemClock.now();
@@ -326,7 +356,7 @@ function openTestWorker(
     clock: systemClock,
     log: pino({ level: "silent" }),
     processId: "ses_test",
-    handlers: { send: handler, amend: handler },
+    handlers: { send: handler, amend: { ...handler, lanesMax: 1 }, gather: { ...handler, yieldsMs: 1_000 } },
     lanesMax: 2,
     backoffMs: () => 1_000,
     rush: createRush(),

@@ -88,6 +88,8 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await bench.settle();
     expect(sees().slice(before)).toEqual(["Ben Bauer:\nI would say 5 euros"]);
     expect(await notes()).toEqual([]);
+    // What was answered is asked no more.
+    expect(world.slack.responses.at(-1)).toEqual({ id: `question-${card.ts}`, body: { delete_original: true } });
     expect((await bench.conversation()).assigned_to).toBe("mia@shop.example");
     expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: written.ts, name: "white_check_mark" });
   });

@@ -96,6 +96,28 @@ function inTheirBrowsers(): void {
     expect(await other.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
+  it("holds a reply back while a file of it could not be uploaded, and keeps its text", async () => {
+    const { conversationId: id } = await asked(app, "upload", "How long does delivery take?", "Ida Rhodes");
+    const page = await pages.open("anna", {}, `#/all/${id}`);
+    const field = page.getByRole("textbox", { name: "Reply to Ida Rhodes" });
+    await field.fill("It is attached.");
+    await page.route("**/files?*", (route) => route.abort(), { times: 1 });
+    await page
+      .getByLabel("Files to attach")
+      .setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("plan") });
+    await page.getByText("Not attached: The connection broke.").waitFor();
+    pages.excuse("ERR_FAILED");
+    await field.press("Control+Enter");
+    expect(await page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+    expect(await field.inputValue()).toBe("It is attached.");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("button", { name: "Remove plan.txt" }).waitFor();
+    await expect.poll(() => page.getByRole("button", { name: "Send reply" }).isEnabled()).toBe(true);
+    await field.press("Control+Enter");
+    await page.locator("article").getByText("plan.txt").waitFor();
+    await expect.poll(() => field.inputValue()).toBe("");
+  });
+
   it("changes several conversations by the keyboard, and says which a colleague was quicker with", async () => {
     const made = [await asked(app, "many-1", "One?", "Kim One"), await asked(app, "many-2", "Two?", "Kim Two")];
     const [one = "", two = ""] = made.map(({ conversationId }) => conversationId);

@@ -57,6 +57,19 @@ async function write(number: string, body: string): Promise<string> {
   return mail.conversationWith(body);
 }
 
+/** They have written on the website too, where they were signed in: the address is theirs. */
+async function prove(thread: string, email: string, phone: string): Promise<void> {
+  await mail.bench.engine.accept(widgetId, {
+    kind: "message",
+    externalId: `proof of ${thread}`,
+    thread: `web:${thread}`,
+    sender: { key: thread, proven: { email, phone } },
+    sentAt: mail.bench.clock.now(),
+    text: "It is me",
+  });
+  await mail.bench.settle();
+}
+
 async function closed(): Promise<void> {
   await mail.bench.pass(25 * hourMs);
   await mail.connected();
@@ -76,15 +89,7 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     const { bench } = mail;
     const [number, email] = ["+15551000001", "ada@customers.example"];
     const id = await write(number, "Where is my parcel?");
-    await bench.engine.accept(widgetId, {
-      kind: "message",
-      externalId: "proof-1",
-      thread: "web:ada",
-      sender: { key: "ada", proven: { email, phone: number } },
-      sentAt: bench.clock.now(),
-      text: "It is me",
-    });
-    await bench.settle();
+    await prove("ada", email, number);
     await closed();
     expect((await bench.engine.window(await bench.row(id)))?.closed).toContain(
       "A reply goes to their verified e-mail address, ada@customers.example.",
@@ -114,15 +119,7 @@ describe("a customer whom WhatsApp takes nothing for, and who has an e-mail addr
     const { bench } = mail;
     const [number, email] = ["+15551000003", "cleo@customers.example"];
     const id = await write(number, "How do I assemble it?");
-    await bench.engine.accept(widgetId, {
-      kind: "message",
-      externalId: "proof-3",
-      thread: "web:cleo",
-      sender: { key: "cleo", proven: { email, phone: number } },
-      sentAt: bench.clock.now(),
-      text: "It is me too",
-    });
-    await bench.settle();
+    await prove("cleo", email, number);
     await mail.reply(id, `First this.\n\n${"Turn the screw. ".repeat(150)}`);
     const parts = twilio.taken.filter(({ to }) => to === `whatsapp:${number}`).slice(-2);
     expect(parts.map(({ body }) => body.includes("Turn the screw."))).toEqual([true, true]);

@@ -186,8 +186,10 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     blocks: readonly unknown[],
     action: string,
     option?: string,
+    responseUrl?: string,
   ): Promise<Response> =>
     interact({
+      ...(responseUrl === undefined ? {} : { response_url: responseUrl }),
       type: "block_actions",
       user: userOf(user),
       team: { id: slack.teamId },
@@ -266,7 +268,14 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     removes: (written) => sendEvent(deletedEvent(slack, written, slack.nextTs())),
     clicks: (user, message, action, option) => clicked(user, message, message.blocks, action, option),
     clicksPrivately: (user, { channel, threadTs, blocks }, action) =>
-      clicked(user, { channel, ts: slack.nextTs(), threadTs }, blocks, action),
+      clicked(
+        user,
+        { channel, ts: slack.nextTs(), threadTs },
+        blocks,
+        action,
+        undefined,
+        slack.responseUrl(`question-${threadTs}`),
+      ),
     submits: (user, view, value) =>
       interact({
         type: "view_submission",

@@ -47,7 +47,7 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
   {
     files: `adapters/${name}/browser/`,
     own: `adapters/${name}/browser/`,
-    may: ["src/domain/", "src/channel/markdown.ts", `adapters/${name}/frames.ts`],
+    may: ["src/domain/", "src/channel/markdown.ts", "src/web/shared/", `adapters/${name}/frames.ts`],
   },
   {
     files: `adapters/${name}/test/`,
@@ -251,8 +251,10 @@ export const importRules: readonly ImportRule[] = [
   {
     files: "src/web/inbox/",
     own: "src/web/inbox/",
-    may: ["src/domain/", "src/channel/markdown.ts", "src/http/inbox/wire.ts"],
+    may: ["src/domain/", "src/channel/markdown.ts", "src/web/shared/", "src/http/inbox/wire.ts"],
   },
+  // What the widget draws with, too: nothing of the inbox's.
+  { files: "src/web/shared/", own: "src/web/shared/", may: ["src/channel/markdown.ts"] },
   { files: "src/web/", own: "src/web/", may: ["src/domain/", "node:", "esbuild"] },
   // Its work is done by the server; this only queues it and tells of it.
   {

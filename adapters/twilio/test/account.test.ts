@@ -22,9 +22,7 @@ beforeEach(async () => {
 afterEach(() => twilio.close());
 
 const configOf = (more: Partial<TwilioConfig> = {}): TwilioConfig => ({
-  account_sid: twilio.accountSid,
-  auth_token: twilio.authToken,
-  base_url: twilio.url,
+  ...twilio.settings,
   from: own,
   ...more,
 });

@@ -49,7 +49,7 @@ async function start(prefix: "" | "whatsapp:"): Promise<FakePlatform> {
   const messagesTo = (customer: string) => twilio.taken.filter(({ to }) => to === addressOf(customer));
 
   return {
-    config: { account_sid: twilio.accountSid, auth_token: twilio.authToken, from: own, base_url: twilio.url },
+    config: { ...twilio.settings, from: own },
     secrets: () => [twilio.authToken],
     retryAfterMs: 17_000,
     async connect({ webhookUrl, now }) {

@@ -179,12 +179,18 @@ describe("24 hours after the customer has written", () => {
 describe("a customer whom WhatsApp takes nothing for", () => {
   const number = "+15551000001";
 
-  it("gets the agent's reply by SMS, where the same number has written, and both conversations tell", async () => {
+  /** The same number has written by SMS as well, and WhatsApp is closed by now. */
+  async function beginAlsoBySms() {
     await begun();
     const sms = await at.addAccount("sms");
     await sms.write(number, "By SMS");
     await at.bench.settle();
     await at.bench.pass(25 * hourMs);
+    return sms;
+  }
+
+  it("gets the agent's reply by SMS, where the same number has written, and both conversations tell", async () => {
+    const sms = await beginAlsoBySms();
     expect((await at.window())?.closed).toContain("A reply goes to the same customer by SMS.");
     const messageId = await at.reply("Your parcel is there");
     expect(at.shown(number)).toEqual(["You asked: By SMS", "Anna:\nYour parcel is there"]);
@@ -211,11 +217,7 @@ describe("a customer whom WhatsApp takes nothing for", () => {
   });
 
   it("gets its files too, and the conversation there tells which they are", async () => {
-    await begun();
-    const sms = await at.addAccount("sms");
-    await sms.write(number, "By SMS");
-    await at.bench.settle();
-    await at.bench.pass(25 * hourMs);
+    const sms = await beginAlsoBySms();
     const { id } = await at.conversation();
     const photo = await at.upload("lamp.png", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"));
     const archive = await at.upload("plans.txt", Buffer.from("plans"));
@@ -246,11 +248,7 @@ describe("a customer whom WhatsApp takes nothing for", () => {
   });
 
   it("hears what the bot has to say nowhere else", async () => {
-    await begun();
-    const sms = await at.addAccount("sms");
-    await sms.write(number, "By SMS");
-    await at.bench.settle();
-    await at.bench.pass(25 * hourMs);
+    await beginAlsoBySms();
     const { id } = await at.conversation();
     await at.bench.engine.update(at.bench.workspaceId, id, { status: "escalated" }, anna);
     await at.bench.settle();

@@ -23,9 +23,7 @@ beforeEach(async () => {
 afterEach(() => twilio.close());
 
 const configOf = (more: Partial<VoiceConfig> = {}): VoiceConfig => ({
-  account_sid: twilio.accountSid,
-  auth_token: twilio.authToken,
-  base_url: twilio.url,
+  ...twilio.settings,
   from: own,
   ...more,
 });

@@ -35,10 +35,8 @@ it("a program that is killed in the middle of a call stores each turn once, and 
   const twilio = await startFakeTwilio();
   const installation = await install();
   const file = join(installation.dataDir, "parley.yaml");
-  const { accountSid, authToken, url } = twilio;
-  const account = { account_sid: accountSid, auth_token: authToken, base_url: url, from: own };
   // JSON is YAML.
-  const channels = [{ name: "phone", channel: "voice", ...account }];
+  const channels = [{ name: "phone", channel: "voice", ...twilio.settings, from: own }];
   writeFileSync(file, JSON.stringify({ workspaces: [{ name: "Support", channels }] }));
   const port = await freePort();
   const start = (env: Record<string, string> = {}): Launched =>

@@ -1,51 +1,9 @@
-type Child = Node | string | undefined | false;
+import { drawing, outlines } from "../../../src/web/shared/elements.ts";
 
-/** An element with attributes and children. Texts become text nodes: nothing is ever parsed as HTML. */
-export function el<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  attributes: Readonly<Record<string, string | undefined>> = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[Tag] {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(name, value);
-  for (const child of children) if (child !== undefined && child !== false) element.append(child);
-  return element;
-}
+export { el } from "../../../src/web/shared/elements.ts";
 
-/** Outlines on a 24 by 24 grid. */
-const shapes = {
-  chat: "M12 3.5c-5 0-9 3.4-9 7.6 0 2.4 1.3 4.5 3.3 5.9-.1 1.1-.6 2.3-1.6 3.3-.2.2 0 .5.3.5 1.9-.2 3.5-.9 4.7-1.8.7.1 1.5.2 2.3.2 5 0 9-3.4 9-7.6s-4-8.1-9-8.1Z",
-  close: "M6 6l12 12M18 6L6 18",
-  down: "M5.5 9l6.5 6.5L18.5 9",
-  send: "M12 19.5V5M5.5 11.5L12 5l6.5 6.5",
-  spark:
-    "M12 3.5l1.9 5.1a2.6 2.6 0 0 0 1.5 1.5l5.1 1.9-5.1 1.9a2.6 2.6 0 0 0-1.5 1.5L12 20.5l-1.9-5.1a2.6 2.6 0 0 0-1.5-1.5L3.5 12l5.1-1.9a2.6 2.6 0 0 0 1.5-1.5L12 3.5Z",
-  out: "M8 16L16.5 7.5M9.5 7h7.5v7.5",
-  clip: "M18.5 11.5l-6.8 6.8a4.2 4.2 0 0 1-6-6l7.4-7.4a2.8 2.8 0 0 1 4 4l-7.2 7.2a1.4 1.4 0 0 1-2-2l6.3-6.3",
-  page: "M7 3.5h7l4 4v12.5H7zM13.5 3.5V8H18",
-} as const;
-
-export function icon(name: keyof typeof shapes, filled = false): SVGSVGElement {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  for (const [key, value] of Object.entries({
-    viewBox: "0 0 24 24",
-    width: "24",
-    height: "24",
-    fill: filled ? "currentColor" : "none",
-    stroke: filled ? "none" : "currentColor",
-    "stroke-width": "2",
-    "stroke-linecap": "round",
-    "stroke-linejoin": "round",
-    "aria-hidden": "true",
-    focusable: "false",
-  })) {
-    svg.setAttribute(key, value);
-  }
-  path.setAttribute("d", shapes[name]);
-  svg.append(path);
-  return svg;
-}
+export const icon = (name: keyof typeof outlines, filled = false): SVGSVGElement =>
+  drawing(outlines[name], { size: "24", stroke: "2", filled });
 
 /** Initials of at most two words, for a face that has no picture. */
 export function initials(name: string): string {

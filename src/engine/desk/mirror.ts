@@ -6,11 +6,11 @@ import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { postById, postsOf, savePost, setThread, threadOf } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
+import { finishWork, holdWork } from "#store/outbox.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
-import type { Channels, Clock, Files, Log, Store } from "../ports.ts";
+import type { Channels, Clock, Files, Log, Store, Tx } from "../ports.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
@@ -53,9 +53,15 @@ export async function mirror(
     await store.write((tx) => finishWork(tx, rows));
     return;
   }
+  // Whoever was held up for longer than their lease shows nothing: another does.
+  const held: Held = (work) =>
+    store.write(async (tx) => {
+      await holdWork(tx, last);
+      await work(tx);
+    });
   try {
-    const threadId = await beginThread(dependencies, place, signal);
-    const show = createShow(dependencies, place, threadId, signal);
+    const threadId = await beginThread(dependencies, place, held, signal);
+    const show = createShow(dependencies, place, threadId, held, signal);
     for (const { row, items } of payloads) {
       await show.upTo(items);
       for (const item of items) await show.item(item);
@@ -72,6 +78,9 @@ export async function mirror(
     throw later(error);
   }
 }
+
+/** Stores that a call begins, or that nothing came of it; throws `LostLease` where that is not ours to say any more. */
+type Held = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
 
 /** However a call to the desk fails, it is made again. */
 export function later(error: unknown): unknown {
@@ -133,7 +142,12 @@ async function snapshotOf({ store, clock, publicUrl, channels, log }: MirrorDepe
 const hashOf = (card: object): string => createHash("sha256").update(JSON.stringify(card)).digest("hex");
 
 /** Posts the card, where there is none yet. The platform's id of the thread. */
-async function beginThread(dependencies: MirrorDependencies, place: Place, signal: AbortSignal): Promise<string> {
+async function beginThread(
+  dependencies: MirrorDependencies,
+  place: Place,
+  held: Held,
+  signal: AbortSignal,
+): Promise<string> {
   const { store } = dependencies;
   const { thread, desk, row, accountId, channel } = place;
   if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
@@ -143,7 +157,7 @@ async function beginThread(dependencies: MirrorDependencies, place: Place, signa
     await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
     return found;
   }
-  await store.write((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));
+  await held((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));
   const card = await snapshotOf(dependencies, place);
   if (card === undefined) throw new Error("the conversation was deleted while its thread was begun");
   let opened: string;
@@ -151,7 +165,7 @@ async function beginThread(dependencies: MirrorDependencies, place: Place, signa
     opened = await desk.open({ ...card, thread: null }, context);
   } catch (error) {
     if (error instanceof DeliveryError && error.outcome === "not_sent") {
-      await store.write((tx) => setThread(tx, row.id, { state: "new" }));
+      await held((tx) => setThread(tx, row.id, { state: "new" }));
     }
     throw error;
   }
@@ -193,7 +207,13 @@ interface Show {
   item(item: MirrorItem): Promise<void>;
 }
 
-function createShow(dependencies: MirrorDependencies, place: Place, threadId: string, signal: AbortSignal): Show {
+function createShow(
+  dependencies: MirrorDependencies,
+  place: Place,
+  threadId: string,
+  held: Held,
+  signal: AbortSignal,
+): Show {
   const { store, clock, log } = dependencies;
   const { row, desk, accountId } = place;
   let shownSeq = place.thread.mirrored_seq;
@@ -241,7 +261,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
       created_at: known?.created_at ?? clock.now(),
     };
     const found = known === undefined ? null : await desk.find(threadId, context, known.created_at);
-    if (known === undefined) await store.write((tx) => savePost(tx, begun));
+    if (found === null) await held((tx) => savePost(tx, begun));
     try {
       const externalId = found ?? (await desk.post(threadId, content, context));
       await store.write((tx) => savePost(tx, { ...begun, state: "posted", external_id: externalId }));
@@ -256,7 +276,7 @@ function createShow(dependencies: MirrorDependencies, place: Place, threadId: st
         return false;
       }
       if (error instanceof DeliveryError && error.outcome === "not_sent") {
-        await store.write((tx) => tx.deleteFrom("desk_posts").where("id", "=", id).execute());
+        await held((tx) => tx.deleteFrom("desk_posts").where("id", "=", id).execute());
       }
       throw error;
     }

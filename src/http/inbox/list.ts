@@ -182,7 +182,13 @@ async function itemsOf(
           .onRef("messages.conversation_id", "=", "conversations.id")
           .onRef("messages.seq", "=", "conversations.last_seq"),
       )
-      .select(["messages.conversation_id", "messages.role", "messages.content", "messages.files"])
+      .select([
+        "messages.conversation_id",
+        "messages.role",
+        "messages.content",
+        "messages.files",
+        "messages.deleted_at",
+      ])
       .where("conversations.id", "in", ids)
       .execute(),
     tagsOf(db, ids),
@@ -202,7 +208,12 @@ async function itemsOf(
           ? null
           : {
               role: last.role,
-              text: last.content === "" && last.files !== null ? filesText(last.files) : plainText(last.content),
+              text:
+                last.deleted_at !== null
+                  ? "[deleted]"
+                  : last.content === "" && last.files !== null
+                    ? filesText(last.files)
+                    : plainText(last.content),
             },
       lastMessageAt: row.last_message_at,
       startedAt: row.started_at,

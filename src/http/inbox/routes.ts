@@ -8,7 +8,7 @@ import type { Words } from "#engine/act-words.ts";
 import { lostText } from "#engine/act.ts";
 import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Engine } from "#engine/engine.ts";
+import type { Engine, Snooze } from "#engine/engine.ts";
 import type { Fanout } from "#engine/ports.ts";
 import { agentTopic } from "#engine/topics.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
@@ -74,15 +74,22 @@ const listQuery = Type.Object({
   cursor: Type.Optional(Type.String({ maxLength: 100 })),
 });
 const claimBody = Type.Object({ takeOver: Type.Optional(Type.Boolean()) });
-/** `to` null: to nobody. `seen`: how the conversation stood when it was decided; who was quicker wins. */
+/** How the conversation stood when it was decided; who was quicker wins. */
+const seenBody = Type.Object({
+  status: Type.Enum(statuses),
+  assignedTo: Type.Optional(Type.Union([Type.String({ maxLength: 320 }), Type.Null()])),
+});
+const seenOf = ({ status, assignedTo = null }: Type.Static<typeof seenBody>) => ({ status, assignedTo });
+const actBody = Type.Object({ seen: Type.Optional(seenBody) });
+/** `to` null: to nobody. */
 const assignBody = Type.Object({
   to: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 320 }), Type.Null()])),
-  seen: Type.Object({
-    status: Type.Enum(statuses),
-    assignedTo: Type.Optional(Type.Union([Type.String({ maxLength: 320 }), Type.Null()])),
-  }),
+  seen: seenBody,
 });
-const snoozeBody = Type.Object({ until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })) });
+const snoozeBody = Type.Object({
+  seen: Type.Optional(seenBody),
+  until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })),
+});
 const clientId = Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" });
 const replyBody = Type.Object({
   // Empty where there are files.
@@ -104,8 +111,12 @@ const amendBody = Type.Object({
   content: text,
   was: Type.Optional(Type.String({ maxLength: 100_000 })),
 });
+const tagList = Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 }));
 const changeBody = Type.Object({
-  tags: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 })),
+  tags: tagList,
+  /** What two agents add at once, both add. */
+  addTags: tagList,
+  removeTags: tagList,
   priority: Type.Optional(Type.Enum(priorities)),
 });
 
@@ -269,31 +280,41 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         perform(request, request.params.id, { kind: request.body.takeOver === true ? "take_over" : "claim" }),
       );
       for (const kind of ["release", "resolve", "archive", "reopen"] as const) {
-        api.post(`/conversations/:id/${kind}`, one, async (request) => perform(request, request.params.id, { kind }));
+        api.post(`/conversations/:id/${kind}`, { schema: { ...one.schema, body: actBody } }, async (request) => {
+          const { seen } = request.body;
+          return perform(request, request.params.id, { kind }, seen && seenOf(seen));
+        });
       }
       api.post("/conversations/:id/assign", { schema: { ...one.schema, body: assignBody } }, async (request) => {
-        const { to = null, seen: shown } = request.body;
-        const seen = { status: shown.status, assignedTo: shown.assignedTo ?? null };
+        const { to = null, seen } = request.body;
         if (to === null && seen.status !== "claimed") {
           throw new Problem("invalid_transition", "Only a claimed conversation can be given back to the assistant.");
         }
         const action: Action = to === null ? { kind: "release" } : { kind: "assign", to: to.toLowerCase() };
-        return perform(request, request.params.id, action, seen);
+        return perform(request, request.params.id, action, seenOf(seen));
       });
       api.post("/conversations/:id/snooze", { schema: { ...one.schema, body: snoozeBody } }, async (request) => {
-        const { until } = request.body;
-        return perform(request, request.params.id, {
-          kind: "snooze",
-          snooze: until === undefined ? { kind: "until_reply" } : { kind: "until", at: until },
-        });
+        const { until, seen } = request.body;
+        const snooze: Snooze = until === undefined ? { kind: "until_reply" } : { kind: "until", at: until };
+        return perform(request, request.params.id, { kind: "snooze", snooze }, seen && seenOf(seen));
       });
 
       api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
-        const { tags, priority } = request.body;
-        const clean = tags?.filter((tag) => tag.trim() !== "");
+        const { priority, tags, addTags, removeTags } = request.body;
+        const clean = (name: string, list: readonly string[] | undefined): Record<string, string[]> =>
+          list === undefined
+            ? {}
+            : {
+                [name]: normalTags(
+                  name,
+                  list.filter((tag) => tag.trim() !== ""),
+                ),
+              };
         return perform(request, request.params.id, {
           kind: "describe",
-          ...(clean === undefined ? {} : { tags: normalTags("tags", clean) }),
+          ...clean("tags", tags),
+          ...clean("addTags", addTags),
+          ...clean("removeTags", removeTags),
           ...(priority === undefined ? {} : { priority }),
         });
       });

@@ -184,13 +184,16 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
       conversation.assignee !== null &&
       conversation.assignee.email !== me.agent.email;
     const claims = conversation.status === "open" || conversation.status === "escalated";
+    const held = !note && !tray.settled(conversation.id);
     hint.textContent = note
       ? "Only your team sees notes."
-      : other
-        ? `${conversation.assignee.name} has this conversation.`
-        : claims
-          ? "Replying claims the conversation."
-          : "";
+      : held
+        ? "The reply waits for its files: see below."
+        : other
+          ? `${conversation.assignee.name} has this conversation.`
+          : claims
+            ? "Replying claims the conversation."
+            : "";
     const label = note ? "Add note" : "Send reply";
     sendLabel.textContent = label;
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);

@@ -70,6 +70,8 @@ export interface DeskListener {
   changed(): void;
   /** Something to tell in passing. */
   notice(text: string, kind: "done" | "problem"): void;
+  /** Something was done: what went wrong before is over. */
+  settled(): void;
   /** Messages that came in while the conversation was open. */
   arrived(messages: readonly MessageView[], conversation: ConversationView): void;
   claimedByOther(name: string): void;
@@ -270,6 +272,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     set({ busy: true });
     try {
       show(await work());
+      listener.settled();
       refresh(false);
       return true;
     } catch (error) {
@@ -344,7 +347,10 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     async act(action, body) {
       const id = state.selected;
       if (id === undefined) return false;
-      const done = await during(() => api.act(id, action, body));
+      // A claim and a reply look by themselves at who has it; of all else the newest word must be known.
+      const looksItself = action === "claim" || action === "reply" || action === "notes";
+      const seen = looksItself || state.conversation === undefined ? {} : { seen: seenOf(state.conversation) };
+      const done = await during(() => api.act(id, action, { ...seen, ...body }));
       const text = doneTextOf(action);
       if (done && text !== undefined) listener.notice(text, "done");
       return done;
@@ -357,9 +363,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       const id = state.selected;
       const { conversation } = state;
       if (id === undefined || conversation === undefined) return false;
-      const { status, assignee } = conversation;
-      const seen = { status, assignedTo: assignee?.email ?? null };
-      const done = await during(() => api.act(id, "assign", { to, seen }));
+      const done = await during(() => api.act(id, "assign", { to, seen: seenOf(conversation) }));
       const name = state.agents.find(({ email }) => email === to)?.name ?? to;
       if (done) {
         listener.notice(
@@ -392,8 +396,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         (name) => listener.heldByOther(name),
       );
       if (done) {
-        // Only what was sent is gone: who went on typing keeps that.
-        if (drafts.read(id)[draft.mode].trim() === content) drafts.write(id, { [draft.mode]: "" });
+        drafts.write(id, { [draft.mode]: writtenSince(drafts.read(id)[draft.mode], content) });
         drafts.write(id, { clientId: newClientId(), ...(draft.mode === "reply" ? { files: [] } : {}) });
         set({ newer: undefined });
       }
@@ -461,6 +464,19 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       });
     },
   };
+}
+
+const seenOf = ({ status, assignee }: ConversationView): { status: string; assignedTo: string | null } => ({
+  status,
+  assignedTo: assignee?.email ?? null,
+});
+
+/** Only what was sent is gone: who went on typing keeps that. */
+function writtenSince(now: string, sent: string): string {
+  const text = now.trim();
+  if (text === sent) return "";
+  const rest = text.startsWith(sent) ? text.slice(sent.length) : text;
+  return /^\s/u.test(rest) ? rest.trimStart() : now;
 }
 
 /** Between two pages a conversation can move to the top: it is shown once. */

@@ -43,7 +43,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     const tags = desk.state().conversation?.tags ?? [];
     if (tag === "" || tags.length >= tagsMax) return;
     tagInput.value = "";
-    if (!tags.includes(tag)) void desk.change({ tags: [...tags, tag] });
+    if (!tags.includes(tag)) void desk.change({ addTags: [tag] });
   });
 
   const select = el(
@@ -161,10 +161,7 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
       { type: "button", "aria-label": `Remove the tag ${tag}`, title: "Remove" },
       icon("close"),
     );
-    remove.addEventListener(
-      "click",
-      () => void desk.change({ tags: (desk.state().conversation?.tags ?? []).filter((each) => each !== tag) }),
-    );
+    remove.addEventListener("click", () => void desk.change({ removeTags: [tag] }));
     return el("li", {}, el("span", { dir: "auto" }, tag), remove);
   };
 

@@ -1,72 +1,35 @@
-export type Child = Node | string | undefined | null | false;
+import { drawing, el, outlines } from "../shared/elements.ts";
 
-/** An element with attributes and children. Texts become text nodes: nothing is ever parsed as HTML. */
-export function el<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  attributes: Readonly<Record<string, string | undefined>> = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[Tag] {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(name, value);
-  element.append(...children.filter((child) => child !== undefined && child !== null && child !== false));
-  return element;
-}
+export { el } from "../shared/elements.ts";
 
 /** Outlines on a 24 by 24 grid. */
 const shapes = {
+  ...outlines,
   inbox:
     "M4 13l2.6-7.2A2 2 0 0 1 8.5 4.5h7a2 2 0 0 1 1.9 1.3L20 13v4.5a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2V13Zm0 0h4.5l1.2 2.2h4.6l1.2-2.2H20",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20a7.5 7.5 0 0 1 15 0",
   people:
     "M9 12a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.5a6.5 6.5 0 0 1 13 0M15.5 5.3a3.5 3.5 0 0 1 0 6.4M18 13.8a6.5 6.5 0 0 1 3.5 5.7",
   alert: "M12 8v5M12 16.5v.1M10.3 4.4 2.9 17.2A2 2 0 0 0 4.6 20h14.8a2 2 0 0 0 1.7-2.8L13.7 4.4a2 2 0 0 0-3.4 0Z",
-  chat: "M12 3.5c-5 0-9 3.4-9 7.6 0 2.4 1.3 4.5 3.3 5.9-.1 1.1-.6 2.3-1.6 3.3-.2.2 0 .5.3.5 1.9-.2 3.5-.9 4.7-1.8.7.1 1.5.2 2.3.2 5 0 9-3.4 9-7.6s-4-8.1-9-8.1Z",
   clock: "M12 7v5l3.2 2M20.5 12a8.5 8.5 0 1 1-17 0 8.5 8.5 0 0 1 17 0Z",
   check: "M5 12.5l4.5 4.5L19 7.5",
   layers: "M12 4 3.5 8.5 12 13l8.5-4.5L12 4ZM3.5 13 12 17.5l8.5-4.5",
   checks: "M2.5 12.5l4 4L15 8M11 15.5l1 1L20.5 8",
   search: "M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM15.5 15.5 20 20",
   back: "M15 5l-7 7 7 7",
-  down: "M5.5 9l6.5 6.5L18.5 9",
   lock: "M7.5 11V8a4.5 4.5 0 0 1 9 0v3M6.5 11h11a1.5 1.5 0 0 1 1.5 1.5v6a1.5 1.5 0 0 1-1.5 1.5h-11A1.5 1.5 0 0 1 5 18.5v-6A1.5 1.5 0 0 1 6.5 11Z",
-  spark:
-    "M12 3.5l1.9 5.1a2.6 2.6 0 0 0 1.5 1.5l5.1 1.9-5.1 1.9a2.6 2.6 0 0 0-1.5 1.5L12 20.5l-1.9-5.1a2.6 2.6 0 0 0-1.5-1.5L3.5 12l5.1-1.9a2.6 2.6 0 0 0 1.5-1.5L12 3.5Z",
   panel:
     "M4.5 5h15A1.5 1.5 0 0 1 21 6.5v11a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 17.5v-11A1.5 1.5 0 0 1 4.5 5ZM15 5v14",
-  close: "M6 6l12 12M18 6L6 18",
-  out: "M8 16L16.5 7.5M9.5 7h7.5v7.5",
   leave: "M14 4.5h4A1.5 1.5 0 0 1 19.5 6v12a1.5 1.5 0 0 1-1.5 1.5h-4M10 8l-4 4 4 4M6 12h9",
   keys: "M4.5 7h15A1.5 1.5 0 0 1 21 8.5v7a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 15.5v-7A1.5 1.5 0 0 1 4.5 7ZM7 10.5h.1M10.3 10.5h.1M13.6 10.5h.1M17 10.5h.1M8.5 13.7h7",
-  clip: "M18.5 11.5l-6.8 6.8a4.2 4.2 0 0 1-6-6l7.4-7.4a2.8 2.8 0 0 1 4 4l-7.2 7.2a1.4 1.4 0 0 1-2-2l6.3-6.3",
-  page: "M7 3.5h7l4 4v12.5H7zM13.5 3.5V8H18",
   slash:
     "M4.5 5h15A1.5 1.5 0 0 1 21 6.5v11a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 17.5v-11A1.5 1.5 0 0 1 4.5 5ZM14 8.5l-4 7",
-  send: "M12 19.5V5M5.5 11.5L12 5l6.5 6.5",
 } as const;
 
 export type IconName = keyof typeof shapes;
 
-export function icon(name: IconName, filled = false): SVGSVGElement {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  for (const [key, value] of Object.entries({
-    viewBox: "0 0 24 24",
-    width: "18",
-    height: "18",
-    fill: filled ? "currentColor" : "none",
-    stroke: filled ? "none" : "currentColor",
-    "stroke-width": "1.9",
-    "stroke-linecap": "round",
-    "stroke-linejoin": "round",
-    "aria-hidden": "true",
-    focusable: "false",
-  })) {
-    svg.setAttribute(key, value);
-  }
-  path.setAttribute("d", shapes[name]);
-  svg.append(path);
-  return svg;
-}
+export const icon = (name: IconName, filled = false): SVGSVGElement =>
+  drawing(shapes[name], { size: "18", stroke: "1.9", filled });
 
 export function button(
   label: string,

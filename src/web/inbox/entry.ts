@@ -36,6 +36,7 @@ async function start(root: HTMLElement): Promise<void> {
       requestAnimationFrame(draw);
     },
     notice,
+    settled: () => notices.querySelector(".problem")?.remove(),
     arrived(messages, conversation) {
       for (const { role, author } of messages) {
         if (role === "agent" && author === me.agent.name) continue;
@@ -72,6 +73,7 @@ async function start(root: HTMLElement): Promise<void> {
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
     takeBack: (customer, take) => dialogs.takeBack(customer, take),
+    goneMeanwhile: () => notice("The reply that you were changing was deleted meanwhile.", "problem"),
     details: () => toggleDetails(),
   });
   const details = createDetailsPane(desk, () => toggleDetails(false));

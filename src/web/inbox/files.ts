@@ -10,10 +10,10 @@ const filesMax = 20;
 interface Sending {
   readonly conversationId: string;
   readonly name: string;
-  readonly bytes: number;
+  readonly file: File;
   readonly abort: AbortController;
   share: number;
-  problem?: string;
+  problem: string | undefined;
 }
 
 /** Files that wait to be sent with the reply. */
@@ -22,7 +22,7 @@ export interface Tray {
   /** Chooses files from the disk. */
   readonly choose: HTMLElement;
   add(conversationId: string, files: readonly File[]): void;
-  /** Nothing of this conversation is on its way any more. */
+  /** Nothing of this conversation is on its way any more, or has failed: what was meant to go along goes along. */
   settled(conversationId: string): boolean;
   render(conversationId: string | undefined): void;
 }
@@ -48,21 +48,27 @@ export function createTray(drafts: Drafts, current: () => string | undefined, ch
   function add(conversationId: string, files: readonly File[]): void {
     for (const file of files) {
       const abort = new AbortController();
-      const one: Sending = { conversationId, name: file.name, bytes: file.size, abort, share: 0 };
-      const busy = [...sending].filter((each) => each.conversationId === conversationId).length;
-      sending.add(one);
-      if (drafts.read(conversationId).files.length + busy >= filesMax) {
-        one.problem = `A reply has at most ${filesMax} files.`;
-        continue;
-      }
-      void upload(one, file);
+      const one: Sending = { conversationId, name: file.name, file, abort, share: 0, problem: undefined };
+      begin(one);
     }
     changed();
   }
 
-  async function upload(one: Sending, file: File): Promise<void> {
+  function begin(one: Sending): void {
+    const { conversationId } = one;
+    const busy = [...sending].filter((each) => each !== one && each.conversationId === conversationId).length;
+    sending.add(one);
+    one.share = 0;
+    one.problem =
+      drafts.read(conversationId).files.length + busy >= filesMax
+        ? `A reply has at most ${filesMax} files.`
+        : undefined;
+    if (one.problem === undefined) void upload(one);
+  }
+
+  async function upload(one: Sending): Promise<void> {
     try {
-      const done = await uploadFile(one.conversationId, file, one.abort.signal, (share) => {
+      const done = await uploadFile(one.conversationId, one.file, one.abort.signal, (share) => {
         one.share = share;
         changed();
       });
@@ -109,7 +115,16 @@ export function createTray(drafts: Drafts, current: () => string | undefined, ch
           el("span", { class: "file-name", dir: "auto" }, one.name),
           one.problem === undefined
             ? el("progress", { max: "1", value: String(one.share), "aria-label": `Uploading ${one.name}` })
-            : el("span", { class: "file-size" }, one.problem),
+            : el("span", { class: "file-size" }, `Not attached: ${one.problem}`),
+          one.problem !== undefined &&
+            button(
+              "Try again",
+              () => {
+                begin(one);
+                changed();
+              },
+              { kind: "secondary" },
+            ),
           remove(one.name, () => {
             one.abort.abort();
             sending.delete(one);
@@ -125,8 +140,7 @@ export function createTray(drafts: Drafts, current: () => string | undefined, ch
     element,
     choose,
     add,
-    settled: (conversationId) =>
-      ![...sending].some((each) => each.conversationId === conversationId && each.problem === undefined),
+    settled: (conversationId) => ![...sending].some((each) => each.conversationId === conversationId),
     render,
   };
 }

@@ -19,7 +19,12 @@ interface Editing {
 
 export function createOwnReplies(
   desk: Desk,
-  on: { readonly redraw: () => void; readonly takeBack: (customer: string, take: () => void) => void },
+  on: {
+    readonly redraw: () => void;
+    readonly takeBack: (customer: string, take: () => void) => void;
+    /** What is being changed was deleted in another window. */
+    readonly goneMeanwhile: () => void;
+  },
 ): OwnReplies {
   let editing: Editing | undefined;
 
@@ -93,12 +98,11 @@ export function createOwnReplies(
     });
     editing = { messageId, element: el("article", { class: "row agent first last editing" }, form) };
     on.redraw();
-    requestAnimationFrame(() => {
-      fit();
-      field.focus();
-      field.setSelectionRange(field.value.length, field.value.length);
-      form.scrollIntoView({ block: "nearest" });
-    });
+    // At once: later it would take the caret from who has begun to write.
+    fit();
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+    form.scrollIntoView({ block: "nearest" });
   }
 
   return {
@@ -127,7 +131,13 @@ export function createOwnReplies(
           : []),
       ];
     },
-    editor: ({ id, own }) => (editing?.messageId === id && own !== null ? editing.element : undefined),
+    editor({ id, own }) {
+      if (editing?.messageId !== id) return undefined;
+      if (own !== null) return editing.element;
+      editing = undefined;
+      on.goneMeanwhile();
+      return undefined;
+    },
   };
 }
 

@@ -22,7 +22,7 @@ const shownMax = 8;
 const typed = /(?:^|\s)\/([^\s/{}]{0,40})$/u;
 
 /** Who has no name is not addressed by one: "Hello {customer}," is "Hello," then. */
-export function fillIn(text: string, { customer, agent }: Names): string {
+function fillIn(text: string, { customer, agent }: Names): string {
   return text
     .trim()
     .replaceAll(customer === null ? /[^\S\n]*\{customer\}/gu : /\{customer\}/gu, () => customer ?? "")

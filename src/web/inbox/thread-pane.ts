@@ -31,6 +31,7 @@ export function createThreadPane(
   on: {
     readonly takeOver: (name: string) => void;
     readonly takeBack: (customer: string, take: () => void) => void;
+    readonly goneMeanwhile: () => void;
     readonly details: () => void;
   },
 ): ThreadPane {
@@ -57,7 +58,7 @@ export function createThreadPane(
     blank,
   );
   const kept = createKept();
-  const ownReplies = createOwnReplies(desk, { redraw: () => render(), takeBack: on.takeBack });
+  const ownReplies = createOwnReplies(desk, { ...on, redraw: () => render() });
   let pinned = true;
   let shown: string | undefined;
   let newestSeq = 0;

@@ -43,9 +43,7 @@ export async function openTwilio(channel: "sms" | "whatsapp", config: object = {
       channel,
       load: loadAdapter,
       config: {
-        account_sid: twilio.accountSid,
-        auth_token: twilio.authToken,
-        base_url: twilio.url,
+        ...twilio.settings,
         from: own,
         ...config,
       },

@@ -35,6 +35,8 @@ export interface FakeTwilio {
   readonly url: string;
   readonly accountSid: string;
   readonly authToken: string;
+  /** The settings that lead here. */
+  readonly settings: { readonly account_sid: string; readonly auth_token: string; readonly base_url: string };
   readonly taken: readonly Taken[];
   /** Addresses that have opted out. */
   readonly optedOut: Set<string>;
@@ -338,6 +340,7 @@ export async function startFakeTwilio(): Promise<FakeTwilio> {
     postTo,
     accountSid,
     authToken,
+    settings: { account_sid: accountSid, auth_token: authToken, base_url: url },
     taken,
     optedOut,
     setup,

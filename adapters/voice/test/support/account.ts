@@ -42,9 +42,7 @@ export async function openVoice(
       channel: "voice",
       load: loadAdapter,
       config: {
-        account_sid: twilio.accountSid,
-        auth_token: twilio.authToken,
-        base_url: twilio.url,
+        ...twilio.settings,
         from: own,
         ...config,
       },

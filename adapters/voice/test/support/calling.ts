@@ -77,10 +77,8 @@ export async function openCalling({ own, callers, isBrief = false }: CallingOpti
     },
     platform: {
       config: {
-        account_sid: twilio.accountSid,
-        auth_token: twilio.authToken,
+        ...twilio.settings,
         from: own,
-        base_url: twilio.url,
         ...(isBrief ? { hold_seconds: 10, texts: brief } : {}),
       },
       secrets: () => [twilio.authToken],
