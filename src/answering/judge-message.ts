@@ -1,7 +1,7 @@
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { partedMessage } from "./asked-sentences.ts";
-import { bandOf } from "./confidence.ts";
+import { answerFloor, bandOf } from "./confidence.ts";
 import type { Asked, Judged } from "./judge.ts";
 import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
 import { judgeSeveral } from "./several.ts";
@@ -31,6 +31,8 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const question = { ...message, text: asked, history };
   const part = await judgeAsked(index, question, told, signal);
   const best = (await judgeSeveral(index, question, part, signal)) ?? part;
+  // Where nothing is told, the whole names more of what is asked, and what came nearest is better told by it.
+  if (told === "" && evidenceOf(best) < answerFloor[message.strictness]) return whole;
   return evidenceOf(whole) + partCost >= evidenceOf(best) ? whole : best;
 }
 
