@@ -93,13 +93,14 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
   const { clock } = host;
   const kept = createKeptTokens(config, host);
   let known: Issued | undefined;
-  let lastRefused: string | undefined;
+  const refused = new Set<string>();
 
   const give = (issued: Issued, isNew: boolean): AccessToken => ({
     token: issued.token,
     isNew,
     refused() {
-      lastRefused = issued.token;
+      refused.clear();
+      refused.add(issued.token);
       if (known === issued) known = undefined;
     },
   });
@@ -107,7 +108,7 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
   /** A token that is good still, and was given to another process, or to this one before it was started again. */
   async function found(): Promise<AccessToken | undefined> {
     const { access } = await kept.read();
-    if (access === undefined || access.until <= clock.now() || access.token === lastRefused) return undefined;
+    if (access === undefined || access.until <= clock.now() || refused.has(access.token)) return undefined;
     known = access;
     return give(access, false);
   }

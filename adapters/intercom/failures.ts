@@ -86,8 +86,8 @@ const brokenMessage = new RegExp(`^(${unsentMark})?([A-Z0-9_]{3,60}|${noAnswer})
 
 /** Whether anything was sent, and a word for what broke, such as ECONNRESET, and nothing else of the error. */
 function brokenBy(error: unknown): { readonly unsent: boolean; readonly code: string } {
-  const said = error instanceof Error ? brokenMessage.exec(error.message) : null;
-  if (said !== null) return { unsent: said[1] !== undefined, code: said[2] ?? noAnswer };
+  const kept = error instanceof Error ? brokenMessage.exec(error.message) : null;
+  if (kept !== null) return { unsent: kept[1] !== undefined, code: kept[2] ?? noAnswer };
   const { unsent, code = noAnswer } = connectionFailure(error);
   return { unsent, code };
 }

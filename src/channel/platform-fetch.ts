@@ -162,7 +162,9 @@ async function unpacked(bytes: Buffer, encoding: string | null): Promise<Buffer>
       plain = await unpack(plain, { maxOutputLength: bytesMax });
     } catch (error) {
       const isLarge = (error as { readonly code?: unknown }).code === "ERR_BUFFER_TOO_LARGE";
-      throw new Error(isLarge ? tooLarge : `the answer is not what it says it is (content-encoding: ${packing})`);
+      throw new Error(isLarge ? tooLarge : `the answer is not what it says it is (content-encoding: ${packing})`, {
+        cause: error,
+      });
     }
   }
   return plain;

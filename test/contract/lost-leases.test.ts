@@ -105,7 +105,11 @@ eachDatabase("a process whose work another has taken over", (open) => {
         asked.resolve(undefined);
         return answer.promise;
       },
-      ...{ update: nothing, change: nothing, mark: nothing, remove: nothing, tell: nothing },
+      update: nothing,
+      change: nothing,
+      mark: nothing,
+      remove: nothing,
+      tell: nothing,
       person: async () => ({ kind: "stranger", reason: "nobody works here" }),
       check: async () => "",
     };

@@ -55,21 +55,12 @@ eachDatabase("a customer on several channels", (open) => {
   it("is nobody else, however much their ids look alike", async () => {
     const name = unique("ada");
     const longest = name.padEnd(188, "a");
+    // oxfmt-ignore
     const alike = [
-      ...[name, name.toUpperCase(), `${name} `, `${name}  `, ` ${name}`, `${name}\0`, `${name}\t`, `${name}\u00a0`],
-      ...[
-        `${name}\u200b`,
-        `${name}é`,
-        `${name}e\u0301`,
-        `${name}e`,
-        `${name}ｅ`,
-        `${name}😀`,
-        `${name}😁`,
-        `${name}ß`,
-        `${name}ss`,
-      ],
+      name, name.toUpperCase(), `${name} `, `${name}  `, ` ${name}`, `${name}\0`, `${name}\t`, `${name}\u00a0`,
+      `${name}\u200b`, `${name}é`, `${name}e\u0301`, `${name}e`, `${name}ｅ`, `${name}😀`, `${name}😁`, `${name}ß`, `${name}ss`,
       // As long as an id may be, in signs of whatever size.
-      ...[longest, `${longest}  `, `${longest} \0`, `${longest}aa`, "😀".repeat(189).concat(" "), "😀".repeat(190)],
+      longest, `${longest}  `, `${longest} \0`, `${longest}aa`, "😀".repeat(189).concat(" "), "😀".repeat(190),
     ];
     const contacts = new Map<string, string>();
     for (const userId of alike) {

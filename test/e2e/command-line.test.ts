@@ -1,4 +1,6 @@
 import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -157,6 +159,22 @@ eachDatabase("the command line", (open) => {
 
   it("is told by doctor that all is well", async () => {
     expect(await json(["doctor"])).toMatchObject({ ok: true });
+  });
+
+  it("is told by doctor when another server answers at the public address, and when a proxy finds nobody", async () => {
+    let status = 200;
+    const other = createServer((_request, response) => response.writeHead(status).end("<html>Welcome!</html>"));
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const address = { ...env, PUBLIC_URL: `http://localhost:${(other.address() as AddressInfo).port}` };
+    const wrong = await parley(["doctor"], address);
+    expect(wrong.status).toBe(1);
+    expect(wrong.stdout).toMatch(/✗ public address: another server than Parley answers at http:\/\/localhost:\d+: set/);
+    // It may be that Parley is not started yet.
+    status = 502;
+    const nobody = await parley(["doctor"], address);
+    await new Promise((resolve) => other.close(resolve));
+    expect(nobody.stdout).toMatch(/! public address: .* with status 502: start Parley; if it runs, check/);
+    expect(nobody.status).toBe(0);
   });
 
   it("greets once, on the first start, with what a person needs next", async () => {

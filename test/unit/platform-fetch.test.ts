@@ -195,8 +195,8 @@ describe("a message on a connection that the network has left", () => {
         config,
       ),
   };
-  for (const [platform, read] of Object.entries(adapters)) {
-    it(`may have reached ${platform}, unless there was no connection yet`, () => {
+  for (const [name, read] of Object.entries(adapters)) {
+    it(`may have reached ${name}, unless there was no connection yet`, () => {
       for (const code of ["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]) {
         const brokenBy = (syscall: string): DeliveryError =>
           read(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }));
@@ -204,7 +204,7 @@ describe("a message on a connection that the network has left", () => {
         expect(brokenBy("write").outcome, code).toBe("unknown");
         expect(brokenBy("connect").outcome, code).toBe("not_sent");
         for (const syscall of ["read", "connect"]) {
-          if (platform !== "Discord") expect(brokenBy(syscall).message).toContain(code);
+          if (name !== "Discord") expect(brokenBy(syscall).message).toContain(code);
         }
       }
       const noName = Object.assign(new Error("getaddrinfo ENOTFOUND x"), { code: "ENOTFOUND", syscall: "getaddrinfo" });

@@ -329,8 +329,18 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     },
     refresh: () => refresh(true),
     async more() {
-      if (state.nextCursor !== null) pages += 1;
-      await loadList();
+      const { nextCursor, view, query } = state;
+      if (nextCursor === null || state.list === "failed") return loadList();
+      const run = listRun;
+      try {
+        const got = await api.list(view, query, nextCursor);
+        pages += 1;
+        // Where the list was fetched anew meanwhile, this is no page of it.
+        if (run !== listRun) return await loadList();
+        set({ items: distinct([...state.items, ...got.items]), nextCursor: got.nextCursor });
+      } catch (error) {
+        report(error);
+      }
     },
     async earlier() {
       const { conversation } = state;

@@ -38,7 +38,7 @@ export interface MailBench {
   readonly bench: EngineBench;
   /** A customer's mail comes, and is taken. */
   write(mail: Omit<Letter, "to"> & { readonly to?: string }): Promise<void>;
-  taken(messageId: string): Promise<boolean>;
+  taken(messageId: string, patienceMs?: number): Promise<boolean>;
   /** The conversation in which a customer has written this. */
   conversationWith(text: string): Promise<string>;
   reply(conversationId: string, content: string): Promise<string>;
@@ -71,7 +71,8 @@ export async function openMailBench(
       await world.deliver(letter({ dmarc: "pass", ...mail, to }), to);
       if (!(await mailBench.taken(mail.id ?? ""))) throw new Error(`the mail ${mail.id} was not taken`);
     },
-    taken: (messageId) => whileConnecting(world.taken(messageId, 20_000), world.listening, () => bench.advance(6_000)),
+    taken: (messageId, patienceMs = 20_000) =>
+      whileConnecting(world.taken(messageId, patienceMs), world.listening, () => bench.advance(6_000)),
     async conversationWith(text) {
       const row = await bench.store.read
         .selectFrom("messages")
