@@ -2,7 +2,9 @@ import { sql } from "kysely";
 import { afterEach, expect, it } from "vitest";
 import { indexWork } from "#engine/index-work.ts";
 import { listConversations } from "#store/conversation-list.ts";
-import { insertWork } from "#store/outbox.ts";
+import { runLane } from "#jobs/run-lane.ts";
+import { finishWork, insertWork } from "#store/outbox.ts";
+import type { OutboxRow } from "#store/outbox.ts";
 import { payloadShapes, readsWork } from "#src/work-payloads.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
@@ -109,6 +111,25 @@ eachDatabase("work that cannot be done", (open) => {
     expect((await rowsOf("stand-there")).length).toBe(1);
     expect((await rowsOf("index")).map(({ payload }) => JSON.parse(payload))).toEqual([newer]);
     expect(await found("lamp")).toEqual([id]);
+  });
+
+  it("tells a command that nothing of a lane was done where it cannot read what comes first", async () => {
+    bench = await openBench(open);
+    const { store, clock } = bench;
+    const done: OutboxRow[] = [];
+    const handlers = {
+      ingest: async (rows: readonly OutboxRow[]) => {
+        await store.write((tx) => finishWork(tx, rows));
+        done.push(...rows);
+      },
+    };
+    const step = () => runLane({ store, clock, handlers, reads: readsWork }, "ingest:doc");
+    const known = { lane: "ingest:doc", kind: "ingest", payload: { documentId: "doc" }, dueAt: clock.now() };
+    const newer = { ...known, payload: { asNewerVersionsNameIt: ["x"] } };
+    await store.write((tx) => insertWork(tx, [known, newer, known], clock.now()));
+    expect([await step(), done.length]).toEqual([true, 1]);
+    expect([await step(), done.length]).toEqual([false, 1]);
+    expect((await rowsOf("ingest")).map((row) => row.lease_id)).toEqual([null, null]);
   });
 
   it("counts no try of a version that could not read it against the one that can", async () => {
