@@ -7,7 +7,7 @@ import { runMailbox } from "./mailbox.ts";
 import type { Credentials } from "./oauth.ts";
 import { createTokens, mayUseUp } from "./oauth.ts";
 import { createOwnNames } from "./own-names.ts";
-import { bringFiles } from "./relayed-files.ts";
+import { relayFiles } from "./relayed-files.ts";
 import { sendMail } from "./send.ts";
 import type { EmailConfig } from "./settings.ts";
 import { configSchema, requireUsable, secretNames } from "./settings.ts";
@@ -50,13 +50,13 @@ const email: AdapterModule<EmailConfig> = {
       return found;
     };
     const sending = () => signIn(config.smtp_user ?? user, config.smtp_password ?? config.password);
-    const fetch = (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
+    const fetch = async (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
     const intake = createIntake({
       host,
       config,
       names,
       render: ({ name, ...written }) => renderMail({ ...written, role: "agent", authorName: name, sources: [] }),
-      bring: (thread, files) => bringFiles({ host, fetch, sentBytesMax: fileBytesMax }, thread, files),
+      relay: (...mail) => relayFiles({ host, fetch, sentBytesMax: fileBytesMax }, ...mail),
     });
     const mailbox = { host, config, intake, credentials: reading };
     const followUp = config.follow_up_minutes ?? 2;

@@ -64,6 +64,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     unseal: notUsed,
     fileBytesMax: 0,
     upload: notUsed,
+    bring: notUsed,
     dropUpload: notUsed,
     keeps: true,
     remember: notUsed,
@@ -91,12 +92,17 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     host,
     config,
     names: createOwnNames(host, config.address),
-    bring: notUsed,
+    relay: notUsed,
     render: ({ name: author, markdown }) => renderMail({ role: "agent", authorName: author, markdown, sources: [] }),
   });
+  const { signal } = new AbortController();
   const raw = readFileSync(new URL(`${name}.eml`, folder));
   const mail = await readMail({ raw, bytes: raw.length });
-  const outcome = await intake.take(mail, { folder: "INBOX", uidValidity: "1", uid: 5, receivedAt: 9, sent: false });
+  const outcome = await intake.take(
+    mail,
+    { folder: "INBOX", uidValidity: "1", uid: 5, receivedAt: 9, sent: false },
+    signal,
+  );
   expect(events.length).toBeLessThan(2);
   return { outcome, event: events[0] };
 }
