@@ -13,7 +13,7 @@ export interface MailboxDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
   readonly intake: Intake;
-  readonly credentials: () => Promise<Credentials>;
+  readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
 }
 
 /** Up to where a folder has been read: everything up to `uid` is stored, or of no interest. */

@@ -406,6 +406,8 @@ export interface ChannelHost {
   agent(email: string): Promise<{ readonly email: string; readonly name: string } | null>;
   /** How many messages the bot has sent by itself since then to whoever has this address. */
   botMessagesTo(email: string, since: number): Promise<number>;
+  /** The same for one thread, whose customer may have no address. */
+  botMessagesIn(thread: string, since: number): Promise<number>;
   /** Takes one of `max` slots of `name` in the running window; false when they are used up. In memory, for each process. */
   allow(name: string, max: number, windowMs: number): boolean;
   readonly clock: Clock;

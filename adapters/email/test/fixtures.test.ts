@@ -77,6 +77,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
       of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: [] } : null,
     agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null),
     botMessagesTo: async () => 0,
+    botMessagesIn: notUsed,
     allow: notUsed,
     clock: { now: () => 0, timer: notUsed },
     log: { debug: notUsed, info: notUsed, warn: notUsed, error: notUsed },

@@ -169,6 +169,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     recallSecret: unused,
     agent: unused,
     botMessagesTo: unused,
+    botMessagesIn: unused,
     bring: unused,
     async accept(event) {
       if (host.failure !== undefined) throw host.failure;
