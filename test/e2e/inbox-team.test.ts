@@ -26,7 +26,11 @@ function inTheirBrowsers(): void {
     await buildBrowserCode();
     app = await startApp(newSqlite, {
       settings: {
-        savedReplies: { refund: "Hello {customer}, your money is on its way. {agent}", bye: "All the best, {agent}" },
+        savedReplies: {
+          refund: "Hello {customer}, your money is on its way. {agent}",
+          bye: "All the best, {agent}",
+          ...Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`many-${i}`, "{customer}, one of many."])),
+        },
       },
     });
     await addAgent(app, "Anna");
@@ -73,7 +77,8 @@ function inTheirBrowsers(): void {
     const choices = page.getByRole("listbox", { name: "Saved replies" }).getByRole("option");
     await field.fill("1/2 of it: ");
     await page.getByRole("button", { name: "Saved replies" }).click();
-    await expect.poll(() => choices.count()).toBe(2);
+    await page.getByText("11 saved replies, the first 8 are listed").waitFor();
+    expect(await choices.count()).toBe(8);
     await page.keyboard.type("re");
     await expect.poll(() => choices.count()).toBe(1);
     await page.keyboard.press("Control+Enter");
@@ -89,8 +94,20 @@ function inTheirBrowsers(): void {
     await page.keyboard.press("Enter");
     expect(await other.inputValue()).toBe("Hello, your money is on its way. Anna");
     await other.fill("");
+    await other.pressSequentially("/many-0");
+    await page.keyboard.press("Enter");
+    expect(await other.inputValue()).toBe("One of many.");
+    const { conversationId: marked } = await asked(app, "marked", "How long?", "_Ann_ [x](y) {agent}");
+    await page.goto(`${app.url}/inbox#/all/${marked}`);
+    const third = page.getByRole("textbox", { name: "Reply to _Ann_ [x](y) {agent}" });
+    await third.pressSequentially("/refund");
+    await page.keyboard.press("Enter");
+    const escaped = String.raw`Hello \_Ann\_ \[x\](y) {agent}, your money is on its way. Anna`;
+    expect(await third.inputValue()).toBe(escaped);
+    await page.goto(`${app.url}/inbox#/all/${nameless}`);
+    await other.fill("");
     await other.pressSequentially("/");
-    await expect.poll(() => choices.count()).toBe(2);
+    await expect.poll(() => choices.count()).toBe(8);
     await page.keyboard.press("Escape");
     expect(await choices.count()).toBe(0);
     expect(await other.evaluate((element) => element === document.activeElement)).toBe(true);
