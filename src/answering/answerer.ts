@@ -7,6 +7,7 @@ import { searched, sourceOf, sourcesMax, toldByLookups, uncertainPreface, unknow
 import { answerFloor, bandOf } from "./confidence.ts";
 import { judgeMessage } from "./judge-message.ts";
 import { wordLanguages } from "./languages.ts";
+import { forOneMessage } from "./one-message.ts";
 import type { Found } from "./retrieve.ts";
 import { smallTalk } from "./small-talk.ts";
 import { languageOfAsker, languageToldBy } from "./spoken-language.ts";
@@ -49,7 +50,7 @@ export function createAnswerer({
           tokensUsed: 0,
         });
       }
-      const { found, extract } = await judgeMessage(index, question, signal);
+      const { found, extract } = await judgeMessage(forOneMessage(index), question, signal);
       const enough = extract !== undefined && extract.evidence >= answerFloor[question.strictness];
       if (!enough && lookups.length === 0 && found.partial) {
         throw new Problem("search_unavailable", "The documents are being indexed for the first time. Ask again soon.", {

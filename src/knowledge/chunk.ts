@@ -79,15 +79,29 @@ function sectionsOf(document: ParsedDocument, title: string): Section[] {
 /** As many characters are no phrase that one says twice. */
 const repeatCharactersMin = 60;
 
-/** What a section says again to the letter, as pages made of tabs and cards do, is said once. */
+/**
+ * What a section says again to the letter, as pages made of tabs and cards do, is said once: a sentence, or a whole list
+ * of points. A command or a row belongs to what stands before it, and what ends in a colon to what comes after it.
+ */
 function withoutRepeats(units: readonly Unit[]): Unit[] {
   const said = new Set<string>();
-  return units.filter((unit) => {
-    if (unit.text.length < repeatCharactersMin || (unit.kind === "item" && unit.number !== null)) return true;
-    if (said.has(unit.text)) return false;
-    said.add(unit.text);
-    return true;
-  });
+  const kept: Unit[] = [];
+  for (let at = 0; at < units.length; at += 1) {
+    const unit = units[at];
+    if (unit === undefined) break;
+    let end = at + 1;
+    if (unit.kind === "item") while (units[end]?.kind === "item") end += 1;
+    const run = units.slice(at, end);
+    const mayRepeat =
+      (unit.kind === "sentence" && !unit.text.endsWith(":")) ||
+      run.every((each) => each.kind === "item" && each.number === null);
+    const isAnnounced = units[at - 1]?.text.endsWith(":") === true;
+    const text = run.map((each) => each.text).join("\n");
+    if (!mayRepeat || isAnnounced || text.length < repeatCharactersMin || !said.has(text)) kept.push(...run);
+    if (mayRepeat) said.add(text);
+    at = end - 1;
+  }
+  return kept;
 }
 
 const furtherReading =

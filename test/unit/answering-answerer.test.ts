@@ -3,6 +3,7 @@ import { createExtractiveAnswerer } from "#answering/answerer.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import type { Answer, Answerer, Question, Store } from "#engine/ports.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
+import { createHybridIndex } from "#knowledge/index/hybrid-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import type { TestKnowledge } from "../support/knowledge.ts";
@@ -115,6 +116,45 @@ describe("answers from documents", () => {
     const { user, system } = process.threadCpuUsage(before);
     // Of the processor, in microseconds: cubic work takes half a minute, quadratic work several seconds.
     expect(user + system).toBeLessThan(2_500_000);
+  });
+
+  it("looks nothing up twice for one message", async () => {
+    const embedded: string[] = [];
+    const searched: string[] = [];
+    const hybrid = createHybridIndex({
+      words: {
+        ...index,
+        search(request) {
+          const { terms, limit, misspelt, audience, text } = request;
+          searched.push(JSON.stringify([terms, limit, misspelt, audience, text?.()]));
+          return index.search(request);
+        },
+      },
+      vectors: { nearest: () => Promise.resolve([]), prepare: () => Promise.resolve(), close: () => Promise.resolve() },
+      embedder: {
+        model: "counting",
+        trouble: () => null,
+        embed(texts) {
+          embedded.push(...texts);
+          return Promise.resolve(texts.map(() => new Float32Array([1])));
+        },
+      },
+      read: store.read,
+      log: silentLog,
+    });
+    const story =
+      "I am anna@example.com and bought a kettle in May. It leaks. How do I return it? What does it cost? And how long does it take?";
+    const question = { workspaceId, strictness: "strict", topK: 5, audience: [], settings: defaultSettings } as const;
+    const before = [{ role: "user", content: "How do I order the lid?" }] as const;
+    const { signal } = new AbortController();
+    for (const text of [story, "And the filter?"])
+      await createExtractiveAnswerer({ index: hybrid }).answer({ ...question, text, history: before }, signal);
+    expect(embedded.length).toBeGreaterThan(3);
+    expect(embedded).toEqual([...new Set(embedded)]);
+    expect(searched).toEqual([...new Set(searched)]);
+    // It is forgotten with the message.
+    await createExtractiveAnswerer({ index: hybrid }).answer({ ...question, text: story, history: before }, signal);
+    expect(embedded.length).toBeGreaterThan(new Set(embedded).size);
   });
 
   it("reads the later of two questions as it follows the earlier", async () => {

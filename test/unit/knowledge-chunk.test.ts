@@ -66,6 +66,20 @@ describe("chunks", () => {
     expect(chunks[1]?.text).toContain("\n12. Do the step");
   });
 
+  it("say once what a page repeats, but every command, row and what a colon announces where it stands", () => {
+    const command = `curl -fsSL https://downloads.example.com/install.sh | sudo bash -s -- --region eu`;
+    const tile = "The agent sends what it has measured to the region that is named when it is installed.";
+    const point = "- It needs no more than forty megabytes of memory, wherever it runs.";
+    const asRoot = "Become root before you go on, and stay it until the end of it all:";
+    const on = (system: string): string =>
+      `${tile}\n\n${point}\n\nOn ${system}:\n\n${point}\n\n${asRoot}\n\n\`\`\`\n${command}\n\`\`\``;
+    const text = chunksOf(`${on("Debian")}\n\n${on("Fedora")}`)
+      .map((chunk) => chunk.text)
+      .join("\n");
+    const times = (part: string): number => text.split(part).length - 1;
+    expect([tile, command, asRoot, point].map(times)).toEqual([1, 2, 2, 3]);
+  });
+
   it("leave out sections that only name other pages", () => {
     expect(
       chunksOf("Text that says something.\n\n## More\n\n- [One](/1)\n- [Two](/2)").map((chunk) => chunk.title),

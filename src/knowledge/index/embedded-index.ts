@@ -171,7 +171,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     return call({ kind: "finish", workspaceId, view });
   }
 
-  async function search({ signal, text: _, ...request }: SearchRequest): Promise<SearchResult> {
+  async function search({ signal, text: _, message: __, ...request }: SearchRequest): Promise<SearchResult> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         signal?.throwIfAborted();

@@ -26,9 +26,25 @@ export function createHybridIndex({
   readonly read: Reader;
   readonly log: Log;
 }): KnowledgeIndex {
-  async function near({ text, workspaceId, limit, signal }: SearchRequest): Promise<readonly Near[]> {
+  const nearOf = new WeakMap<object, Map<string, Promise<readonly Near[]>>>();
+
+  async function near({ text, workspaceId, limit, message, signal }: SearchRequest): Promise<readonly Near[]> {
     const asked = limit === 0 ? "" : (text?.() ?? "").slice(0, questionCharactersMax);
     if (asked.trim() === "") return [];
+    if (message === undefined) return nearText(workspaceId, asked, signal);
+    const known = nearOf.get(message) ?? new Map<string, Promise<readonly Near[]>>();
+    nearOf.set(message, known);
+    const key = JSON.stringify([workspaceId, asked]);
+    const result = known.get(key) ?? nearText(workspaceId, asked, signal);
+    known.set(key, result);
+    return result;
+  }
+
+  async function nearText(
+    workspaceId: string,
+    asked: string,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Near[]> {
     try {
       const [vector] = await embedder.embed([asked], "question", signal);
       return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax, signal);

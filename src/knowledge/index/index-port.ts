@@ -30,6 +30,8 @@ export interface SearchRequest {
   readonly misspelt?: readonly Word[];
   /** The question as it was asked, without personal data, for what understands more than words. */
   readonly text?: () => string;
+  /** The same object in all searches for one message: what a text of it means is looked up once, and kept as long as it. */
+  readonly message?: object;
   /** Only passages of these documents, when given. */
   readonly documentIds?: readonly string[];
   /** The asker's tags: a document with tags of its own is found by those only who have one of them. */
@@ -41,7 +43,7 @@ export interface SearchRequest {
 }
 
 /** What can be asked of another thread. */
-export type IndexSearch = Omit<SearchRequest, "signal" | "text">;
+export type IndexSearch = Omit<SearchRequest, "signal" | "text" | "message">;
 
 export interface Candidate {
   readonly chunkId: string;
