@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Account, ChannelHost, ThreadFile, ThreadMessage } from "#channel/contract.ts";
 import type { DeskHost } from "#desk/contract.ts";
 import { provesIdentity } from "#domain/identity.ts";
@@ -92,6 +93,16 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
       .where("conversation.account_id", "=", account.id)
       .where("conversation.context_key", "=", thread);
 
+  async function conversationIdOf(thread: string): Promise<string | null> {
+    const row = await store.read
+      .selectFrom("conversations")
+      .select("id")
+      .where("account_id", "=", account.id)
+      .where("context_key", "=", thread)
+      .executeTakeFirst();
+    return row?.id ?? null;
+  }
+
   async function threadMessages(
     rows: Awaited<ReturnType<ReturnType<typeof messagesOf>["execute"]>>,
   ): Promise<readonly ThreadMessage[]> {
@@ -121,17 +132,11 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     },
     fileBytesMax: dependencies.files.bytesMax,
     async upload(thread, { name, mediaType }, bytes, signal) {
-      const row = await store.read
-        .selectFrom("conversations")
-        .select("id")
-        .where("account_id", "=", account.id)
-        .where("context_key", "=", thread)
-        .executeTakeFirst();
       return dependencies.engine().upload(
         {
           workspaceId: account.workspaceId,
           accountId: account.id,
-          conversationId: row?.id ?? null,
+          conversationId: await conversationIdOf(thread),
           uploadedBy: thread,
           name,
           mediaType,
@@ -140,6 +145,18 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
         signal,
       );
     },
+    bring: async (thread, files, options, signal) =>
+      dependencies.engine().bring(
+        files.map(({ key, ...file }) => ({ ...file, id: fileIdOf(account.id, thread, key) })),
+        {
+          workspaceId: account.workspaceId,
+          accountId: account.id,
+          conversationId: await conversationIdOf(thread),
+          uploadedBy: thread,
+        },
+        options,
+        signal,
+      ),
     dropUpload: (thread, id) =>
       dependencies.engine().dropUpload({ workspaceId: account.workspaceId, uploadedBy: thread, id }),
     customerTyping(thread) {
@@ -206,3 +223,7 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     },
   };
 }
+
+/** The same for the same file, in whichever process and try. */
+const fileIdOf = (accountId: string, thread: string, key: string): string =>
+  `file_${hash("sha256", `${accountId}\n${thread}\n${key}`).slice(0, 26)}`;

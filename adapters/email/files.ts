@@ -12,17 +12,25 @@ const refSchema = Type.Object({
   id: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** The bytes of a part of a mail that lies in the mailbox, by a connection of its own. */
-export async function fetchPart(
+/**
+ * The bytes of a part of a mail that lies in the mailbox, by a connection of its own. It is opened when the first bytes are
+ * asked for: who never asks leaves none open.
+ */
+export async function* fetchPart(
   { config, credentials }: Pick<MailboxDependencies, "config" | "credentials">,
   ref: string,
   signal: AbortSignal,
-): Promise<AsyncIterable<Uint8Array>> {
+): AsyncGenerator<Uint8Array> {
   const given: unknown = JSON.parse(ref);
   if (!Value.Check(refSchema, given)) throw new DeliveryError("rejected", "this file has no place in the mailbox");
+  signal.throwIfAborted();
   const client = await openImap(config, credentials, signal).catch((error: unknown) => {
     throw new DeliveryError("not_sent", error instanceof Error ? error.message : "the mailbox cannot be reached");
   });
+  // A server that falls silent is not waited for any longer than the others.
+  const onAbort = (): void => client.close();
+  signal.addEventListener("abort", onAbort, { once: true });
+  let isRead = false;
   try {
     const box = await client.mailboxOpen(given.folder, { readOnly: true });
     let uid: number | undefined = given.uid;
@@ -36,20 +44,14 @@ export async function fetchPart(
     if (download?.content === undefined) {
       throw new DeliveryError("rejected", "the e-mail that this file came with is not in the mailbox any more");
     }
-    return readAndClose(download.content, () => closeImap(client));
-  } catch (error) {
-    await closeImap(client);
-    if (error instanceof DeliveryError) throw error;
-    throw new DeliveryError("not_sent", "the file could not be read from the mailbox");
-  }
-}
-
-async function* readAndClose(content: AsyncIterable<unknown>, close: () => Promise<void>): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of content) yield chunk as Uint8Array;
+    isRead = true;
+    for await (const chunk of download.content as AsyncIterable<Uint8Array>) yield chunk;
   } catch (cause) {
-    throw new DeliveryError("not_sent", "the connection to the mailbox broke", { cause });
+    if (cause instanceof DeliveryError) throw cause;
+    const message = isRead ? "the connection to the mailbox broke" : "the file could not be read from the mailbox";
+    throw new DeliveryError("not_sent", message, { cause });
   } finally {
-    await close();
+    signal.removeEventListener("abort", onAbort);
+    await closeImap(client);
   }
 }

@@ -14,10 +14,10 @@ const literalMax = 64 * 1024 * 1024;
 /** A signed-in connection; its loss is told by `close`. A connection cannot be used again after that. */
 export async function openImap(
   config: EmailConfig,
-  credentials: () => Promise<Credentials>,
+  credentials: (signal?: AbortSignal) => Promise<Credentials>,
   signal?: AbortSignal,
 ): Promise<ImapFlow> {
-  return signedIn(credentials, isRefused, (given) => connect(config, given, signal));
+  return signedIn(credentials, isRefused, (given) => connect(config, given, signal), signal);
 }
 
 async function connect(config: EmailConfig, credentials: Credentials, signal?: AbortSignal): Promise<ImapFlow> {

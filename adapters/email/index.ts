@@ -7,7 +7,7 @@ import { runMailbox } from "./mailbox.ts";
 import type { Credentials } from "./oauth.ts";
 import { createTokens, mayUseUp } from "./oauth.ts";
 import { createOwnNames } from "./own-names.ts";
-import { bringFiles } from "./relayed-files.ts";
+import { relayFiles } from "./relayed-files.ts";
 import { sendMail } from "./send.ts";
 import type { EmailConfig } from "./settings.ts";
 import { configSchema, requireUsable, secretNames } from "./settings.ts";
@@ -36,27 +36,32 @@ const email: AdapterModule<EmailConfig> = {
     requireUsable(config);
     const names = createOwnNames(host, config.address);
     const tokens = createTokens(config, host);
-    const signIn = async (user: string, password: string | undefined): Promise<Credentials | undefined> => {
+    const signIn = async (
+      user: string,
+      password: string | undefined,
+      signal: AbortSignal | undefined,
+    ): Promise<Credentials | undefined> => {
       if (tokens !== undefined) {
-        const { token, isNew, refused } = await tokens.token();
+        const { token, isNew, refused } = await tokens.token(signal);
         return { kind: "token", user, accessToken: token, isNew, refused };
       }
       return password === undefined ? undefined : { kind: "password", user, password };
     };
     const user = config.user ?? config.address;
-    const reading = async (): Promise<Credentials> => {
-      const found = await signIn(user, config.password);
+    const reading = async (signal?: AbortSignal): Promise<Credentials> => {
+      const found = await signIn(user, config.password, signal);
       if (found === undefined) throw new Error("the account has no password: set one");
       return found;
     };
-    const sending = () => signIn(config.smtp_user ?? user, config.smtp_password ?? config.password);
-    const fetch = (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
+    const sending = (signal?: AbortSignal) =>
+      signIn(config.smtp_user ?? user, config.smtp_password ?? config.password, signal);
+    const fetch = async (ref: string, signal: AbortSignal) => fetchPart({ config, credentials: reading }, ref, signal);
     const intake = createIntake({
       host,
       config,
       names,
       render: ({ name, ...written }) => renderMail({ ...written, role: "agent", authorName: name, sources: [] }),
-      bring: (thread, files) => bringFiles({ host, fetch, sentBytesMax: fileBytesMax }, thread, files),
+      relay: (...mail) => relayFiles({ host, fetch, sentBytesMax: fileBytesMax }, ...mail),
     });
     const mailbox = { host, config, intake, credentials: reading };
     const followUp = config.follow_up_minutes ?? 2;
@@ -77,7 +82,7 @@ const email: AdapterModule<EmailConfig> = {
         if (!mayUseUp(config, host)) return checkMailbox(mailbox, { credentials: sending }, signal);
         return `${config.address}, not signed in to yet: oauth_refresh_token may be good for one use, which the server needs; start Parley with these settings, and ask again`;
       },
-      close: async () => undefined,
+      close: async () => tokens?.close(),
     };
   },
 };

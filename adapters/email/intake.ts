@@ -8,7 +8,7 @@ import { htmlText } from "#channel/html-text.ts";
 import type { Address, Mail } from "./mail.ts";
 import type { OwnNames } from "./own-names.ts";
 import { base32, markOf } from "./own-names.ts";
-import type { Brought } from "./relayed-files.ts";
+import type { Relayed } from "./relayed-files.ts";
 import type { EmailConfig } from "./settings.ts";
 import { visibleText } from "./visible-text.ts";
 
@@ -48,8 +48,8 @@ export interface MailRecord {
 }
 
 export interface Intake {
-  /** Resolves with what became of it when that is durable; rejects when it could not be stored. */
-  take(mail: Mail, place: Place): Promise<Outcome>;
+  /** Resolves with what became of it when that is durable; rejects when it could not be stored, and when `signal` aborts. */
+  take(mail: Mail, place: Place, signal: AbortSignal): Promise<Outcome>;
 }
 
 export type Outcome =
@@ -60,6 +60,7 @@ export type Outcome =
 const textMax = 20_000;
 const originalMax = 32_000;
 const filesMax = 20;
+const namesShownMax = 10;
 const copiesMax = 20;
 const referencesMax = 30;
 const hourMs = 3_600_000;
@@ -74,20 +75,20 @@ export interface IntakeDependencies {
   readonly render: (
     agent: Pick<OutboundMessage, "markdown" | "files"> & { readonly name: string | null },
   ) => readonly Part[];
-  /** What came with such a mail. */
-  readonly bring: (thread: string, files: readonly InboundFile[]) => Promise<Brought>;
+  /** What came with such a mail, which has this id. */
+  readonly relay: (thread: string, id: string, files: readonly InboundFile[], signal: AbortSignal) => Promise<Relayed>;
 }
 
 /** The way of a mail to the host. */
-export function createIntake({ host, config, names, render, bring }: IntakeDependencies): Intake {
+export function createIntake({ host, config, names, render, relay }: IntakeDependencies): Intake {
   const botMailsMax = config.bot_mails_per_hour ?? 10;
 
   return {
-    async take(mail, place) {
+    async take(mail, place, signal) {
       if (names.isOurs(mail)) return ignored("this program has sent it");
       const id = eventId(mail);
       const at = { sentAt: place.sent ? (mail.date ?? place.receivedAt) : place.receivedAt };
-      if (place.sent) return takeSent(mail, place, id, at);
+      if (place.sent) return takeSent(mail, place, id, at, signal);
 
       const automatic = automaticKind(mail);
       if (automatic?.kind === "bounce") return takeBounce(mail, id, at);
@@ -98,7 +99,7 @@ export function createIntake({ host, config, names, render, bring }: IntakeDepen
         await host.accept({ kind: "notice", externalId: id, thread, ...at, text });
         return { kind: "noted" };
       }
-      return takeLetter(mail, place, id, at, thread);
+      return takeLetter(mail, place, id, at, thread, signal);
     },
   };
 
@@ -109,6 +110,7 @@ export function createIntake({ host, config, names, render, bring }: IntakeDepen
     id: string,
     at: { readonly sentAt: number },
     known: string | undefined,
+    signal: AbortSignal,
   ): Promise<Outcome> {
     const form = isForm(mail);
     const from = form ? mail.replyTo[0] : mail.from;
@@ -123,11 +125,11 @@ export function createIntake({ host, config, names, render, bring }: IntakeDepen
       const agent = names.isOwnAddress(from.address)
         ? { email: from.address.toLowerCase(), name: from.name === "" ? null : from.name }
         : await host.agent(from.address);
-      if (agent !== null) return takeAgent(mail, place, id, at, known, agent);
+      if (agent !== null) return takeAgent(mail, place, id, at, known, agent, signal);
     }
     const address = from.address.toLowerCase();
     const { text, original } = messageText(mail, known === undefined);
-    const files = filesOf(mail, place);
+    const { files } = filesOf(mail, place);
     const limited = (await host.botMessagesTo(address, host.clock.now() - hourMs)) >= botMailsMax;
     const thread = known ?? base32(createHash("sha256").update(id).digest()).slice(0, 16);
     const event: InboundEvent = {
@@ -163,16 +165,18 @@ export function createIntake({ host, config, names, render, bring }: IntakeDepen
     at: { readonly sentAt: number },
     thread: string,
     author: { readonly email: string; readonly name: string | null },
+    signal: AbortSignal,
   ): Promise<Outcome> {
     const { text, original } = messageText(mail, false);
     const letters = await host.correspondence(thread, 20);
     const customer = letters === null ? undefined : letters.email?.toLowerCase();
     const reached = [...mail.to, ...mail.cc].some(({ address }) => address.toLowerCase() === customer);
     const goesOn = !place.sent && !reached;
-    const attached = filesOf(mail, place);
-    const brought = goesOn && attached.length > 0 ? await bring(thread, attached) : undefined;
-    const files = brought === undefined ? attached : brought.stored;
-    const accepted = host.accept({
+    const { files: attached, beyond } = filesOf(mail, place);
+    const relayed = goesOn && attached.length > 0 ? await relay(thread, id, attached, signal) : undefined;
+    const files = relayed === undefined ? attached : relayed.stored;
+    // Where this fails the mail is read again, and finds its files stored.
+    const { duplicate, messageId } = await host.accept({
       kind: "agent",
       externalId: id,
       ...(mail.messageId === null
@@ -184,34 +188,38 @@ export function createIntake({ host, config, names, render, bring }: IntakeDepen
       text,
       metadata: { mail: recordOf(mail, place, mail.from ?? { address: author.email, name: "" }, "pass", original) },
       ...(files.length === 0 ? {} : { files }),
-      ...(goesOn ? { parts: render({ name: author.name, markdown: text, files: brought?.outbound ?? [] }) } : {}),
+      ...(goesOn ? { parts: render({ name: author.name, markdown: text, files: relayed?.outbound ?? [] }) } : {}),
     });
-    const { duplicate, messageId } = await accepted.catch(async (error: unknown) => {
-      await brought?.drop();
-      throw error;
-    });
-    if (duplicate || messageId === null) await brought?.drop();
+    // What the message has taken is no upload any more, and stays.
+    if (duplicate || messageId === null) await relayed?.drop();
     if (messageId === null && !duplicate) return ignored("its thread has no conversation");
-    if (brought !== undefined && brought.left.length > 0) {
+    const left = [...(relayed?.left ?? []), ...beyondText(beyond)];
+    if (left.length > 0) {
       await host.accept({
         kind: "notice",
         externalId: `${id}:files`,
         thread,
         ...at,
-        text: `Not all that ${author.name ?? author.email} has sent along went on to the customer. ${brought.left.join(" ")}`,
+        text: `Not all that ${author.name ?? author.email} has sent along ${goesOn ? "went on to the customer" : "is here"}. ${left.join(" ")}`,
       });
     }
     return { kind: "stored", thread, duplicate };
   }
 
   /** Sent by somebody who has the mailbox's password, with a mail program: an agent's reply if it belongs to a thread. */
-  async function takeSent(mail: Mail, place: Place, id: string, at: { readonly sentAt: number }): Promise<Outcome> {
+  async function takeSent(
+    mail: Mail,
+    place: Place,
+    id: string,
+    at: { readonly sentAt: number },
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const thread = names.threadFrom(mail) ?? (await host.threadOf(marksOf(mail)));
     if (thread === undefined || thread === null) return ignored("it belongs to no conversation");
     const email = mail.from?.address.toLowerCase() ?? config.address.toLowerCase();
     const agent = await host.agent(email);
     const name = mail.from === null || mail.from.name === "" ? null : mail.from.name;
-    return takeAgent(mail, place, id, at, thread, agent ?? { email, name });
+    return takeAgent(mail, place, id, at, thread, agent ?? { email, name }, signal);
   }
 
   async function takeBounce(mail: Mail, id: string, at: { readonly sentAt: number }): Promise<Outcome> {
@@ -357,19 +365,32 @@ const isEncrypted = (mail: Mail): boolean =>
       !/signed-data/i.test(value),
   );
 
-function filesOf(mail: Mail, place: Place): readonly InboundFile[] {
-  return mail.attachments
-    .flatMap(({ part, name, mediaType, bytes, inline }): InboundFile[] => {
-      // The pixel by which a sender sees that a mail was opened, and the logo in a signature's corner.
-      if (part === null || (inline && bytes < 200)) return [];
-      const ref: FileRef = {
-        folder: place.folder,
-        v: place.uidValidity,
-        uid: place.uid,
-        part,
-        id: mail.messageId === null || mail.messageId.length > 900 ? null : mail.messageId,
-      };
-      return [{ ref: JSON.stringify(ref), name, mediaType, bytes }];
-    })
-    .slice(0, filesMax);
+interface MailFiles {
+  readonly files: readonly InboundFile[];
+  /** The names of more than a message has. */
+  readonly beyond: readonly string[];
+}
+
+function filesOf(mail: Mail, place: Place): MailFiles {
+  const all = mail.attachments.flatMap(({ part, name, mediaType, bytes, inline }): InboundFile[] => {
+    // The pixel by which a sender sees that a mail was opened, and the logo in a signature's corner.
+    if (part === null || (inline && bytes < 200)) return [];
+    const ref: FileRef = {
+      folder: place.folder,
+      v: place.uidValidity,
+      uid: place.uid,
+      part,
+      id: mail.messageId === null || mail.messageId.length > 900 ? null : mail.messageId,
+    };
+    return [{ ref: JSON.stringify(ref), name, mediaType, bytes }];
+  });
+  return { files: all.slice(0, filesMax), beyond: all.slice(filesMax).map(({ name }) => name) };
+}
+
+function beyondText(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const shown = names.slice(0, namesShownMax).map((name) => name.slice(0, 100).toWellFormed());
+  const others = names.length - shown.length;
+  const list = `${shown.join(", ")}${others === 0 ? "" : ` and ${others} more`}`;
+  return [`A message has at most ${filesMax} files; in the mailbox alone: ${list}.`];
 }

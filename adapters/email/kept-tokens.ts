@@ -20,8 +20,9 @@ export interface KeptTokens {
   keep(refresh: string | undefined, access: Issued): Promise<void>;
   /**
    * Renews while no other process does; `found` gives what one that did has left meanwhile, and then nothing is renewed.
+   * Rejects when `signal` aborts meanwhile, and where others have it for longer than one that has died could.
    */
-  alone<T>(found: () => Promise<T | undefined>, renew: () => Promise<T>): Promise<T>;
+  alone<T>(found: () => Promise<T | undefined>, renew: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 const keptSchema = Type.Object({
@@ -35,6 +36,8 @@ const leaseName = "oauth renewal";
 /** Longer than the provider is waited for. */
 const leaseMs = 45_000;
 const lookMs = 200;
+/** One that has died is waited for, and two that try in vain. */
+const waitMs = 3 * leaseMs;
 
 export function createKeptTokens(config: EmailConfig, host: TokenHost): KeptTokens {
   const given = config.oauth_refresh_token;
@@ -59,8 +62,10 @@ export function createKeptTokens(config: EmailConfig, host: TokenHost): KeptToke
         keptName,
         JSON.stringify({ given: givenHash, token: refresh ?? "", access: { token, until, asked } }),
       ),
-    async alone(found, renew) {
+    async alone(found, renew, signal) {
+      const until = clock.now() + waitMs;
       for (;;) {
+        signal.throwIfAborted();
         const before = await host.recall(leaseName);
         if (Number.parseInt(before ?? "0", 10) <= clock.now()) {
           const lease = `${clock.now() + leaseMs} ${randomUUID()}`;
@@ -75,9 +80,14 @@ export function createKeptTokens(config: EmailConfig, host: TokenHost): KeptToke
           }
         }
         // By the time of this machine, as the provider's answer is waited for.
-        await pause(lookMs);
+        await pause(lookMs, undefined, { signal });
         const left = await found();
         if (left !== undefined) return left;
+        if (clock.now() >= until) {
+          throw new Error(
+            "other processes renew the mailbox's access token all the time, and none gets one: see their logs",
+          );
+        }
       }
     },
   };

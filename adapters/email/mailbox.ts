@@ -13,7 +13,7 @@ export interface MailboxDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
   readonly intake: Intake;
-  readonly credentials: () => Promise<Credentials>;
+  readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
 }
 
 /** Up to where a folder has been read: everything up to `uid` is stored, or of no interest. */
@@ -61,7 +61,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
   const inbox = config.folder ?? "INBOX";
   const readSent = async (folder: string): Promise<boolean> => {
     if (!(await hasNews(client, host, folder))) return true;
-    const done = await drain(client, dependencies, folder, true);
+    const done = await drain(client, dependencies, folder, true, signal);
     // The server tells only of the folder that is open.
     await openFolder(client, inbox, { setting: "folder", readOnly: false, host: config.imap_host });
     news ||= done;
@@ -72,7 +72,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
     const sent = await sentFolder(client, config);
     while (!signal.aborted) {
       news = false;
-      const done = await drain(client, dependencies, inbox, false);
+      const done = await drain(client, dependencies, inbox, false, signal);
       const sentDone = sent === undefined || (await readSent(sent));
       retryMs = done && sentDone ? retryMinMs : Math.min(retryMs * 2, retryMaxMs);
       if (news) continue;
@@ -125,6 +125,7 @@ async function drain(
   { host, config, intake }: MailboxDependencies,
   folder: string,
   sent: boolean,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const open = client.mailbox;
   if (open === false || open.path !== folder) {
@@ -192,11 +193,12 @@ async function drain(
     const mail = await readMailApart({ raw: fetched.source, bytes: Math.max(size, fetched.source.length) });
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
-      const outcome = await intake.take(mail, place);
+      const outcome = await intake.take(mail, place, signal);
       if (outcome.kind === "ignored")
         host.log.info({ folder, uid, reason: outcome.reason }, "an e-mail is passed over");
       return true;
     } catch (error) {
+      if (signal.aborted) return false;
       host.log.error(
         { err: error, folder, uid, account: config.address },
         "an e-mail could not be stored; it is tried again",

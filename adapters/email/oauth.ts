@@ -23,11 +23,12 @@ export type Credentials =
  * then once more, with a new one.
  */
 export async function signedIn<C extends Credentials | undefined, T>(
-  credentials: () => Promise<C>,
+  credentials: (signal?: AbortSignal) => Promise<C>,
   isRefused: (error: unknown) => boolean,
   signIn: (given: C) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  const given = await credentials();
+  const given = await credentials(signal);
   try {
     return await signIn(given);
   } catch (error) {
@@ -35,7 +36,7 @@ export async function signedIn<C extends Credentials | undefined, T>(
     given.refused();
     if (given.isNew) throw error;
   }
-  const next = await credentials();
+  const next = await credentials(signal);
   try {
     return await signIn(next);
   } catch (error) {
@@ -75,8 +76,10 @@ export function mayUseUp(config: EmailConfig, { keeps }: Pick<ChannelHost, "keep
 }
 
 export interface Tokens {
-  /** Throws an Error that tells the mend. */
-  token(): Promise<AccessToken>;
+  /** Throws an Error that tells the mend. `signal`: who asks does not wait any longer. */
+  token(signal?: AbortSignal): Promise<AccessToken>;
+  /** Nobody asks any more: what others renew is not waited for. */
+  close(): void;
 }
 
 interface AccessToken {
@@ -148,19 +151,34 @@ export function createTokens(config: EmailConfig, host: TokenHost): Tokens | und
   }
 
   /** Other processes do the same, each as soon as the token that all of them have ends. */
-  const renewed = async (): Promise<AccessToken> => (await found()) ?? kept.alone(found, ask);
+  const renewed = async (): Promise<AccessToken> => (await found()) ?? kept.alone(found, ask, closing.signal);
 
+  const closing = new AbortController();
   let asking: Promise<AccessToken> | undefined;
   return {
-    async token() {
+    async token(signal) {
+      signal?.throwIfAborted();
       if (known !== undefined && known.until > clock.now()) return give(known, false);
       // Reading and sending ask at the same time, and a refresh token may be good for one answer only.
       asking ??= renewed().finally(() => {
         asking = undefined;
       });
-      return asking;
+      return signal === undefined ? asking : untilAborted(asking, signal);
     },
+    close: () => closing.abort(new Error("the account is closed")),
   };
+}
+
+/** Several wait for the same: who stops waiting does not stop it for the others. */
+async function untilAborted<T>(wanted: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([wanted, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 /** No more of it than an answer needs. Null: it is no JSON. Throws where it is longer. */

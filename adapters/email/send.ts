@@ -15,7 +15,7 @@ export interface SendDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
   readonly names: OwnNames;
-  readonly credentials: () => Promise<Credentials | undefined>;
+  readonly credentials: (signal?: AbortSignal) => Promise<Credentials | undefined>;
 }
 
 /** How far back the customer's newest mail is looked for. */
@@ -49,7 +49,7 @@ export async function sendMail(
   const root = names.rootId(thread);
   const earlier = (last?.references ?? []).toReversed().filter((id) => id !== root && id !== answered);
   const automatic = mail.role === "assistant";
-  const taken = await signedIn(credentialsOrWait, isLoginRefused, deliver).catch((error: unknown) => {
+  const taken = await signedIn(credentialsOrWait, isLoginRefused, deliver, signal).catch((error: unknown) => {
     throw smtpError(error, config);
   });
   await tellOfRefused(taken, to);
@@ -101,7 +101,7 @@ export async function sendMail(
 
   async function credentialsOrWait(): Promise<Credentials | undefined> {
     try {
-      return await credentials();
+      return await credentials(signal);
     } catch (error) {
       const message = error instanceof Error ? error.message : "the account cannot sign in";
       throw new DeliveryError("not_sent", message, { retryAfterMs: busyMs });

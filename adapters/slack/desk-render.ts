@@ -75,56 +75,64 @@ function messageRuns(message: DeskMessage): readonly Run[] {
   return [heading, ...styledText(text, sources), ...edited, ...names];
 }
 
+/** Stand for a piece of code within a line and for a block of it, while the text around them is read as a whole. */
+const codeMark = "\ue000";
+const blockMark = "\ue001";
+
 /**
  * What an agent wrote, in Markdown: Slack's own signs for bold, struck and lists are others, and what is no sign there
  * must not be one here. `text` has names in place of ids already.
  */
 export function markdownOf(text: string): string {
-  return text
-    .split(/(```[\s\S]*?```|`[^`\n]+`)/)
-    .map((piece, i) => (i % 2 === 1 ? codeOf(piece) : marksOf(literal(piece))))
-    .join("");
-}
-
-/** In Slack a block may begin and end within a line, and what stands behind its sign is shown. */
-function codeOf(code: string): string {
-  const block = /^```([\s\S]*)```$/.exec(code)?.[1];
-  if (block === undefined) return code;
-  return block.trim() === "" ? "" : `\n\`\`\`\n${block.replace(/^\n+|\s+$/g, "")}\n\`\`\`\n`;
+  const codes: string[] = [];
+  const around = text
+    .replaceAll(/[\ue000\ue001]/g, "\u{fffd}")
+    .replaceAll(/```([\s\S]*?)```|`[^`\n]+`/g, (code: string, block: string | undefined) => {
+      if (block?.trim() === "") return "";
+      codes.push(block === undefined ? code : `\`\`\`\n${block.replace(/^\n+|\s+$/g, "")}\n\`\`\``);
+      // In Slack a block may begin and end within a line, and what stands behind its sign is shown.
+      return block === undefined ? codeMark : `\n${blockMark}\n`;
+    });
+  return marksOf(literal(around)).replaceAll(/[\ue000\ue001]/g, () => codes.shift() ?? "");
 }
 
 function marksOf(text: string): string {
   return text
     .replaceAll(/(?<![\w*])\*(?=\S)([^*\n]*[^*\s])\*(?![\w*])/g, "**$1**")
     .replaceAll(/(?<![\w~])~(?=\S)([^~\n]*[^~\s])~(?![\w~])/g, "~~$1~~")
-    .replaceAll(/^[ \t]*[•◦▪]\s+/gm, "- ");
+    .replaceAll(/^[ \t]*[•◦▪][ \t]+(?=\S)/gm, "- ");
 }
 
 /** Only what Markdown would take away, so that what agents write stays as they wrote it wherever it is read. */
 function literal(text: string): string {
   const escaped = text
-    .split(/(https?:\/\/\S+)/i)
+    .split(/(https?:\/\/[^\s\ue000]+)/i)
     .map((piece, i) => (i % 2 === 1 ? piece : piece.replaceAll(taken, "\\$&")))
     .join("");
   return numbered(escaped).split("\n").map(literalLine).join("\n");
 }
 
 /** What an address stands for, HTML and its names of signs, code that does not end, and the sign that ends all that. */
-const taken = /\](?=:)|<(?=[a-z/!?])|&(?=#?\w+;)|`|\\(?=[!-/:-@[-`{-~\n]|$)/gi;
+const taken = /\](?=:)|<(?=[a-z/!?])|&(?=#?\w+;)|`|\\(?=[!-/:-@[-`{-~\n\ue000]|$)/gi;
 
 /** How a line begins: what is far to the right is code in Markdown, and some signs make something else of it. */
 function literalLine(line: string): string {
   const [, indent = "", prefix = "", rest = ""] =
     /^([ \t]*)((?:>[ \t]*|(?:[-*•◦▪]|\d{1,9}\\?[.)])[ \t]+)*)(.*)$/u.exec(line) ?? [];
-  const isSign = /^(?:#{1,6}(?:\s|$)|\+(?:\s|$)|~{3}|([-=_*])[ \t]*(?:\1[ \t]*)*$)/.test(rest);
-  return [/\t| {4}/.test(indent) ? "   " : indent, prefix.replaceAll(/[ \t]+/g, " "), isSign ? "\\" : "", rest].join(
-    "",
-  );
+  const isSign = /^(?:#{1,6}(?:\s|$)|\+(?:\s|$)|~{3}|[-:|][-:| \t]*$|([=_*])[ \t]*(?:\1[ \t]*)*$)/.test(rest);
+  const marks = prefix.replaceAll(/[ \t]+/g, " ");
+  return [
+    /\t| {4}/.test(indent) ? "   " : indent,
+    // An item without words is none, and would make a title of the line above.
+    rest === "" ? marks.replace(/[-*] $/, "\\$&") : marks,
+    isSign ? "\\" : "",
+    rest,
+  ].join("");
 }
 
 /** Markdown counts the items of a list itself: answers to the first and third question would be those to the second. */
 function numbered(text: string): string {
-  const given = [...text.matchAll(/^[ \t]*(\d{1,9})[.)](?=\s)/gm)].map((match) => Number(match[1]));
+  const given = [...text.matchAll(/^[ \t]*(\d{1,9})[.)](?=\s|$)/gm)].map((match) => Number(match[1]));
   const isCounted = given.every((number, at) => at === 0 || number === (given[at - 1] ?? 0) + 1);
-  return isCounted ? text : text.replaceAll(/^([ \t]*\d{1,9})([.)])(?=\s)/gm, "$1\\$2");
+  return isCounted ? text : text.replaceAll(/^([ \t]*\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2");
 }

@@ -9,14 +9,13 @@ const unwatched = 8;
  * field of a text message tells that it is one: what a person would not read in an hour ends such a talk.
  */
 export async function overBudget(
-  host: Pick<ChannelHost, "allow" | "clock" | "correspondence" | "thread">,
+  host: Pick<ChannelHost, "allow" | "clock" | "botMessagesIn" | "thread">,
   thread: string,
   max: number,
 ): Promise<string | undefined> {
   if (host.allow(`wrote:${thread}`, Math.min(unwatched, max), hourMs)) return undefined;
   const since = host.clock.now() - hourMs;
-  const { messages = [] } = (await host.correspondence(thread, 2 * max)) ?? {};
-  const sent = messages.filter(({ role, createdAt }) => role === "assistant" && createdAt > since).length;
+  const sent = await host.botMessagesIn(thread, since);
   // Where people have it the bot is silent already, and they were told.
   if (sent < max || (await host.thread(thread))?.handledBy !== "assistant") return undefined;
   return `The bot has answered ${sent} messages here within an hour, and stops: another program may be answering it. Answer yourself if it is a person.`;

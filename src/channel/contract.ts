@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Source } from "#domain/message.ts";
-import type { Accepted, InboundEvent } from "./inbound.ts";
+import type { Accepted, InboundEvent, InboundFile } from "./inbound.ts";
 import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 export type { Accepted, InboundEvent, InboundFile, Sender, VerifiedUser } from "./inbound.ts";
@@ -315,6 +315,19 @@ export interface WorkspaceFace {
   readonly files: { readonly bytesMax: number; readonly types: readonly string[] } | null;
 }
 
+/** What {@link ChannelHost.bring} stores. */
+export interface FileToBring extends Omit<InboundFile, "ref"> {
+  /** No two files of the account have the same, and a file has the same on each try. */
+  readonly key: string;
+  /** Called only where it is not stored yet. */
+  readonly fetch: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
+}
+
+export type BroughtFile =
+  | { readonly kind: "stored"; readonly file: OutboundFile }
+  /** `reason`: what an agent may read. `isFinal`: it will never be had; otherwise it could not be had now. */
+  | { readonly kind: "refused"; readonly name: string; readonly reason: string; readonly isFinal: boolean };
+
 /** All that an adapter may ask of the program around it. */
 export interface ChannelHost {
   /** Present when the agents of the workspace work on this account. What is written at the desk is no customer's. */
@@ -335,7 +348,18 @@ export interface ChannelHost {
     bytes: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<OutboundFile>;
-  /** Takes back what was uploaded and not sent. */
+  /**
+   * Stores files for a message that is told of again until it is accepted: what one try has stored under a key the next
+   * one does not fetch again. Rejects where a file cannot be had now, unless `isLastTry`; the answers stand in the order of
+   * the files.
+   */
+  bring(
+    thread: string,
+    files: readonly FileToBring[],
+    options: { readonly isLastTry: boolean; readonly withinMs: number },
+    signal: AbortSignal,
+  ): Promise<readonly BroughtFile[]>;
+  /** Takes back what was uploaded or brought, and not sent. */
   dropUpload(thread: string, id: string): Promise<void>;
   /** The customer is writing: shown to agents, not stored. */
   customerTyping(thread: string): void;
@@ -382,6 +406,8 @@ export interface ChannelHost {
   agent(email: string): Promise<{ readonly email: string; readonly name: string } | null>;
   /** How many messages the bot has sent by itself since then to whoever has this address. */
   botMessagesTo(email: string, since: number): Promise<number>;
+  /** The same for one thread, whose customer may have no address. */
+  botMessagesIn(thread: string, since: number): Promise<number>;
   /** Takes one of `max` slots of `name` in the running window; false when they are used up. In memory, for each process. */
   allow(name: string, max: number, windowMs: number): boolean;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import type { Clock, Reader, Store } from "./ports.ts";
 
 type Records = Pick<
   ChannelHost,
-  "exchange" | "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo"
+  "exchange" | "remember" | "recall" | "threadOf" | "correspondence" | "agent" | "botMessagesTo" | "botMessagesIn"
 >;
 
 /** What an adapter may keep and look up of its account. */
@@ -102,7 +102,44 @@ export function createAccountRecords(
         .executeTakeFirstOrThrow();
       return row.count;
     },
+    async botMessagesIn(thread, since) {
+      const conversation = await conversationAt(store.read, account.id, thread);
+      if (conversation === undefined) return 0;
+      const { count } = await store.read
+        .selectFrom("messages")
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("conversation_id", "=", conversation.row.id)
+        .where("role", "=", "assistant")
+        .where("created_at", ">", since)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
   };
+}
+
+/** The conversation of a thread; `isOwn`: not one of another account that goes on here. */
+async function conversationAt(db: Reader, accountId: string, thread: string) {
+  const own = await db
+    .selectFrom("conversations")
+    .select(["id", "customer_email", "customer_name", "customer_wrote_at"])
+    .where("account_id", "=", accountId)
+    .where("context_key", "=", thread)
+    .executeTakeFirst();
+  if (own !== undefined) return { row: own, isOwn: true };
+  const row = await db
+    .selectFrom("conversation_links as link")
+    .innerJoin("conversations as conversation", "conversation.id", "link.conversation_id")
+    .select([
+      "conversation.id",
+      "conversation.customer_email",
+      "conversation.customer_name",
+      "conversation.customer_wrote_at",
+    ])
+    .where("link.account_id", "=", accountId)
+    .where("link.kind", "=", "thread")
+    .where("link.name", "=", thread)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { row, isOwn: false };
 }
 
 async function correspondence(
@@ -111,28 +148,9 @@ async function correspondence(
   thread: string,
   limit: number,
 ): Promise<Correspondence | null> {
-  const own = await db
-    .selectFrom("conversations")
-    .select(["id", "customer_email", "customer_name", "customer_wrote_at"])
-    .where("account_id", "=", accountId)
-    .where("context_key", "=", thread)
-    .executeTakeFirst();
-  const row =
-    own ??
-    (await db
-      .selectFrom("conversation_links as link")
-      .innerJoin("conversations as conversation", "conversation.id", "link.conversation_id")
-      .select([
-        "conversation.id",
-        "conversation.customer_email",
-        "conversation.customer_name",
-        "conversation.customer_wrote_at",
-      ])
-      .where("link.account_id", "=", accountId)
-      .where("link.kind", "=", "thread")
-      .where("link.name", "=", thread)
-      .executeTakeFirst());
-  if (row === undefined) return null;
+  const found = await conversationAt(db, accountId, thread);
+  if (found === undefined) return null;
+  const { row, isOwn } = found;
   const messages = await db
     .selectFrom("messages")
     .select(["id", "role", "external_id", "created_at", "metadata"])
@@ -143,7 +161,7 @@ async function correspondence(
   return {
     email: row.customer_email,
     name: row.customer_name,
-    wroteAt: own === undefined ? null : row.customer_wrote_at,
+    wroteAt: isOwn ? row.customer_wrote_at : null,
     messages: messages.map(({ id, role, external_id, created_at, metadata: stored }) => {
       const metadata = stored === null ? {} : (JSON.parse(stored) as Readonly<Record<string, unknown>>);
       return { id, role, externalId: external_id, createdAt: created_at, guest: metadata["guest"] === true, metadata };

@@ -24,6 +24,7 @@ import { deskEvent, deskNotice } from "./desk/events.ts";
 import { mirror } from "./desk/mirror.ts";
 import { createOffice } from "./desk/office.ts";
 import type { Engine } from "./engine.ts";
+import { bringFiles } from "./bring-files.ts";
 import { abandonFile, dropUpload, fetchFile, removeFiles, uploadFile } from "./file-work.ts";
 import type {
   Answerer,
@@ -313,6 +314,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       return { messageId, seq };
     },
     upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
+    bring: (wanted, to, options, signal) => bringFiles({ ...dependencies, announce }, wanted, to, options, signal),
     dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
     async update(workspaceId, conversationId, change, actor) {
       const workspace = await workspaceOf(workspaceId);

@@ -1,5 +1,5 @@
 import type { Attributes } from "#domain/audience.ts";
-import type { Accepted, InboundEvent, TypingParty } from "#channel/contract.ts";
+import type { Accepted, BroughtFile, InboundEvent, TypingParty } from "#channel/contract.ts";
 import type { Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Actor, Channel, Confidence, Source } from "#domain/message.ts";
@@ -7,6 +7,7 @@ import type { Priority } from "#domain/sla.ts";
 import type { Strictness } from "#domain/workspace.ts";
 import type { Acted, ActingAgent, Action } from "./act.ts";
 import type { Said, Words } from "./act-words.ts";
+import type { BringOptions, WantedFile } from "./bring-files.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { Office } from "./desk/office.ts";
 import type { WindowView } from "./reply-window.ts";
@@ -32,6 +33,13 @@ export interface Engine {
   amendable(accountId: string, channel: Channel): Promise<{ readonly edit: boolean; readonly remove: boolean }>;
   /** Stores a file for a message to come. Throws Problem `payload_too_large`. */
   upload(upload: Upload, source: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Uploaded>;
+  /** Stores files for a message that is told of again until it is stored; see {@link bringFiles}. */
+  bring(
+    files: readonly WantedFile[],
+    to: Omit<Upload, "name" | "mediaType">,
+    options: BringOptions,
+    signal: AbortSignal,
+  ): Promise<readonly BroughtFile[]>;
   /** Takes back an upload that was not sent. */
   dropUpload(upload: { readonly workspaceId: string; readonly uploadedBy: string; readonly id: string }): Promise<void>;
   addNote(workspaceId: string, conversationId: string, note: NewNote, actor: Actor): Promise<Note>;

@@ -212,8 +212,10 @@ export function openWorker(options: WorkerOptions): Worker {
 
   /** Looks again when the first of those that a rush holds up has waited long enough. */
   function armHeld(): void {
-    const oldest = wanted.oldest();
-    if (stopHeld !== undefined || oldest === undefined || !rush.isOn() || !isYounger(oldest, heldMs)) return;
+    if (stopHeld !== undefined || !rush.isOn()) return;
+    // What has waited for longer waits for room, and may do so for long yet.
+    const oldest = wanted.oldest((since) => isYounger(since, heldMs));
+    if (oldest === undefined) return;
     stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
       stopHeld = undefined;
       schedule();

@@ -2,6 +2,7 @@ import Type from "typebox";
 import type {
   AdapterModule,
   ChannelAdapter,
+  ChannelHost,
   InboundFile,
   OutboundFile,
   Part,
@@ -20,6 +21,8 @@ export interface FileChannel {
   /** The largest file that it carries; undefined: none. */
   fileBytesMax: number | undefined;
   send: ((part: Part, context: SendContext) => Promise<Receipt>) | undefined;
+  /** What its account may ask of the program, once that has begun to use it. */
+  host: ChannelHost | undefined;
 }
 
 export async function* bytesOf(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
@@ -48,45 +51,50 @@ export function fileChannel(): FileChannel {
     sent: [],
     fileBytesMax: undefined,
     send: undefined,
+    host: undefined,
   };
   const module: AdapterModule = {
     channels: ["telegram"],
     config: Type.Object({}),
     secrets: [],
-    create: (): ChannelAdapter => ({
-      get capabilities() {
-        const { fileBytesMax } = channel;
-        return {
-          textMax: null,
-          typing: false,
-          receipts: false,
-          idempotentSend: true,
-          ...(fileBytesMax === undefined ? {} : { fileBytesMax }),
-        };
-      },
-      inbound: { kind: "webhook", receive: async () => ({ status: 200 }) },
-      render({ markdown, files = [] }) {
-        const text = markdown === "" ? [] : [{ text: markdown, payload: null }];
-        return [...text, ...files.map((file): Part => ({ text: file.name, payload: file }))];
-      },
-      async send(part, context) {
-        if (channel.send !== undefined) return channel.send(part, context);
-        const file = part.payload as OutboundFile | null;
-        const bytes: Uint8Array[] = [];
-        if (file !== null) for await (const chunk of (await context.file?.(file.id)) ?? []) bytes.push(chunk);
-        channel.sent.push({
-          text: part.text,
-          file: file?.name ?? null,
-          bytes: file === null ? null : Buffer.concat(bytes),
-        });
-        return { externalId: context.key, state: "sent" };
-      },
-      fetchFile(ref, signal) {
-        channel.asked.push(ref);
-        return channel.give(ref, signal);
-      },
-      close: async () => undefined,
-    }),
+    create(_account, host): ChannelAdapter {
+      channel.host = host;
+      return adapter;
+    },
+  };
+  const adapter: ChannelAdapter = {
+    get capabilities() {
+      const { fileBytesMax } = channel;
+      return {
+        textMax: null,
+        typing: false,
+        receipts: false,
+        idempotentSend: true,
+        ...(fileBytesMax === undefined ? {} : { fileBytesMax }),
+      };
+    },
+    inbound: { kind: "webhook", receive: async () => ({ status: 200 }) },
+    render({ markdown, files = [] }) {
+      const text = markdown === "" ? [] : [{ text: markdown, payload: null }];
+      return [...text, ...files.map((file): Part => ({ text: file.name, payload: file }))];
+    },
+    async send(part, context) {
+      if (channel.send !== undefined) return channel.send(part, context);
+      const file = part.payload as OutboundFile | null;
+      const bytes: Uint8Array[] = [];
+      if (file !== null) for await (const chunk of (await context.file?.(file.id)) ?? []) bytes.push(chunk);
+      channel.sent.push({
+        text: part.text,
+        file: file?.name ?? null,
+        bytes: file === null ? null : Buffer.concat(bytes),
+      });
+      return { externalId: context.key, state: "sent" };
+    },
+    fetchFile(ref, signal) {
+      channel.asked.push(ref);
+      return channel.give(ref, signal);
+    },
+    close: async () => undefined,
   };
   return channel;
 }

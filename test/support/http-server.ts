@@ -98,6 +98,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       query: options.query ?? absent,
       reply: absent,
       upload: absent,
+      bring: absent,
       dropUpload: absent,
       update: absent,
       act: absent,

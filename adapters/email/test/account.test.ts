@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAgent } from "#src/operator/agents.ts";
 import { hourMs } from "../../../test/support/engine-bench.ts";
@@ -335,5 +337,51 @@ describe("a mailbox", () => {
     await mail.write({ from: "lee@shop.example", to, id: "<lee-3@x.example>", text: "I am Lee, too", dmarc: "none" });
     expect((await talk("A question of Nia")).at(-1)).toBe("user: I am Lee, too");
     expect(await notes("A question of Nia")).toContain("lee@shop.example, which is not proven");
+  });
+
+  it("keeps no customer waiting for long when an agent's file cannot be stored, and tells the agents", async () => {
+    const from = "oda@customers.example";
+    await mail.write({ from, id: "<oda-1@x.example>", text: "A question of Oda" });
+    const to = await tokenFor(from);
+    await mail.bench.settle();
+    // What comes in has no place on the disk.
+    const incoming = join(mail.bench.dataDir, "files", "incoming");
+    await rm(incoming, { recursive: true, force: true });
+    await mkdir(dirname(incoming), { recursive: true });
+    await writeFile(incoming, "");
+    const files = Array.from({ length: 23 }, (_, at) => ({
+      name: `${at}.txt`,
+      mediaType: "text/plain",
+      bytes: Buffer.from(`file ${at}`),
+    }));
+    const agents = letter({
+      from: "lee@shop.example",
+      to,
+      id: "<lee-4@shop.example>",
+      text: "All of it.",
+      files,
+      dmarc: "pass",
+    });
+    await mail.world.deliver(agents, to);
+    const behind = letter({ from, to, id: "<oda-2@x.example>", text: "Are you there?", dmarc: "pass" });
+    await mail.world.deliver(behind, to);
+    const began = mail.bench.clock.now();
+    await mail.bench.until("the customer's mail is taken", async () => {
+      await mail.connected();
+      await mail.bench.advance(6_000);
+      return (await talk("A question of Oda")).includes("user: Are you there?");
+    });
+    expect(mail.bench.clock.now() - began).toBeLessThan(hourMs);
+    await rm(incoming);
+    await mail.bench.settle();
+    expect(await talk("A question of Oda")).toContain("agent: All of it.");
+    expect((await mail.mailsTo(from)).map(({ parsed }) => parsed.text ?? "").join("\n")).toContain("All of it.");
+    const told = await notes("A question of Oda");
+    expect(told).toContain("0.txt: it could not be stored, and was not waited for: it is in the inbox");
+    expect(told).toContain("A message has at most 20 files; in the mailbox alone: 20.txt, 21.txt, 22.txt.");
+    await mail.bench.advance(hourMs);
+    const kept = await filesIn("A question of Oda");
+    expect(kept).toHaveLength(20);
+    expect(kept[0]).toBe("0.txt: stored, 6 bytes");
   });
 });

@@ -64,6 +64,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     unseal: notUsed,
     fileBytesMax: 0,
     upload: notUsed,
+    bring: notUsed,
     dropUpload: notUsed,
     keeps: true,
     remember: notUsed,
@@ -76,6 +77,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
       of === thread ? { email: customer, name: "Anna", wroteAt: null, messages: [] } : null,
     agent: async (email) => (email === "lee@shop.example" ? { email, name: "Lee" } : null),
     botMessagesTo: async () => 0,
+    botMessagesIn: notUsed,
     allow: notUsed,
     clock: { now: () => 0, timer: notUsed },
     log: { debug: notUsed, info: notUsed, warn: notUsed, error: notUsed },
@@ -91,12 +93,17 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     host,
     config,
     names: createOwnNames(host, config.address),
-    bring: notUsed,
+    relay: notUsed,
     render: ({ name: author, markdown }) => renderMail({ role: "agent", authorName: author, markdown, sources: [] }),
   });
+  const { signal } = new AbortController();
   const raw = readFileSync(new URL(`${name}.eml`, folder));
   const mail = await readMail({ raw, bytes: raw.length });
-  const outcome = await intake.take(mail, { folder: "INBOX", uidValidity: "1", uid: 5, receivedAt: 9, sent: false });
+  const outcome = await intake.take(
+    mail,
+    { folder: "INBOX", uidValidity: "1", uid: 5, receivedAt: 9, sent: false },
+    signal,
+  );
   expect(events.length).toBeLessThan(2);
   return { outcome, event: events[0] };
 }

@@ -1,54 +1,140 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeliveryError } from "#channel/errors.ts";
-import { Problem } from "#domain/problem.ts";
-import { bringFiles } from "../relayed-files.ts";
+import { newSqlite } from "../../../test/support/databases.ts";
+import type { EngineBench } from "../../../test/support/engine-bench.ts";
+import { minuteMs, openBench } from "../../../test/support/engine-bench.ts";
+import { fileChannel } from "../../../test/support/file-channel.ts";
+import { fetchPart } from "../files.ts";
+import { relayFiles } from "../relayed-files.ts";
 
-/** Ten bytes of each file, but of those whose place in the mailbox says otherwise. */
-function world() {
-  const uploads = new Map<string, string>();
-  let made = 0;
-  const host = {
-    async upload(_thread: string, { name, mediaType }: { readonly name: string; readonly mediaType: string }) {
-      if (name === "huge") throw new Problem("payload_too_large", "file: it is larger than 25 MB");
-      const id = `file_${(made += 1)}`;
-      uploads.set(id, name);
-      return { id, name, mediaType, bytes: 10 };
-    },
-    dropUpload: async (_thread: string, id: string) => void uploads.delete(id),
-  };
+const channel = fileChannel();
+let bench: EngineBench;
+beforeAll(async () => {
+  bench = await openBench(newSqlite, {
+    account: { channel: "telegram", load: channel.load, config: {} },
+    files: { bytesMax: 40 },
+  });
+});
+afterAll(() => bench.close());
+
+/** A conversation, and a mailbox whose files have ten bytes, but for those whose place in it says otherwise. */
+async function world(thread: string) {
+  await bench.begin(thread, "hello");
+  await bench.settle();
+  const { host } = channel;
+  if (host === undefined) throw new Error("the account was not used yet");
+  const fetched: string[] = [];
+  const open = new Set<object>();
+  const away = new Set<string>();
+  async function* content(ref: string): AsyncGenerator<Uint8Array> {
+    const connection = {};
+    open.add(connection);
+    try {
+      yield Buffer.alloc(5, ref);
+      if (away.has(ref)) throw new DeliveryError("not_sent", "the mailbox cannot be reached");
+      yield Buffer.alloc(ref === "huge" ? 90 : 5, ref);
+    } finally {
+      open.delete(connection);
+    }
+  }
   const fetch = async (ref: string) => {
+    fetched.push(ref);
     if (ref === "gone") throw new DeliveryError("rejected", "the e-mail is not in the mailbox any more");
-    if (ref === "away") throw new DeliveryError("not_sent", "the mailbox cannot be reached");
-    return (async function* () {})();
+    return content(ref);
   };
-  const bring = (...files: readonly (readonly [name: string, ref: string])[]) =>
-    bringFiles(
-      { host, fetch, sentBytesMax: 25 },
-      "thread",
-      files.map(([name, ref]) => ({ name, ref, mediaType: "text/plain", bytes: null })),
+  const relay = (refs: readonly string[], { sentBytesMax = 1_000, mail = `mail:${thread}` } = {}) =>
+    relayFiles(
+      { host, fetch, sentBytesMax },
+      thread,
+      mail,
+      refs.map((ref) => ({ name: `${ref}.txt`, ref, mediaType: "text/plain", bytes: null })),
+      new AbortController().signal,
     );
-  return { uploads, bring };
+  const uploads = () =>
+    bench.store.read
+      .selectFrom("attachments")
+      .select(["id", "name"])
+      .where("uploaded_by", "=", thread)
+      .orderBy("name")
+      .execute();
+  return { relay, fetched, open, away, uploads };
 }
 
 describe("files of an agent's mail that goes on to the customer", () => {
   it("go with it as far as a mail takes them, and each that does not is told of", async () => {
-    const { uploads, bring } = world();
-    const brought = await bring(["a", "1"], ["huge", "2"], ["b", "3"], ["lost", "gone"], ["c", "4"]);
-    expect(brought.outbound.map(({ name }) => name)).toEqual(["a", "b"]);
+    const { relay, uploads, open } = await world("bounds");
+    const relayed = await relay(["a", "huge", "b", "gone", "c"], { sentBytesMax: 25 });
+    expect(relayed.outbound.map(({ name }) => name)).toEqual(["a.txt", "b.txt"]);
     // In the inbox it is all the same.
-    expect(brought.stored.map(({ ref }) => uploads.get(ref))).toEqual(["a", "b", "c"]);
-    expect(brought.left).toEqual([
-      "huge: file: it is larger than 25 MB.",
-      "lost: the e-mail is not in the mailbox any more.",
-      "c is too large for it: it can be had in the inbox.",
+    const names = new Map((await uploads()).map(({ id, name }) => [id, name]));
+    expect(relayed.stored.map(({ ref }) => names.get(ref))).toEqual(["a.txt", "b.txt", "c.txt"]);
+    expect(relayed.left).toEqual([
+      expect.stringMatching(/^huge\.txt: it is larger than .*\.$/),
+      "gone.txt: the e-mail is not in the mailbox any more.",
+      "c.txt is too large for it: it can be had in the inbox.",
     ]);
-    await brought.drop();
-    expect(uploads.size).toBe(0);
+    expect(open.size).toBe(0);
+    await relayed.drop();
+    expect(await uploads()).toEqual([]);
   });
 
-  it("leave nothing behind where one of them cannot be had now", async () => {
-    const { uploads, bring } = world();
-    await expect(bring(["a", "1"], ["b", "away"])).rejects.toThrow("the mailbox cannot be reached");
-    expect(uploads.size).toBe(0);
+  it("are all there when the process has ended before the mail was taken, however many they are", async () => {
+    const { relay, fetched, uploads } = await world("ended");
+    const refs = Array.from({ length: 12 }, (_, at) => `f${at}`);
+    const first = await relay(refs);
+    const again = await relay(refs);
+    expect(again.stored).toEqual(first.stored);
+    expect(again.outbound).toHaveLength(12);
+    expect(fetched).toEqual(refs);
+    // Those of another mail are others.
+    expect((await relay(refs, { mail: "mail:2" })).left).toEqual([]);
+    expect(await uploads()).toHaveLength(24);
+  });
+
+  it("are waited for, each fetched once, and then the mail goes without those that cannot be had", async () => {
+    const { relay, fetched, open, away } = await world("away");
+    away.add("b");
+    const began = bench.clock.now();
+    let tries = 0;
+    const goesOn = async () => {
+      tries += 1;
+      return relay(["a", "b", "c"]).catch((error: unknown) => {
+        expect(error).toMatchObject({ message: "the mailbox cannot be reached" });
+      });
+    };
+    let relayed = await goesOn();
+    for (; relayed === undefined && tries < 20; relayed = await goesOn()) bench.clock.leap(minuteMs);
+    expect(bench.clock.now() - began).toBe(5 * minuteMs);
+    expect(relayed?.outbound.map(({ name }) => name)).toEqual(["a.txt", "c.txt"]);
+    expect(relayed?.left).toEqual([
+      "b.txt: the mailbox cannot be reached, and was not waited for: it is in the inbox when it can be had.",
+    ]);
+    expect(relayed?.stored.map(({ ref }) => ref)).toContain("b");
+    expect(fetched.filter((ref) => ref !== "b")).toEqual(["a", "c"]);
+    expect(open.size).toBe(0);
+  });
+
+  it("are waited for some tries, too, where the computer slept", async () => {
+    const { relay, away } = await world("slept");
+    away.add("a");
+    await expect(relay(["a"])).rejects.toThrow("the mailbox cannot be reached");
+    bench.clock.leap(60 * minuteMs);
+    for (const _ of [2, 3]) await expect(relay(["a"])).rejects.toThrow("the mailbox cannot be reached");
+    expect((await relay(["a"])).left).toHaveLength(1);
+  });
+
+  it("open no connection to the mailbox before somebody reads them", async () => {
+    let signIns = 0;
+    const credentials = async () => {
+      signIns += 1;
+      throw new Error("nobody is let in");
+    };
+    const ref = JSON.stringify({ folder: "INBOX", v: "1", uid: 1, part: "2", id: null });
+    const config = { address: "a@shop.example", imap_host: "127.0.0.1", smtp_host: "127.0.0.1" };
+    const { signal } = new AbortController();
+    const source = fetchPart({ config, credentials }, ref, signal);
+    expect(signIns).toBe(0);
+    await expect(source.next()).rejects.toMatchObject({ outcome: "not_sent", message: "nobody is let in" });
+    expect(signIns).toBe(1);
   });
 });

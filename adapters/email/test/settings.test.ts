@@ -44,6 +44,13 @@ describe("the settings of an e-mail account", () => {
   });
 });
 
+async function until(reached: () => boolean): Promise<void> {
+  for (const end = performance.now() + 20_000; !reached();) {
+    if (performance.now() > end) throw new Error("waited in vain");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 describe("access tokens", () => {
   const asked: URLSearchParams[] = [];
   let answer: { readonly status: number; readonly body: string } = { status: 200, body: "{}" };
@@ -75,13 +82,18 @@ describe("access tokens", () => {
       ...more,
     };
     const kept = new Map<string, string>();
+    /** Each time that it was looked whether another process renews. */
+    const looks: string[] = [];
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const host = {
       clock,
       log,
       rememberSecret: async (key: string, value: string) => void kept.set(key, value),
       recallSecret: async (key: string) => kept.get(key) ?? null,
-      recall: async (key: string) => kept.get(key) ?? null,
+      async recall(key: string) {
+        looks.push(key);
+        return kept.get(key) ?? null;
+      },
       async exchange(key: string, before: string | null, after: string) {
         if ((kept.get(key) ?? null) !== before) return false;
         kept.set(key, after);
@@ -91,7 +103,7 @@ describe("access tokens", () => {
     const again = (given: object = {}) => createTokens({ ...config, ...given }, host);
     const tokens = again();
     const token = async () => (await tokens?.token())?.token;
-    return { clock, kept, again, tokens, token };
+    return { clock, kept, looks, again, tokens, token };
   };
 
   it("go on with the refresh token that was given last, also after a restart, and with a new one of the operator's", async () => {
@@ -123,15 +135,42 @@ describe("access tokens", () => {
   });
 
   it("are renewed by another process when the one that does so has died", async () => {
-    const { clock, kept, token } = tokensOf({ oauth_refresh_token: "r" });
+    const { clock, kept, looks, token } = tokensOf({ oauth_refresh_token: "r" });
     answer = { status: 200, body: JSON.stringify({ access_token: "t1" }) };
     asked.length = 0;
     kept.set("oauth renewal", `${clock.now() + 45_000} somebody`);
     const renewed = token();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await until(() => looks.length > 3);
     expect(asked).toEqual([]);
     clock.leap(45_000);
     expect(await renewed).toBe("t1");
+  });
+
+  it("are waited for no longer than who asks has time for, than the account is open, and than it can take", async () => {
+    const { clock, kept, looks, tokens, again } = tokensOf({ oauth_refresh_token: "r" });
+    asked.length = 0;
+    const leased = () => kept.set("oauth renewal", `${clock.now() + 45_000} somebody`);
+    leased();
+    const stop = new AbortController();
+    const stopped = tokens?.token(stop.signal);
+    const other = tokens?.token();
+    await until(() => looks.length > 0);
+    stop.abort(new Error("the mailbox stops"));
+    await expect(stopped).rejects.toThrow("the mailbox stops");
+    tokens?.close();
+    await expect(other).rejects.toMatchObject({ name: "AbortError" });
+    const third = again()?.token();
+    const given = third?.catch((error: unknown) => error);
+    for (const _ of [1, 2, 3]) {
+      const before = looks.length;
+      await until(() => looks.length > before);
+      clock.leap(45_000);
+      leased();
+    }
+    expect(await given).toMatchObject({
+      message: expect.stringContaining("renew the mailbox's access token") as string,
+    });
+    expect(asked).toEqual([]);
   });
 
   it("are asked for without a secret where the application has none", async () => {

@@ -85,9 +85,16 @@ describe("what an agent writes in Slack", () => {
       "[note]: see https://a.example/x_y_z?a=1&copy=2",
       "&copy; is not <b>bold</b>",
       "1. yes\n3. no",
+      "Title\n- \nmore",
+      "1. yes\n- \n5. no",
     ]) {
-      expect(readElsewhere(text)).toBe(text);
+      expect(readElsewhere(text).replaceAll(/ +$/gm, "")).toBe(text.replaceAll(/ +$/gm, ""));
     }
+    expect(readElsewhere("1. run `a`\n3. run `b`\n4. x")).toBe("1. run a\n3. run b\n4. x");
+    expect(readElsewhere("1) one\n\n```x```\n3) three")).toMatch(/^1\) one\s+x\s+3\) three$/);
+    expect(readElsewhere("- `a`\n- `b`")).toBe("• a\n• b");
+    expect(markdownOf("*see `a`* and \\`b`")).toBe("**see `a`** and \\\\`b`");
+    expect(markdownOf("• \nmore")).toBe("• \nmore");
     expect(readElsewhere("```npm install\nnpm start``` and *then* `a*b`")).toBe(
       "npm install\nnpm start\n\nand then a*b",
     );
@@ -101,10 +108,15 @@ describe("what an agent writes in Slack", () => {
         " ",
         "\t",
         "&amp;",
+        "`a`",
+        "\n1. ",
+        "\n2) ",
+        "\n4. ",
+        "\n- \n",
       ),
       fc.string({ unit: "grapheme-ascii", maxLength: 10 }),
     );
-    const bare = (text: string): string => text.replaceAll(/[\s*_~`•—>-]/g, "").replaceAll(/(\d)[.)]/g, "$1");
+    const bare = (text: string): string => text.replaceAll(/[\s*_~`•—>-]/g, "").replaceAll(/(\d)\)/g, "$1.");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const written = pieces.join("");

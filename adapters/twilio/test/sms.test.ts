@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { anna } from "../../../test/support/engine-bench.ts";
+import { anna, answerOf } from "../../../test/support/engine-bench.ts";
 import type { TwilioBench } from "./support/account.ts";
 import { openTwilio, own } from "./support/account.ts";
 
@@ -34,6 +34,27 @@ describe("another machine", () => {
     await at.write(customer, "How much is it now?");
     await at.bench.settle();
     expect(at.shown(customer).at(-1)).toBe("You asked: How much is it now?");
+  });
+});
+
+describe("another machine that sends several messages for each answer", () => {
+  it("is left to people as early", async () => {
+    await at.close();
+    at = await openTwilio("sms", { bot_messages_per_hour: 10 });
+    let said = Promise.withResolvers<void>();
+    at.bench.script.answer = async ({ text }) => {
+      await said.promise;
+      return answerOf(`You asked: ${text}`);
+    };
+    for (let turn = 1; turn <= 12; turn += 1) {
+      said = Promise.withResolvers();
+      for (const words of ["How much?", "And a table?", "Tell me."]) await at.write(customer, words);
+      said.resolve();
+      await at.bench.settle();
+    }
+    expect(at.shown(customer)).toHaveLength(10);
+    expect((await at.conversation()).status).toBe("escalated");
+    expect((await at.notes()).split("another program may be answering it")).toHaveLength(2);
   });
 });
 

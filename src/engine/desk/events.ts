@@ -16,7 +16,7 @@ import { hoursFrom, tomorrowMorning } from "./morning.ts";
 import { later } from "./mirror.ts";
 import type { DeskEventPayload, TakenEvent } from "./office.ts";
 import type { Brought } from "./written-files.ts";
-import { bringFiles, nothingBrought } from "./written-files.ts";
+import { bringWritten, nothingBrought } from "./written-files.ts";
 import { changeWritten, choose, isNote, joined, write } from "./written.ts";
 import { conversationAt } from "./conversation-at.ts";
 
@@ -155,7 +155,7 @@ async function bring(
     .executeTakeFirst();
   if (conversation === undefined) return nothingBrought;
   const place = { ...to, accountId: conversation.account_id, uploadedBy: agent.email };
-  return bringFiles(dependencies, event.files, place, row, signal);
+  return bringWritten(dependencies, event.files, place, row, signal);
 }
 
 /** Tells one person what came of what they did. */

@@ -169,6 +169,8 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
     recallSecret: unused,
     agent: unused,
     botMessagesTo: unused,
+    botMessagesIn: unused,
+    bring: unused,
     async accept(event) {
       if (host.failure !== undefined) throw host.failure;
       const before = accepted.get(event.externalId);
