@@ -12,6 +12,7 @@ import type { Config, EmbeddingConfig, ModelConfig } from "../config/environment
 import { requireConfiguredSecret } from "../operator/own-secret.ts";
 import { checkPublicAddress } from "../operator/public-address.ts";
 import { searchEngineState } from "../operator/search.ts";
+import { hasSecret } from "../secrets.ts";
 
 interface Check {
   readonly name: string;
@@ -76,7 +77,7 @@ async function channelsOf(config: Config): Promise<readonly Check[]> {
     await store.close();
   }
   const options = { clock: systemClock, log: pino({ level: "silent" }) };
-  return checkDeclaredChannels(config, pending.length === 0, options);
+  return checkDeclaredChannels(config, pending.length === 0 && hasSecret(config), options);
 }
 
 async function check(name: string, run: () => Promise<string>): Promise<Check> {
