@@ -307,6 +307,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       reads: readsWork,
       lanesMax: 64,
       backoffMs,
+      awayServer: (error) => (error instanceof TypesenseAway || isSearchAway(error) ? "the search engine" : undefined),
       rush,
     });
     const running = worker;

@@ -59,7 +59,7 @@ export interface Core {
   readonly store: OpenStore;
   readonly secrets: Secrets;
   readonly documents: Documents;
-  /** Does what is due in a lane of documents' work; false when nothing is, or another process does it. */
+  /** Does what is due in a lane of documents' work; false when nothing is, or it is another process's to do. */
   runLane(lane: string): Promise<boolean>;
   readonly search: ConversationSearch;
   /** The same, where an engine beside the database searches. */

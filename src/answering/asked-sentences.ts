@@ -79,11 +79,35 @@ function sentencesOf(text: string): string[] {
 
 /** Who writes in a hurry begins sentences small. */
 const hastyEnd = /(?<=\p{L}{3}[.!?]+)\s+(?=\p{Ll})/u;
-/** "I am stuck, what is wrong?" */
-const afterComma = new RegExp(
-  `[,;]\\s+(?=(?:how|what|why|where|which|who|${auxiliary} ${subject})(?![\\p{L}\\p{N}])[^,]*[?？؟]\\W*$)`,
-  "iu",
-);
+const asksAfterComma = new RegExp(`^(?:how|what|why|where|which|who|${auxiliary} ${subject})(?![\\p{L}\\p{N}])`, "iu");
+
+const questionMarks = ["?", "？", "؟"];
+
+/** Ends in a question mark, whatever signs come after it. Read from the end: hostile text is nothing but such marks. */
+function endsAsking(text: string): boolean {
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    const sign = text.charAt(at);
+    if (questionMarks.includes(sign)) return true;
+    if (/[\p{L}\p{N}]/u.test(sign)) return false;
+  }
+  return false;
+}
+
+/** "I am stuck, what is wrong?": from the first piece on that begins a question and has no comma behind it. */
+function afterComma(sentence: string): string[] {
+  if (!endsAsking(sentence)) return [sentence];
+  const end = Math.max(...questionMarks.map((mark) => sentence.lastIndexOf(mark)));
+  const lastComma = sentence.lastIndexOf(",", end);
+  const parts: string[] = [];
+  let from = 0;
+  for (const { index, 0: sign } of sentence.matchAll(/[,;]\s+/gu)) {
+    const next = index + sign.length;
+    if (index < lastComma || !asksAfterComma.test(sentence.slice(next))) continue;
+    parts.push(sentence.slice(from, index));
+    from = next;
+  }
+  return [...parts, sentence.slice(from)];
+}
 
 /** What asks counts before what says that something is asked, and that before what only wishes. */
 const kinds = ["asks", "mentions", "wants", "tells"] as const;
@@ -102,10 +126,10 @@ const givesReason = new RegExp(`^${reasons}`, "iu");
 function clausesOf(sentence: string): Clause[] {
   const parts = sentence
     .split(nextQuestion)
-    .flatMap((part) => part.split(afterComma))
+    .flatMap((part) => afterComma(part))
     .flatMap((part) => part.split(reason));
   return parts.map((part, at) => {
-    const ends = at === parts.length - 1 && /[?？؟]\W*$/u.test(part) && (at === 0 || !givesReason.test(part));
+    const ends = at === parts.length - 1 && endsAsking(part) && (at === 0 || !givesReason.test(part));
     // "Who told her what …?" asks who; "can you tell me what …?" asks what.
     const inner = question.test(part) && !asksWhetherToTell.test(part) ? part : direct(part);
     if (ends || question.test(part)) return { text: inner, kind: "asks" };
@@ -119,7 +143,7 @@ function clausesOf(sentence: string): Clause[] {
  * boss wants to know …". Undefined where the whole of it asks, or nothing does.
  */
 export function partedMessage(message: string): Parted | undefined {
-  const text = message.slice(-messageMax);
+  const text = message.slice(-messageMax).replaceAll(/[^\S\n]+/gu, " ");
   const clauses = sentencesOf(text).flatMap((sentence) => clausesOf(sentence));
   const kind = kinds.find((each) => clauses.some((clause) => clause.kind === each)) ?? "tells";
   if (kind === "tells") return undefined;

@@ -34,7 +34,7 @@ const patterns: readonly RegExp[] = [
   /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,
   // With a name before it that tells what it is the number of; the name stays.
   new RegExp(
-    `(?<=${named}(?: ?(?:${number}))?(?: (?:${owned}))?(?: ?(?:${being}))?[.:#：]* ?[#(]?)(?=${sign}*\\d)(?!-)${sign}{4,}`,
+    `(?<=${named}(?: ?(?:${number}))?(?: (?:${owned}))?(?: ?(?:${being}))?[.:#：]{0,3} ?[#(]?)(?=${sign}*\\d)(?!-)${sign}{4,}`,
     "giu",
   ),
   // Seven digits and more, in groups.

@@ -1,7 +1,7 @@
 import type { Question } from "#engine/ports.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { partedMessage } from "./asked-sentences.ts";
-import { bandOf } from "./confidence.ts";
+import { answerFloor } from "./confidence.ts";
 import type { Asked, Judged } from "./judge.ts";
 import { evidenceOf, isTheSameQuestion, judge } from "./judge.ts";
 import { judgeSeveral } from "./several.ts";
@@ -25,12 +25,15 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const several = await judgeSeveral(index, message, whole, signal);
   if (several !== undefined) return several;
   const parted = partedMessage(message.text);
-  if (parted === undefined || bandOf(evidenceOf(whole)) === "high") return whole;
+  const floor = answerFloor[message.strictness];
+  if (parted === undefined || evidenceOf(whole) >= floor) return whole;
   const { asked, told } = parted;
   const history = told === "" ? message.history : [...message.history, { role: "user" as const, content: told }];
   const question = { ...message, text: asked, history };
   const part = await judgeAsked(index, question, told, signal);
   const best = (await judgeSeveral(index, question, part, signal)) ?? part;
+  // Where nothing is told, the whole names more of what is asked, and what came nearest is better told by it.
+  if (told === "" && evidenceOf(best) < floor) return whole;
   return evidenceOf(whole) + partCost >= evidenceOf(best) ? whole : best;
 }
 

@@ -39,7 +39,7 @@ export async function judge(index: KnowledgeIndex, lookup: Asked, signal: AbortS
 }
 
 /** The answer stands under a heading that is the question. */
-export function isTheQuestion({ extract }: Judged): boolean {
+function isTheQuestion({ extract }: Judged): boolean {
   return extract?.used.some(({ fit }) => fit >= sameQuestion) === true;
 }
 

@@ -58,13 +58,13 @@ export async function act(
   { channels, search }: ActDependencies,
   workspace: Workspace,
   conversationId: string,
-  action: Action,
+  asked: Action,
   agent: ActingAgent,
   seen: Seen | undefined,
   now: number,
 ): Promise<{ readonly acted: Acted; readonly effects: Effects | null }> {
   const row = await requireConversation(tx, workspace.id, conversationId);
-  if (action.kind === "assign") await requireAgent(tx, workspace.id, action.to);
+  const action = asked.kind === "assign" ? { ...asked, to: await requireAgent(tx, workspace.id, asked.to) } : asked;
   if (isSo(row, action, agent)) return { acted: { kind: "done" }, effects: null };
   const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
   // Words about it take nothing from anybody.
@@ -85,14 +85,16 @@ export async function act(
   return { acted: { kind: "done" }, effects };
 }
 
-async function requireAgent(tx: Tx, workspaceId: string, email: string): Promise<void> {
+/** Their own address: databases take some that are spelled otherwise for the same. */
+async function requireAgent(tx: Tx, workspaceId: string, email: string): Promise<string> {
   const agent = await tx
     .selectFrom("agents")
-    .select("id")
+    .select("email")
     .where("workspace_id", "=", workspaceId)
     .where("email", "=", email)
     .executeTakeFirst();
   if (agent === undefined) throw new Problem("invalid_parameter", `${email} is no agent of this workspace.`);
+  return agent.email;
 }
 
 function isSo(row: ConversationRow, action: Action, { email }: ActingAgent): boolean {

@@ -4,7 +4,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Role } from "#domain/message.ts";
 import { linkConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { LostLease, finishWork, holdWork, insertWork } from "#store/outbox.ts";
+import { LostLease, finishWork, holdWork, insertWork, isHeld, lockWork } from "#store/outbox.ts";
 import { prepareRead, prepareWork } from "#store/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
@@ -51,22 +51,37 @@ interface Sent {
   readonly state: Receipt["state"];
 }
 
+interface Begun extends Pick<Sent, "row" | "deliveryId"> {
+  /** As it was read: whether the platform was asked hangs on it. */
+  readonly state: "queued" | "sending";
+}
+
 /** What is stored of every part: that its call begins, and that the platform has it. */
 export interface Marks {
-  /** Rejects with {@link LostLease} where it is not this process's any more: then the part must not be sent by it. */
-  begin(part: Pick<Sent, "row" | "deliveryId">): Promise<void>;
+  /**
+   * Rejects with {@link LostLease} where it is not this process's any more, or more is known of it than was: then the
+   * part must not be sent by it.
+   */
+  begin(part: Begun): Promise<void>;
   /** False: something else was known of it, and nothing is stored. */
   sent(sent: Sent): Promise<boolean>;
 }
 
 /** Those of many parts at the same time are stored together. */
 export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" | "clock">): Marks {
-  const begin = async (tx: Tx, parts: readonly Pick<Sent, "row" | "deliveryId">[]): Promise<readonly undefined[]> => {
-    for (const [leaseId, of] of Map.groupBy(parts, ({ row }) => row.lease_id ?? "")) {
-      const ids = of.map(({ deliveryId }) => deliveryId);
-      const workIds = of.map(({ row }) => row.id);
-      const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now: clock.now() });
-      if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
+  const begin = async (tx: Tx, parts: readonly Begun[]): Promise<readonly undefined[]> => {
+    await lockWork(
+      tx,
+      parts.map(({ row }) => row),
+    );
+    for (const state of ["queued", "sending"] as const) {
+      const all = parts.filter((part) => part.state === state);
+      for (const [leaseId, of] of Map.groupBy(all, ({ row }) => row.lease_id ?? "")) {
+        const ids = of.map(({ deliveryId }) => deliveryId);
+        const workIds = of.map(({ row }) => row.id);
+        const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now: clock.now() }, state);
+        if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
+      }
     }
     return parts.map(() => undefined);
   };
@@ -86,7 +101,7 @@ export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" 
   const beginTogether = createTogether({
     store,
     all: begin,
-    alone: async (tx, part: Pick<Sent, "row" | "deliveryId">) => (await begin(tx, [part]))[0],
+    alone: async (tx, part: Begun) => (await begin(tx, [part]))[0],
   });
   const sentTogether = createTogether({
     store,
@@ -116,28 +131,31 @@ interface Sending extends Readonly<Record<string, string | number | readonly str
 }
 
 /** Whoever was held up for longer than their lease finds nothing to mark: another has sent it, or is about to. */
-const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending) =>
-  db
-    .updateTable("deliveries")
-    .set((eb) => ({
-      // Before the state, which MySQL would compare as it is to be. What may have arrived has done so since the first try.
-      started_at: eb.case().when("state", "=", "sending").then(eb.ref("started_at")).else(now).end(),
-      attempts: eb("attempts", "+", 1),
-      state: "sending",
-    }))
-    .where("id", "in", ids)
-    .where("state", "in", ["queued", "sending"])
-    .where(
-      (eb) =>
-        eb
-          .selectFrom("outbox")
-          .select((of) => of.fn.countAll<number>().as("held"))
-          .where("id", "in", workIds)
-          .where("lease_id", "=", leaseId),
-      "=",
-      count,
-    ),
-);
+const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
+  const state = shape as Begun["state"];
+  return (
+    db
+      .updateTable("deliveries")
+      // What may have arrived has done so since the first try.
+      .set((eb) => ({
+        ...(state === "queued" ? { started_at: now } : {}),
+        attempts: eb("attempts", "+", 1),
+        state: "sending",
+      }))
+      .where("id", "in", ids)
+      .where("state", "=", state)
+      .where(
+        (eb) =>
+          eb
+            .selectFrom("outbox")
+            .select((of) => of.fn.countAll<number>().as("held"))
+            .where("id", "in", workIds)
+            .where("lease_id", "=", leaseId),
+        "=",
+        count,
+      )
+  );
+});
 
 interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
   readonly ids: readonly string[];
@@ -235,7 +253,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
   // Whoever changes their reply has to know that it may have gone.
-  if (!harmless || (isForGood && delivery.state === "queued")) await marks.begin({ row, deliveryId });
+  if (!harmless || (isForGood && delivery.state === "queued")) {
+    await marks.begin({ row, deliveryId, state: delivery.state });
+  } else if (!(await isHeld(store, row))) {
+    // Nothing is stored first of what may be sent twice. Still, what slept does not send what another has sent.
+    throw new LostLease();
+  }
 
   checkpoint("send.before");
   let receipt: Receipt;

@@ -109,8 +109,20 @@ export function claim(draft: Draft, email: string, actor: Actor, takeOver = fals
   if (row.status === "snoozed" && row.snoozed_from === "claimed" && row.assigned_to !== email && !takeOver) {
     throw new Problem("invalid_transition", `the conversation is claimed already, by ${row.assigned_to ?? "somebody"}`);
   }
+  const slept = row.status === "snoozed";
   draft.setStatus("claimed", actor);
-  assign(draft, email, actor);
+  if (slept && row.assigned_to === email) tellOwner(draft, email, actor, takeOver);
+  else assign(draft, email, actor);
+}
+
+/**
+ * It was theirs all along, but slept: whoever is given it by somebody else is told as of any other. Agents who only wake
+ * what a colleague has give it to nobody.
+ */
+function tellOwner(draft: Draft, email: string, actor: Actor, isGiven: boolean): void {
+  if (actor.id === email || (actor.type === "agent" && !isGiven)) return;
+  draft.audit("assigned", actor, { from: email, to: email });
+  draft.tell("conversation.assigned", actor);
 }
 
 function assign(draft: Draft, email: string, actor: Actor): void {

@@ -15,8 +15,8 @@ const leaseMs = 15_000;
 const retryMs = 1_000;
 
 /**
- * Does what is due in one lane, for a command that waits for it. False: nothing is due, or another process has it.
- * Rejects with what the work failed of; it is then left to the worker.
+ * Does what is due in one lane, for a command that waits for it. False: nothing is due, or another process has it, or is
+ * the only one that can do it. Rejects with what the work failed of; it is then left to the worker.
  */
 export async function runLane({ store, clock, handlers, reads }: RunLaneOptions, lane: string): Promise<boolean> {
   const id = `command-${randomUUID()}`;
@@ -31,12 +31,14 @@ export async function runLane({ store, clock, handlers, reads }: RunLaneOptions,
         abort.abort(new Error("the database cannot be reached", { cause }));
       });
   }, leaseMs / 3);
+  let isAnyDone = false;
   try {
     for (const row of rows) {
       const handler = handlers[row.kind];
       if (handler === undefined || !reads(row)) break;
       try {
         await handler([row], abort.signal);
+        isAnyDone = true;
       } catch (error) {
         const now = clock.now();
         const reason = error instanceof Error ? error.message : "unknown failure";
@@ -48,5 +50,5 @@ export async function runLane({ store, clock, handlers, reads }: RunLaneOptions,
     clearInterval(renewal);
     await store.write((tx) => releaseLeases(tx, [id]));
   }
-  return true;
+  return isAnyDone;
 }

@@ -4,8 +4,8 @@ export interface Wanted {
   add(lane: string, since: number): void;
   remove(lanes: readonly string[]): void;
   size(): number;
-  /** Since when the first waits. */
-  oldest(): number | undefined;
+  /** Since when the first waits of those that wait since a time that counts. */
+  oldest(counts: (since: number) => boolean): number | undefined;
   /** So many at most, and of each kind as many as there is room for; one of each kind in turn. */
   next(count: number, roomFor: (kind: string) => number, isRunning: (lane: string) => boolean): string[];
 }
@@ -47,8 +47,8 @@ export function createWanted(isHeld: (since: number, kind: string, alone: boolea
       }
     },
     size: () => [...kinds.values()].reduce((total, lanes) => total + lanes.size, 0),
-    oldest() {
-      const firsts = [...kinds.values()].flatMap((lanes) => [...lanes.values().take(1)]);
+    oldest(counts) {
+      const firsts = [...kinds.values()].flatMap((lanes) => lanes.values().find(counts) ?? []);
       return firsts.length === 0 ? undefined : Math.min(...firsts);
     },
     next(count, roomFor, isRunning) {

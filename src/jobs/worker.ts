@@ -44,6 +44,8 @@ export interface WorkerOptions {
   readonly lanesMax: number;
   /** Milliseconds to wait after a failed try, by how often it was tried. */
   readonly backoffMs: (attempts: number, error: unknown) => number;
+  /** The server of ours that a failure tells to be away. Each of its outages is told once, and once that it is over. */
+  readonly awayServer?: (error: unknown) => string | undefined;
   /** While it is on, no lane is begun that has not waited for long: what is stored already waits for nobody's answer. */
   readonly rush: Rush;
 }
@@ -66,6 +68,7 @@ export interface Worker {
 const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
+const waitingLanesMax = 1_000;
 /** How long a rush may hold up a lane. */
 const heldMs = 2_000;
 /** Work of a newer version may be there while an older one still runs: for more than two hours it is left to that one. */
@@ -104,6 +107,8 @@ export function openWorker(options: WorkerOptions): Worker {
   /** Until when the newest lease is. */
   let leasedUntil = 0;
   let onIdle: (() => void) | undefined;
+  /** Lanes that wait for a server that is away, by its name. */
+  const waiting = new Map<string, Set<string>>();
   let failing = false;
 
   const stopPoll = repeat(pollMs, poll);
@@ -207,8 +212,10 @@ export function openWorker(options: WorkerOptions): Worker {
 
   /** Looks again when the first of those that a rush holds up has waited long enough. */
   function armHeld(): void {
-    const oldest = wanted.oldest();
-    if (stopHeld !== undefined || oldest === undefined || !rush.isOn() || !isYounger(oldest, heldMs)) return;
+    if (stopHeld !== undefined || !rush.isOn()) return;
+    // What has waited for longer waits for room, and may do so for long yet.
+    const oldest = wanted.oldest((since) => isYounger(since, heldMs));
+    if (oldest === undefined) return;
     stopHeld = clock.timer(Math.max(0, oldest + heldMs - clock.now()), () => {
       stopHeld = undefined;
       schedule();
@@ -330,6 +337,7 @@ export function openWorker(options: WorkerOptions): Worker {
     if (first === undefined) return true;
     try {
       await handler?.run(rows, abort.signal);
+      tellBack(first.lane);
       return true;
     } catch (error) {
       if (error instanceof LostLease) return false;
@@ -346,6 +354,25 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
+  /** Whether it was told already that the server is away which this work needs. */
+  function isKnownOutage(lane: string | undefined, error: unknown): boolean {
+    const server = options.awayServer?.(error);
+    if (server === undefined || lane === undefined) return false;
+    const lanes = waiting.get(server);
+    if (lanes === undefined) waiting.set(server, new Set([lane]));
+    else if (lanes.size < waitingLanesMax) lanes.add(lane);
+    return lanes !== undefined;
+  }
+
+  /** Work that needed a server that was away has been done. */
+  function tellBack(lane: string): void {
+    for (const [server, lanes] of waiting) {
+      if (!lanes.has(lane)) continue;
+      waiting.delete(server);
+      log.info({ lane }, `${server} is back: the work that waited for it goes on`);
+    }
+  }
+
   async function failed(handler: Handler | undefined, given: readonly OutboxRow[], error: unknown): Promise<void> {
     const now = clock.now();
     // Tries of those that could not read it do not count for the one that can.
@@ -354,7 +381,8 @@ export function openWorker(options: WorkerOptions): Worker {
       isLeft === (row.last_error?.startsWith(left) ?? isLeft) ? row : { ...row, attempts: 0 },
     );
     const reason = error instanceof Error ? error.message : "unknown failure";
-    log.warn({ err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts }, "work failed");
+    const about = { err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts };
+    log[isKnownOutage(rows[0]?.lane, error) ? "debug" : "warn"](about, "work failed");
     // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
     const dueAt = Math.ceil(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
     const isDead = (row: OutboxRow): boolean =>

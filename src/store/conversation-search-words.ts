@@ -40,7 +40,7 @@ const hasUnspaced = new RegExp(`[${unspaced}]`, "u");
 const unspacedParts = new RegExp(`[${unspaced}]\\p{M}*|[^${unspaced}]+`, "gu");
 
 /** Nothing in it has to be folded. */
-const plain = /^[\x00-\x7f]*$/;
+const plain = /^\p{ASCII}*$/u;
 const plainRun = /[a-z0-9]+/g;
 
 const ascii = /^[a-z0-9]+$/;

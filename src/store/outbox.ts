@@ -76,6 +76,35 @@ export async function holdWork(tx: Tx, { id, lease_id: leaseId }: OutboxRow): Pr
 }
 
 /**
+ * Where several write at the same time, nobody takes these over until the transaction ends. Nothing else tells whose they
+ * are there: who is about to take them may not have stored it yet.
+ */
+export async function lockWork(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
+  if (dialectOf(tx) !== "mysql") return;
+  const locked = await lockRows(tx, { ids: rows.map(({ id }) => id) });
+  const leases = new Map(locked.rows.map(({ id, lease_id: leaseId }) => [id, leaseId]));
+  if (rows.some(({ id, lease_id: leaseId }) => leases.get(id) !== leaseId)) throw new LostLease();
+}
+
+/** By their ids alone: by the index of leases, others would be locked too. */
+const lockRows = prepareWork((db, { ids }: { readonly ids: readonly number[] }) =>
+  db.selectFrom("outbox").select(["id", "lease_id"]).where("id", "in", ids).forUpdate(),
+);
+
+/** Whether the work is this process's still, as far as is known without a transaction. */
+export async function isHeld(
+  store: Pick<Store, "read" | "select">,
+  { id, lease_id: leaseId }: Pick<OutboxRow, "id" | "lease_id">,
+): Promise<boolean> {
+  const [row] = await leaseOf(store, { id });
+  return row !== undefined && row.lease_id === leaseId;
+}
+
+const leaseOf = prepareRead((db, { id }: { readonly id: number }) =>
+  db.selectFrom("outbox").select("lease_id").where("id", "=", id),
+);
+
+/**
  * Takes what is due in these lanes, in order. A lane is taken only while nobody else holds any of it, and only up to its
  * first row that is not due, so that its order holds where the kind needs one. What may be claimed at the same time under
  * the same name must have leases that end at different times: by that they are told apart.

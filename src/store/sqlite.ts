@@ -13,8 +13,14 @@ interface Prepared {
    * Makes a row of a list of values; undefined where there are no rows. Asked for once: to describe the columns costs as
    * much as a short query.
    */
-  readonly rowOf: ((values: readonly unknown[]) => Row) | undefined;
+  rowOf: RowOf | undefined;
+  /** Whether it takes whatever columns there are. */
+  readonly takesAll: boolean;
+  /** Where it does, the schema's version that `rowOf` is of; undefined: not known. */
+  version: unknown;
 }
+
+type RowOf = (values: readonly unknown[]) => Row;
 
 type Value = null | number | bigint | string | Uint8Array;
 
@@ -116,9 +122,12 @@ class NodeSqliteDriver implements Driver {
 class NodeSqliteConnection implements DatabaseConnection {
   readonly database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
+  readonly #versionNow: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.database = database;
+    this.#versionNow = database.prepare("pragma schema_version");
+    this.#versionNow.setReturnArrays(true);
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -130,17 +139,43 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   select<R>(query: CompiledQuery): R[] {
-    const { statement, rowOf } = this.#prepare(query.sql);
-    const rows = statement.all(...query.parameters.map(toValue));
+    const prepared = this.#prepare(query.sql);
+    const before = this.#versionBefore(prepared);
+    const rows = prepared.statement.all(...query.parameters.map(toValue));
+    const rowOf = this.#rowOfNow(prepared, before);
     return rowOf === undefined ? [] : (rows.map((values) => rowOf(values as unknown as unknown[])) as R[]);
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    const { statement, rowOf } = this.#prepare(query.sql);
-    if (rowOf === undefined) return;
-    for (const values of statement.iterate(...query.parameters.map(toValue))) {
-      yield { rows: [rowOf(values as unknown as unknown[]) as R] };
+    const prepared = this.#prepare(query.sql);
+    const before = this.#versionBefore(prepared);
+    let rowOf: RowOf | undefined;
+    for (const values of prepared.statement.iterate(...query.parameters.map(toValue))) {
+      rowOf ??= this.#rowOfNow(prepared, before);
+      if (rowOf !== undefined) yield { rows: [rowOf(values as unknown as unknown[]) as R] };
     }
+  }
+
+  #versionBefore({ takesAll, version }: Prepared): unknown {
+    return takesAll && version === undefined ? this.#schemaVersion() : version;
+  }
+
+  /**
+   * What makes rows of what the statement has just found. SQLite prepares it anew, unseen, when another process has changed
+   * the schema; `select *` then has other columns than it had. They are those of the version `before`, if that is still the
+   * version afterwards.
+   */
+  #rowOfNow(prepared: Prepared, before: unknown): RowOf | undefined {
+    if (!prepared.takesAll) return prepared.rowOf;
+    const isNamed = prepared.version !== undefined;
+    if (isNamed && prepared.version === this.#schemaVersion()) return prepared.rowOf;
+    prepared.rowOf = rowMakerOf(prepared.statement);
+    prepared.version = isNamed ? undefined : before;
+    return prepared.rowOf;
+  }
+
+  #schemaVersion(): unknown {
+    return (this.#versionNow.get() as unknown as readonly unknown[])[0];
   }
 
   #prepare(text: string): Prepared {
@@ -152,9 +187,10 @@ class NodeSqliteConnection implements DatabaseConnection {
       return known;
     }
     const statement = this.database.prepare(text);
-    const names = statement.columns().map(({ name }) => name);
-    statement.setReturnArrays(names.length > 0);
-    const prepared = { statement, rowOf: names.length === 0 ? undefined : rowMaker(names) };
+    const rowOf = rowMakerOf(statement);
+    statement.setReturnArrays(rowOf !== undefined);
+    const takesAll = rowOf !== undefined && text.includes("*");
+    const prepared: Prepared = { statement, rowOf, takesAll, version: undefined };
     if (this.#statements.size >= statementsMax) {
       const oldest = this.#statements.keys().next();
       if (oldest.done !== true) this.#statements.delete(oldest.value);
@@ -164,8 +200,13 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 }
 
+function rowMakerOf(statement: StatementSync): RowOf | undefined {
+  const names = statement.columns().map(({ name }) => name);
+  return names.length === 0 ? undefined : rowMaker(names);
+}
+
 /** Rows as the driver makes them are slow to read and to copy; these are made after a pattern, and all of one shape. */
-function rowMaker(names: readonly string[]): (values: readonly unknown[]) => Row {
+function rowMaker(names: readonly string[]): RowOf {
   const pattern: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, null]));
   return (values) => {
     const row = { ...pattern };

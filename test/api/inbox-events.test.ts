@@ -92,6 +92,14 @@ eachDatabase("the inbox's live events", (open) => {
     const last = await start("after-assigned");
     await expect.poll(bens.text).toContain(last.conversationId);
     expect(bens.text().match(/"assigned"/gu)).toHaveLength(1);
+    // Nor of what they wake themselves; but that a colleague woke it for them.
+    const asleep = { status: "snoozed", assignedTo: ben.email };
+    for (const by of [ben, anna]) {
+      await ben.send("POST", `conversations/${conversationId}/snooze`);
+      await by.send("POST", `conversations/${conversationId}/assign`, { to: ben.email, seen: asleep });
+    }
+    await expect.poll(() => bens.text().match(/"assigned"/gu)).toHaveLength(2);
+    expect(bens.text().split(assigned("Anna"))).toHaveLength(3);
     await annas.close();
     await bens.close();
   });

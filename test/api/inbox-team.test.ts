@@ -144,6 +144,7 @@ eachDatabase("agents who share an inbox", (open) => {
         [{ action: "resolve" }, [], 422],
         [{ action: "delete" }, [listed(one)], 422],
         [{ action: "assign" }, [listed(one)], 400],
+        [{ action: "assign", to: `${ben.email} ` }, [listed(one)], 422],
         [{ action: "tag", tag: "  " }, [listed(one)], 400],
       ] as const) {
         expect([change, (await bulk(anna, change, items)).status]).toEqual([change, status]);
@@ -215,9 +216,24 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(view(await anna.get(`conversations/${id}`)).status).toBe("resolved");
     });
 
+    it("wakes what a colleague put off for that colleague, as given to them", async () => {
+      const { conversationId: id } = await asked(app, "woken");
+      const assigned = async () =>
+        view(await anna.get(`conversations/${id}`)).audit.filter(({ action }) => action === "assigned");
+      const asleep = { status: "snoozed", assignedTo: ben.email };
+      await ben.send("POST", `conversations/${id}/claim`);
+      await ben.send("POST", `conversations/${id}/snooze`);
+      expect((await assign(ben, id, ben.email, asleep)).status).toBe(200);
+      expect(await assigned()).toHaveLength(1);
+      await ben.send("POST", `conversations/${id}/snooze`);
+      const woken = view(await assign(anna, id, ben.email, asleep));
+      expect([woken.status, woken.assignee?.email]).toEqual(["claimed", ben.email]);
+      expect(woken.audit.at(-1)).toMatchObject({ action: "assigned", actor: "Anna", to: "Ben" });
+    });
+
     it("takes agents of the workspace only, and names them with who is away", async () => {
       const { conversationId: id } = await asked(app, "nobody");
-      for (const to of [stranger.email, "nobody@shop.example", "x'; drop table agents"]) {
+      for (const to of [stranger.email, "nobody@shop.example", "x'; drop table agents", `${ben.email} `]) {
         const answer = await assign(anna, id, to, unclaimed);
         expect([to, answer.status]).toEqual([to, 422]);
       }

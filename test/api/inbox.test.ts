@@ -326,6 +326,41 @@ eachDatabase("the inbox", (open) => {
       const shown = view(await anna.get(`conversations/${conversationId}`));
       expect(shown.messages[1]?.delivery).toEqual({ state: "unknown", error: "The connection broke." });
     });
+
+    it("says which messages wait as a whole, and not of which a part has left", async () => {
+      const { conversationId } = await start("in-parts");
+      await settled(app);
+      const standing = async () => {
+        const message = view(await anna.get(`conversations/${conversationId}`)).messages[1];
+        return [message?.delivery?.state, message?.unsent];
+      };
+      const ofIt = (set: { readonly state: "sent" | "queued"; readonly thread?: string }, part: number) =>
+        app.store.write((tx) =>
+          tx
+            .updateTable("deliveries")
+            .set(set)
+            .where("conversation_id", "=", conversationId)
+            .where("part", "=", part)
+            .execute(),
+        );
+      await app.store.write(async (tx) => {
+        const first = await tx
+          .selectFrom("deliveries")
+          .selectAll()
+          .where("conversation_id", "=", conversationId)
+          .executeTakeFirstOrThrow();
+        const second = { id: `${first.id}2`, part: first.part + 1, external_id: null, state: "queued" as const };
+        await tx
+          .insertInto("deliveries")
+          .values({ ...first, ...second })
+          .execute();
+      });
+      expect(await standing()).toEqual(["queued", false]);
+      await ofIt({ state: "queued" }, 0);
+      expect(await standing()).toEqual(["queued", true]);
+      await ofIt({ state: "queued", thread: "ada@example.com" }, 1);
+      expect(await standing()).toEqual(["queued", false]);
+    });
   });
 
   describe("the views", () => {

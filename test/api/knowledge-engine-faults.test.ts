@@ -114,6 +114,23 @@ eachDatabase("passages in a Typesense that fails", (open) => {
     }
   });
 
+  it("tells once that it is away, however often it is tried, and once that it is back", async () => {
+    const before = app.logged.length;
+    const lines = (...wanted: readonly string[]): readonly { readonly level: number }[] =>
+      app.logged
+        .slice(before)
+        .map((line): { readonly level: number; readonly msg: string } => JSON.parse(line))
+        .filter(({ msg }) => wanted.some((each) => msg.includes(each)));
+    engine.behave("away");
+    await app.learn("towel.md", "# Towel\n\nThe towel is two metres long.");
+    await soon(() => expect(lines("work failed").length).toBeGreaterThan(2));
+    expect(lines("work failed").filter(({ level }) => level >= 40)).toHaveLength(1);
+    expect(lines("is back")).toEqual([]);
+    engine.behave("well");
+    await settled();
+    expect(lines("is back")).toMatchObject([{ level: 30 }]);
+  });
+
   it("does not need its alias to answer", async () => {
     await fetch(`${engine.url}/aliases/${alias()}`, {
       method: "PUT",

@@ -65,6 +65,9 @@ workspaces:
 outbound: {allow_private: [127.0.0.1]}
 `;
 
+/** In the evening of a Wednesday. */
+const germanHours = "Wir haben gerade geschlossen und öffnen wieder am Donnerstag um 09:00 Uhr (Europe/Berlin).";
+
 interface Whole {
   readonly answer: string;
   readonly skills_fired: readonly string[];
@@ -313,6 +316,14 @@ describe("built-in skills", () => {
       answer: "We are closed now, and open again on Thursday at 09:00 (Europe/Berlin).",
       skills_fired: ["hours"],
     });
+  });
+
+  it("tell the business hours in German", async () => {
+    expect(await desk.ask("Haben Sie geöffnet?")).toMatchObject({
+      answer: germanHours,
+      skills_fired: ["hours"],
+    });
+    expect((await desk.ask("Was sind Ihre Öffnungszeiten?")).answer).toBe(germanHours);
   });
 
   it("keep the address that a customer gives", async () => {

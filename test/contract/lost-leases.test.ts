@@ -8,10 +8,11 @@ import { createMarks } from "#engine/deliver.ts";
 import { createRush } from "#engine/rush.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { systemClock } from "#src/clock.ts";
-import { LostLease, finishWork, insertWork } from "#store/outbox.ts";
+import { LostLease, claimLanes, finishWork, insertWork } from "#store/outbox.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { openBench } from "../support/engine-bench.ts";
+import { isWriteHeldUp } from "../support/held-up.ts";
 
 // A process that is held up for longer than its lease, by a machine that sleeps or a database that it alone cannot reach,
 // goes on as if nothing were.
@@ -161,6 +162,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     const parts = rows.map((row) => ({
       row,
       deliveryId: (JSON.parse(row.payload) as { readonly deliveryId: string }).deliveryId,
+      state: "queued" as const,
     }));
     const [lost, ours] = parts;
     if (lost === undefined || ours === undefined) throw new Error("nothing is being sent");
@@ -175,6 +177,87 @@ eachDatabase("a process whose work another has taken over", (open) => {
     expect(now.find(({ id }) => id === lost.deliveryId)?.state).toBe("queued");
     expect(now.find(({ id }) => id === ours.deliveryId)?.state).toBe("sending");
     held.resolve(undefined);
+    await bench.close();
+  });
+
+  it("lets nobody take what it is about to send for something that nobody has begun to send", async () => {
+    const held = Promise.withResolvers<undefined>();
+    const bench = await openBench(open, {
+      script: { send: () => held.promise.then(() => ({ externalId: "x", state: "sent" as const })) },
+    });
+    await bench.begin("anna", "hello");
+    await bench.until("it is being sent", async () => (await states(bench))[0]?.state === "sending");
+    const { store, clock } = bench;
+    await store.write((tx) => tx.updateTable("deliveries").set({ state: "queued" }).execute());
+    const row = await store.read.selectFrom("outbox").selectAll().where("kind", "=", "send").executeTakeFirstOrThrow();
+    const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+
+    const marked = Promise.withResolvers<undefined>();
+    const commit = Promise.withResolvers<undefined>();
+    const write: typeof store.write = (work) =>
+      store.write(async (tx) => {
+        const result = await work(tx);
+        marked.resolve(undefined);
+        await commit.promise;
+        return result;
+      });
+    const slow = createMarks({ store: { ...store, write }, clock }).begin({ row, deliveryId, state: "queued" });
+    await marked.promise;
+    // Its lease has ended by the other's clock.
+    const later = (row.lease_until ?? 0) + 1;
+    const lease = { id: "ses_other", until: later + 15_000 };
+    let isTaken = false;
+    const taking = store
+      .write((tx) => claimLanes(tx, [row.lane], lease, later))
+      .then(async ([taken]) => {
+        isTaken = true;
+        return { taken, seen: (await states(bench))[0]?.state };
+      });
+    await bench.until("the other waits, or has it", async () => isTaken || (await isWriteHeldUp(store)));
+    if (isTaken) await taking;
+    commit.resolve(undefined);
+    await slow;
+    const { taken, seen } = await taking;
+    // So it asks the platform first, and begins no call of what it took for new.
+    expect(seen).toBe("sending");
+    if (taken === undefined) throw new Error("the lease has not ended");
+    const hasty = createMarks({ store, clock }).begin({ row: taken, deliveryId, state: "queued" });
+    await expect(hasty).rejects.toThrow(LostLease);
+    held.resolve(undefined);
+    await bench.close();
+  });
+
+  it("sends nothing that the other has taken, also where to send it twice would show nothing twice", async () => {
+    let calls = 0;
+    const bench = await openBench(open, {
+      script: {
+        idempotentSend: true,
+        async send() {
+          calls += 1;
+          throw new DeliveryError("unknown", "the connection broke");
+        },
+      },
+    });
+    await bench.begin("anna", "hello");
+    await bench.until("the first try has failed", () => calls === 1);
+    await bench.settle();
+    // It has read what there is to send, and sleeps.
+    const { select } = bench.store;
+    let slept = false;
+    Object.assign(bench.store, {
+      async select(query: Parameters<typeof select>[0]) {
+        const rows = await select(query);
+        if (!slept && query.sql.includes("deliveries")) {
+          slept = true;
+          await sendElsewhere(bench);
+        }
+        return rows;
+      },
+    });
+    await bench.advance(60_000);
+    expect(slept).toBe(true);
+    expect(calls).toBe(1);
+    expect(await states(bench)).toEqual([{ state: "sent", external_id: "theirs" }]);
     await bench.close();
   });
 

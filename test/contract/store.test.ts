@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
+import { openDatabase } from "#store/sqlite.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import { eachDatabase, newSqlite, openTestStore } from "../support/databases.ts";
 
@@ -16,6 +17,37 @@ it("names the database file that cannot be used", async () => {
     "This is no database, but a text that is long enough to be looked at.".repeat(9),
   );
   await expect(openStore(url)).rejects.toThrow(/parley\.sqlite cannot be used: file is not a database/);
+  await remove();
+});
+
+it("gives each value its own name after another process has changed the columns", async () => {
+  const { url, remove } = await newSqlite();
+  const store = await openStore(url);
+  const other = openDatabase(url.slice("sqlite:".length), { readOnly: false });
+  const change = (text: string) => other.exec(text);
+  change("create table things (id text, gone text, secret text, name text)");
+  change("insert into things values ('i', 'g', 's', 'n')");
+  const all = async () => (await sql`select * from things`.execute(store.read)).rows;
+  const allInWrite = async () => (await store.write((tx) => sql`select * from things`.execute(tx))).rows;
+  const changes: readonly (readonly [string, object])[] = [
+    ["select 1", { id: "i", gone: "g", secret: "s", name: "n" }],
+    ["alter table things drop column gone", { id: "i", secret: "s", name: "n" }],
+    ["alter table things rename column secret to name2", { id: "i", name2: "s", name: "n" }],
+    // As many as before, of which one stands elsewhere.
+    [
+      "create table other (name text, id text, name2 text); insert into other select name, id, name2 from things; drop table things; alter table other rename to things",
+      { name: "n", id: "i", name2: "s" },
+    ],
+    ["alter table things add column more text default 'm'", { name: "n", id: "i", name2: "s", more: "m" }],
+  ];
+  for (const [text, row] of changes) {
+    change(text);
+    expect(await all()).toEqual([row]);
+    expect(await allInWrite()).toEqual([row]);
+    expect(await all()).toEqual([row]);
+  }
+  other.close();
+  await store.close();
   await remove();
 });
 

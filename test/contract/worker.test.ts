@@ -10,6 +10,7 @@ import { claimLanes, finishWork, insertWork, lanesWithWork } from "#store/outbox
 import { systemClock } from "#src/clock.ts";
 import { eachDatabase, newSqlite, openTestStore } from "../support/databases.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+import { isWriteHeldUp } from "../support/held-up.ts";
 
 eachDatabase("the worker", (open) => {
   it("is not held up in indexing by a row that a clock gone wrong has put far ahead, and keeps order elsewhere", async () => {
@@ -48,16 +49,19 @@ eachDatabase("the worker", (open) => {
       rush: createRush(),
     });
     const began = Promise.withResolvers<undefined>();
+    const commit = Promise.withResolvers<undefined>();
     const first = store.write(async (tx) => {
       const taken = await claimLanes(tx, lanes, worker.lease(), now);
       began.resolve(undefined);
-      // Where several write at a time, the other sees nothing of this yet, and waits for the rows.
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await commit.promise;
       return taken;
     });
     await began.promise;
-    const second = await store.write((tx) => claimLanes(tx, lanes, worker.lease(), now));
-    expect([(await first).length, second.length]).toEqual([100, 0]);
+    const second = store.write((tx) => claimLanes(tx, lanes, worker.lease(), now));
+    // Where several write at a time, it has seen nothing of the first, and waits for the rows.
+    await expect.poll(() => isWriteHeldUp(store), eventually).toBe(true);
+    commit.resolve(undefined);
+    expect([(await first).length, (await second).length]).toEqual([100, 0]);
     await worker.close(0);
     await close();
   });
@@ -196,8 +200,10 @@ eachDatabase("the worker", (open) => {
     await expect.poll(() => done, eventually).toEqual(["send:before"]);
     rush.begin();
     expect(worker.offer(["send:other"])).toEqual([]);
+    const asked = rush.asked();
     await put("send:first");
-    await expect.poll(() => clock.waiting(), eventually).toBe(3);
+    // It has looked at what there is, and left it.
+    await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
     clock.advance(1_000);
     await put("send:second");
     clock.advance(999);
@@ -208,7 +214,45 @@ eachDatabase("the worker", (open) => {
     await put("send:third");
     rush.end();
     await expect.poll(() => done.length, eventually).toBe(4);
-    expect(worker.offer(["send:other"])).toEqual(["send:other"]);
+    await expect.poll(() => worker.offer(["send:other"]), eventually).toEqual(["send:other"]);
+    await worker.close(0);
+    await close();
+  });
+
+  it("begins in a rush what has waited for two seconds, also behind what has waited longer, for room", async () => {
+    const { store, close } = await openTestStore(open);
+    const clock = createHandMovedClock(systemClock.now());
+    const rush = handMovedRush();
+    const done: string[] = [];
+    const free = Promise.withResolvers<undefined>();
+    const run = async (row: OutboxRow): Promise<void> => {
+      if (row.lane === "amend:long") await free.promise;
+      await end(store, row, done);
+    };
+    const worker = openTestWorker(store, run, { clock, rush });
+    const put = async (lane: string, kind: string): Promise<void> => {
+      await store.write((tx) => insertWork(tx, [{ ...work(lane, 1, clock.now()), kind }], clock.now()));
+      worker.wake(lane, clock.now());
+    };
+    // Of this kind no other may run.
+    await put("amend:long", "amend");
+    await expect.poll(() => worker.running().get("amend"), eventually).toBe(1);
+    await put("amend:waits", "amend");
+    clock.leap(2_500);
+    rush.begin();
+    let asked = rush.asked();
+    await put("send:held", "send");
+    await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
+    asked = rush.asked();
+    clock.advance(1_999);
+    // As it looks around every second.
+    await expect.poll(() => rush.asked(), eventually).toBeGreaterThan(asked);
+    expect(done).toEqual([]);
+    clock.advance(1);
+    await expect.poll(() => done, eventually).toEqual(["send:held"]);
+    free.resolve(undefined);
+    rush.end();
+    await expect.poll(() => done.length, eventually).toBe(3);
     await worker.close(0);
     await close();
   });
@@ -321,9 +365,15 @@ async function end(store: OpenStore, row: OutboxRow, done: string[]): Promise<vo
 
 function handMovedRush() {
   let on = false;
+  let asked = 0;
   let ended = (): void => undefined;
   return {
-    isOn: () => on,
+    isOn() {
+      asked += 1;
+      return on;
+    },
+    /** How often it was asked for. */
+    asked: () => asked,
     onEnd(listener: () => void) {
       ended = listener;
     },

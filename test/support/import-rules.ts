@@ -393,7 +393,7 @@ export const importRules: readonly ImportRule[] = [
   { files: "src/secrets.ts", may: ["node:"] },
   { files: "src/windows.ts", may: [ports] },
   { files: "src/version.ts", may: ["node:fs"] },
-  { files: "src/log.ts", may: ["pino", "pino-pretty", "src/request-context.ts"] },
+  { files: "src/log.ts", may: ["node:fs", "pino", "pino-pretty", "src/request-context.ts"] },
   { files: "src/request-context.ts", may: ["node:async_hooks"] },
   {
     files: "src/work-payloads.ts",

@@ -104,6 +104,19 @@ describe("answers from documents", () => {
     expect(sources.map(({ title }) => title)).toEqual(["Blue Kettle help › Warranty"]);
   });
 
+  it.each([
+    ["clauses that seem to ask", `a${"; who ".repeat(440)}${"?-".repeat(2_600)}x`],
+    ["dots", ".".repeat(8_000)],
+    ["spaces", `a${" ".repeat(7_900)}b`],
+    ["commas", "a, ".repeat(2_600)],
+  ])("takes no more than a moment over a message of %s", async (_what, text) => {
+    const before = process.threadCpuUsage();
+    await ask(text);
+    const { user, system } = process.threadCpuUsage(before);
+    // Of the processor, in microseconds: cubic work takes half a minute, quadratic work several seconds.
+    expect(user + system).toBeLessThan(2_500_000);
+  });
+
   it("reads the later of two questions as it follows the earlier", async () => {
     const { text } = await ask("How do I return an item? And how long do I have for that?");
     expect(text).toContain("**How long do I have for that?**\n\nYou can return any item within 30 days");

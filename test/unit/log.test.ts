@@ -1,11 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { createReadStream } from "node:fs";
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { constants, createReadStream } from "node:fs";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { logOptions, openOutput } from "#src/log.ts";
 
 function lineOf(err: Error): string {
@@ -37,12 +37,23 @@ it("leaves out the password of an address that cannot be read", () => {
   expect(line).not.toContain("hunter2");
 });
 
-it("does not wait for a reader who does not keep up, and tells of what it left out", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "parley-log-"));
-  const pipe = join(folder, "pipe");
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "parley-log-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let pipes = 0;
+/** Open on both sides, it is read by nobody yet. */
+function makePipe(): string {
+  const pipe = join(folder, `pipe-${(pipes += 1)}`);
   execFileSync("mkfifo", [pipe]);
-  // Open on both sides, and read by nobody yet.
-  const handle = await open(pipe, "r+");
+  return pipe;
+}
+
+it("does not wait for a reader who does not keep up, and tells of what it left out", async () => {
+  const pipe = makePipe();
+  const handle = await open(pipe, constants.O_RDWR | constants.O_NONBLOCK);
   const log = pino({ base: null }, openOutput(handle.fd, 100_000));
   for (let n = 0; n < 3_000; n += 1) log.info({ n, text: "x".repeat(100) }, "line");
   const lines: { readonly n?: number; readonly lines?: number }[] = [];
@@ -55,5 +66,84 @@ it("does not wait for a reader who does not keep up, and tells of what it left o
   expect(kept.length).toBeLessThan(2_000);
   reader.close();
   await handle.close();
-  await rm(folder, { recursive: true });
+});
+
+/** Runs this in a process of its own, which has 30 seconds for it. */
+function run(program: string, stdout: number | "pipe" = "pipe") {
+  const head = `import { createLog, openOutput } from ${JSON.stringify(new URL("../../src/log.ts", import.meta.url).href)};
+    import { pino } from ${JSON.stringify(import.meta.resolve("pino"))};
+    import fs from "node:fs";`;
+  const child = spawnSync(process.execPath, ["--input-type=module", "--eval", head + program], {
+    stdio: ["ignore", stdout, "pipe"],
+    encoding: "utf8",
+    timeout: 30_000,
+    killSignal: "SIGKILL",
+  });
+  const texts = (child.stdout ?? "")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as { readonly msg: string; readonly lines?: number });
+  return { status: child.status, errors: child.stderr, texts };
+}
+
+it.each([
+  ["exit", "process.exit(3)", 3],
+  ["uncaught error", "throw new Error('it broke')", 1],
+])("has written all lines in their order at an %s", (_, end, status) => {
+  const child = run(`import { pbkdf2 } from "node:crypto";
+    const log = await createLog("info");
+    // All that could write in the background is busy.
+    for (let n = 0; n < 4; n += 1) pbkdf2("a", "b", 200_000, 64, "sha512", () => {});
+    setTimeout(() => { for (const text of ["one", "two", "last"]) log.info(text); ${end}; }, 1);`);
+  expect(child.texts.map(({ msg }) => msg)).toEqual(["one", "two", "last"]);
+  expect(child.status).toBe(status);
+});
+
+it("ends with the program though nobody reads", async () => {
+  const handle = await open(makePipe(), "r+");
+  const child = run(
+    `const log = await createLog("info");
+    for (let n = 0; n < 3_000; n += 1) log.info({ text: "x".repeat(100) }, "line");
+    process.exit(3);`,
+    handle.fd,
+  );
+  expect([child.errors, child.status]).toEqual(["", 3]);
+  await handle.close();
+});
+
+it("tells at the end of the program what it has left out", () => {
+  // The program reads its own pipe: at first when it ends, and once more when the log has written its last.
+  const child = run(`
+    const file = fs.openSync(${JSON.stringify(makePipe())}, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+    const read = () => {
+      const piece = Buffer.alloc(1_000_000);
+      for (;;) {
+        try { fs.writeSync(1, piece.subarray(0, fs.readSync(file, piece))); }
+        catch (error) { if (error.code === "EAGAIN") return; throw error; }
+      }
+    };
+    process.once("exit", read);
+    const log = pino({ base: null }, openOutput(file, 1_000));
+    process.once("exit", read);
+    for (let n = 0; n < 2_000; n += 1) log.info({ text: "x".repeat(100) }, "line");
+    process.exit(3);`);
+  const lines = child.texts.filter(({ msg }) => msg === "line").length;
+  expect([child.errors, child.status]).toEqual(["", 3]);
+  expect(lines).toBeLessThan(1_900);
+  expect(child.texts.at(-1)).toMatchObject({ msg: "lines were left out of the log", lines: 2_000 - lines });
+});
+
+it("goes on after a disk that was full, and tells of what that has cost", async () => {
+  const file = join(folder, "log");
+  const child = run(`
+    const file = fs.openSync("/dev/full", "w");
+    const log = pino({ base: null }, openOutput(file, 1_000));
+    log.info("lost"); log.info("lost");
+    // As if there was room again.
+    fs.closeSync(file);
+    if (fs.openSync(${JSON.stringify(file)}, "w") !== file) throw new Error("another number");
+    log.info("kept");`);
+  expect([child.errors, child.status]).toEqual(["", 0]);
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ lines: 2 }, { msg: "kept" }]);
 });

@@ -7,6 +7,7 @@ import { lostText } from "#engine/act.ts";
 import type { Engine } from "#engine/engine.ts";
 import { problemOf } from "../problem.ts";
 import { normalTags } from "../v1/conversations.ts";
+import { emailAddress } from "../v1/schemas.ts";
 import type { SignedIn } from "./session.ts";
 import type { BulkResult } from "./wire.ts";
 import { bulkMax } from "./wire.ts";
@@ -22,7 +23,7 @@ export const bulkBody = Type.Object({
     }),
     { minItems: 1, maxItems: bulkMax },
   ),
-  to: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  to: Type.Optional(emailAddress),
   tag: Type.Optional(Type.String({ maxLength: 200 })),
 });
 

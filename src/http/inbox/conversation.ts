@@ -182,7 +182,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
       ? []
       : await db
           .selectFrom("deliveries")
-          .select(["message_id", "state", "error"])
+          .select(["message_id", "state", "error", "thread"])
           .where("message_id", "in", sent)
           // What is only sent if the customer does not look at the message has not come to that yet.
           .where((eb) => eb.or([eb("unless_seen", "is", null), eb("state", "!=", "queued")]))
@@ -205,6 +205,7 @@ async function messageViews(db: Reader, rows: readonly MessagesTable[], viewer: 
     confidence: row.confidence,
     sources: row.sources === null ? [] : (JSON.parse(row.sources) as Source[]),
     delivery: worst(byMessage.get(row.id) ?? []),
+    unsent: isUnsent(byMessage.get(row.id) ?? []),
     files: (files.get(row.id) ?? []).map(fileView),
     own: row.role === "agent" && row.author_id === viewer && row.deleted_at === null ? row.content : null,
     changing: changing.get(row.id) ?? null,
@@ -248,6 +249,10 @@ function worst(
   const [part] = parts.toSorted((a, b) => badness[b.state] - badness[a.state]);
   return part === undefined ? null : { state: part.state, error: part.error };
 }
+
+/** What goes by another way than the conversation's own is not changed on it. */
+const isUnsent = (parts: readonly { readonly state: DeliveryState; readonly thread: string | null }[]): boolean =>
+  parts.length > 0 && parts.every(({ state, thread }) => state === "queued" && thread === null);
 
 async function lastPage(db: Reader, conversationId: string): Promise<string | null> {
   const row = await db

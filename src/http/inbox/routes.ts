@@ -16,6 +16,7 @@ import { checkPassword, createSession, endSession, redeemLogin } from "../../ope
 import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
+import { emailAddress } from "../v1/schemas.ts";
 import { sendFile } from "../files.ts";
 import { bodyOf, linger } from "../linger.ts";
 import { bulk, bulkBody } from "./bulk.ts";
@@ -83,7 +84,7 @@ const seenOf = ({ status, assignedTo = null }: Type.Static<typeof seenBody>) => 
 const actBody = Type.Object({ seen: Type.Optional(seenBody) });
 /** `to` null: to nobody. */
 const assignBody = Type.Object({
-  to: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 320 }), Type.Null()])),
+  to: Type.Optional(Type.Union([emailAddress, Type.Null()])),
   seen: seenBody,
 });
 const snoozeBody = Type.Object({

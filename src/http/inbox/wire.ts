@@ -93,6 +93,8 @@ export interface MessageView {
   readonly sources: readonly Source[];
   /** Null for what needs no sending: the customer's own messages, and those that are fetched over the API. */
   readonly delivery: { readonly state: Delivery; readonly error: string | null } | null;
+  /** No platform has been asked for any part of it yet: whatever the channel can, it still goes out as it is by then. */
+  readonly unsent: boolean;
   readonly files: readonly FileView[];
   /** The Markdown of a reply of the agent who looks at it; null of all other messages. */
   readonly own: string | null;

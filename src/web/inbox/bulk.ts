@@ -33,10 +33,12 @@ export function createBulk(
   let busy = false;
   let last: string | undefined;
   let shownIn = "";
+  /** Counts how often it was begun to choose: what was asked for before is not told in a bar that was opened since. */
+  let round = 0;
   let refusals: readonly { readonly customer: string; readonly reason: string }[] = [];
 
   const items = (): readonly ListItem[] => desk.state().items.filter(({ id }) => chosen.has(id));
-  const opener = button("Choose several", () => (isOpen ? close() : open()), {
+  const opener = button("Choose several", () => (isOpen ? stop() : open()), {
     kind: "icon bulk-opener",
     shape: "checks",
     iconOnly: true,
@@ -45,7 +47,7 @@ export function createBulk(
   opener.setAttribute("aria-pressed", "false");
   const told = el("p", { class: "bulk-count", role: "status" });
   const all = button("Choose all shown", () => chooseAll(), { kind: "plain" });
-  const end = button("Stop choosing", () => close(), { kind: "icon", shape: "close", iconOnly: true });
+  const end = button("Stop choosing", () => stop(), { kind: "icon", shape: "close", iconOnly: true });
   const resolve = button("Resolve", () => void run({ action: "resolve" }, "resolved"), {
     kind: "secondary",
     shape: "check",
@@ -53,10 +55,12 @@ export function createBulk(
   const archive = button("Archive", () => void run({ action: "archive" }, "archived"), { kind: "secondary" });
   const assign = createMenu("Assign", { shape: "person" }, () => {
     const { agents, me } = desk.state();
+    // As they stand when the choice is offered: what changes while it is looked at is not decided on.
+    const asked = items();
     void desk.loadAgents();
     return agentChoices(agents, me.agent.email).map(({ email, label }) => ({
       label,
-      choose: () => void run({ action: "assign", to: email }, `assigned to ${shortName(label)}`),
+      choose: () => void run({ action: "assign", to: email }, `assigned to ${shortName(label)}`, asked),
     }));
   });
   const tag = el("input", {
@@ -88,18 +92,25 @@ export function createBulk(
 
   function open(): void {
     isOpen = true;
+    round += 1;
     shownIn = listName();
     changed();
   }
 
   function close(): void {
     if (!isOpen) return;
-    const within = element.contains(document.activeElement) || document.activeElement instanceof HTMLInputElement;
     isOpen = false;
     chosen.clear();
     refusals = [];
     last = undefined;
     changed();
+  }
+
+  /** Ended by who chooses: they go on in the list, if the focus was on what is gone now. */
+  function stop(): void {
+    const focused = document.activeElement;
+    const within = element.contains(focused) || focused?.matches("input.pick") === true;
+    close();
     if (within) leave();
   }
 
@@ -121,9 +132,9 @@ export function createBulk(
   }
 
   /** Each is changed only if it still stands as it is listed; what is refused stays chosen, and says why. */
-  async function run(change: BulkChange, done: string): Promise<boolean> {
-    const asked = items();
+  async function run(change: BulkChange, done: string, asked = items()): Promise<boolean> {
     if (busy || asked.length === 0) return false;
+    const begun = round;
     busy = true;
     refusals = [];
     changed();
@@ -131,11 +142,16 @@ export function createBulk(
       const results = await api.bulk(change, asked);
       const names = new Map(asked.map(({ id, customer }) => [id, customer]));
       const refused = results.flatMap(({ id, refused: reason }) => (reason === null ? [] : [{ id, reason }]));
+      const count = results.length - refused.length;
+      // The bar in which the reasons would stand is closed, and another one is not about them.
+      const isHere = isOpen && round === begun;
+      const text = count > 0 ? `${many(count)} ${done}.` : "";
+      if (refused.length > 0 && !isHere) notice(`${many(refused.length)} could not be changed. ${text}`, "problem");
+      else if (text !== "") notice(text, "done");
+      if (!isHere) return false;
       for (const { id, refused: reason } of results) if (reason === null) chosen.delete(id);
       refusals = refused.map(({ id, reason }) => ({ customer: shortName(names.get(id) ?? id), reason }));
-      const count = results.length - refused.length;
-      if (count > 0) notice(`${many(count)} ${done}.`, "done");
-      if (refused.length === 0) close();
+      if (refused.length === 0) stop();
       return refused.length === 0;
     } catch (error) {
       if (!(error instanceof Refused)) console.error(error);
@@ -177,8 +193,9 @@ export function createBulk(
       last = id;
       changed();
     },
-    close,
+    close: stop,
     render() {
+      // By what was typed in the search, or by a link: the focus stays where that was done.
       if (isOpen && shownIn !== listName()) close();
       const { items: listed, list } = desk.state();
       // What has left the list is not seen any more, and nothing is done with what is not seen.

@@ -53,8 +53,8 @@ export interface Desk {
   earlier(): Promise<void>;
   act(action: Action, body?: object): Promise<boolean>;
   change(body: object): Promise<boolean>;
-  /** Gives the conversation to an agent, or (null) to nobody, if it still stands as it is shown. */
-  assign(to: string | null): Promise<boolean>;
+  /** Gives a conversation to an agent, or (null) to nobody, if it still stands as it did when that was offered. */
+  assign(to: string | null, offered: ConversationView): Promise<boolean>;
   /** Asks again who works here. */
   loadAgents(): Promise<void>;
   /** Sends what is in the composer; false when it did not go, and stays there. */
@@ -369,11 +369,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       const id = state.selected;
       return id === undefined ? false : during(() => api.change(id, body));
     },
-    async assign(to) {
-      const id = state.selected;
-      const { conversation } = state;
-      if (id === undefined || conversation === undefined) return false;
-      const done = await during(() => api.act(id, "assign", { to, seen: seenOf(conversation) }));
+    async assign(to, offered) {
+      const done = await during(() => api.act(offered.id, "assign", { to, seen: seenOf(offered) }));
       const name = state.agents.find(({ email }) => email === to)?.name ?? to;
       if (done) {
         listener.notice(
@@ -440,8 +437,12 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     start() {
       void loadList();
       void loadCounts();
+      // Of several windows only the one with the connection is told that it stands.
+      void loadAgents();
+      void loadSavedReplies();
       listen({
         connected() {
+          // The server may have started anew.
           void loadAgents();
           void loadSavedReplies();
           if (!state.connected) set({ connected: true });

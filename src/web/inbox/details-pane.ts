@@ -66,7 +66,11 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
     return [...nobody, ...agentChoices(agents, me.agent.email)].map(({ email, label }) => ({
       label,
       current: email === current,
-      choose: () => void (email === current ? undefined : desk.assign(email)),
+      choose: () => {
+        // It is so already; but who sleeps is woken by being given to whom they belong.
+        if (email === current && (email === null || status === "claimed")) return;
+        void desk.assign(email, conversation);
+      },
     }));
   });
 

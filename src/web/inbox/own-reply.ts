@@ -106,11 +106,9 @@ export function createOwnReplies(
   }
 
   return {
-    tools({ id, own, changing, delivery }, { amendable, customer }) {
+    tools({ id, own, changing, delivery, unsent }, { amendable, customer }) {
       const arrives = delivery === null || (delivery.state !== "failed" && delivery.state !== "unknown");
       if (own === null || changing !== null || !arrives) return [];
-      // What no platform has been asked for yet goes out as it is to be, whatever becomes of messages that were sent.
-      const waits = delivery?.state === "queued";
       const tool = (name: "edit" | "remove", label: string, press: () => void): HTMLElement => {
         const element = button(label, press, { kind: "tool" });
         element.id = toolOf(id, name);
@@ -119,8 +117,8 @@ export function createOwnReplies(
       };
       return [
         // What has files and no words has nothing to change.
-        ...((amendable.edit || waits) && own !== "" ? [tool("edit", "Edit", () => begin(id, own))] : []),
-        ...(amendable.remove || waits
+        ...((amendable.edit || unsent) && own !== "" ? [tool("edit", "Edit", () => begin(id, own))] : []),
+        ...(amendable.remove || unsent
           ? [
               tool("remove", "Delete", () =>
                 on.takeBack(customer.label, () => {

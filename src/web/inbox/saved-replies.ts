@@ -21,13 +21,33 @@ export interface Names {
 const shownMax = 8;
 const typed = /(?:^|\s)\/([^\s/{}]{0,40})$/u;
 
-/** Who has no name is not addressed by one: "Hello {customer}," is "Hello," then. */
+/**
+ * Who has no name is not addressed by one: "Hello {customer}," is "Hello," then, and "{customer}, your refund" is "Your
+ * refund". All at once: a name is what its owner made of it, and is neither filled in itself nor read as Markdown.
+ */
 function fillIn(text: string, { customer, agent }: Names): string {
-  return text
+  const known = customer === null ? withoutCustomer(text) : text;
+  return known
     .trim()
-    .replaceAll(customer === null ? /[^\S\n]*\{customer\}/gu : /\{customer\}/gu, () => customer ?? "")
-    .replaceAll("{agent}", () => agent);
+    .replaceAll(/\{(customer|agent)\}/gu, (_, who: string) => asText((who === "agent" ? agent : customer) ?? ""));
 }
+
+function withoutCustomer(text: string): string {
+  return text
+    .replaceAll(/^[^\S\n]*\{customer\}[^\S\n]*[,;:!.、，：！]?[^\S\n]*(.?)/gmu, (_, first: string) =>
+      first.toUpperCase(),
+    )
+    .replaceAll(/[^\S\n]*\{customer\}/gu, "");
+}
+
+/** A name on one line, in which every sign means itself. What begins a list or a heading does so at a line's beginning. */
+const asText = (name: string): string =>
+  name
+    .trim()
+    .replaceAll(/\s+/gu, " ")
+    .replaceAll(/[\\`*_[\]<>~|]|&(?=#?\w{1,31};)/gu, String.raw`\$&`)
+    .replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$))/u, String.raw`\$1`)
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/u, String.raw`$1\$2`);
 
 /** Those whose name begins with it, then those that have it anywhere. */
 function matching(replies: readonly SavedReply[], query: string): readonly SavedReply[] {
@@ -36,7 +56,7 @@ function matching(replies: readonly SavedReply[], query: string): readonly Saved
     (reply: SavedReply): boolean => reply.name.startsWith(wanted),
     (reply: SavedReply): boolean => `${reply.name}\n${reply.text}`.toLowerCase().includes(wanted),
   ];
-  return [...replies.filter(begin), ...replies.filter((reply) => !begin(reply) && hold(reply))].slice(0, shownMax);
+  return [...replies.filter(begin), ...replies.filter((reply) => !begin(reply) && hold(reply))];
 }
 
 export function createSavedReplies(
@@ -91,10 +111,11 @@ export function createSavedReplies(
     if (at?.from !== dismissedAt) dismissedAt = undefined;
     const found = at === undefined || dismissedAt !== undefined ? [] : matching(replies(), at.query);
     if (found.length === 0) return close();
-    shown = found;
+    shown = found.slice(0, shownMax);
     active = 0;
     list.hidden = false;
-    told.textContent = found.length === 1 ? "1 saved reply" : `${found.length} saved replies`;
+    const count = found.length === 1 ? "1 saved reply" : `${found.length} saved replies`;
+    told.textContent = found.length > shownMax ? `${count}, the first ${shownMax} are listed` : count;
     draw();
   }
 

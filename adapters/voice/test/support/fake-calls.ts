@@ -131,7 +131,8 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
     const moment = (ms: number) => Promise.race([asking, new Promise((resolve) => setTimeout(resolve, ms))]);
     for (let waited = 0; isOpen() && waited < patienceMs; waited += stepMs) {
       await moment(lookMs);
-      if (isOpen()) await pass(stepMs);
+      // What has come is not kept waiting for the clock: the program may wait for what the call does with it.
+      if (isOpen()) await Promise.race([asking, pass(stepMs)]);
     }
     // That the machine is slow is not the program's patience.
     if (isOpen()) await moment(slowMs);
@@ -215,6 +216,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
             verb.children.filter(({ name }) => name === "Say"),
           );
           call.gather = verb.attributes["action"];
+          listenedAt.set(call, call.asked.length);
           if (verb.attributes["actionOnEmptyResult"] !== "true") call.errors.push("silence would fall through");
           return;
         case "Dial":
@@ -226,7 +228,7 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
           afterRecord.set(call, list[list.indexOf(verb) + 1]);
           return;
         case "Redirect":
-          if (call.asked.length > stepsMax) throw new Error("the call goes in circles");
+          if (call.asked.length - (listenedAt.get(call) ?? 0) > stepsMax) throw new Error("the call goes in circles");
           await askAndFollow(call, verb.text);
           return;
         case "Hangup":
@@ -239,6 +241,8 @@ export function createFakeCalls({ twilio, own, webhookUrl, now, pass, lookMs = 1
   }
 
   const afterRecord = new Map<FakeCall, Verb | undefined>();
+  /** How much Twilio had asked for a call when the caller could last speak. */
+  const listenedAt = new Map<FakeCall, number>();
 
   /** Slower than most voices. */
   function speak(call: FakeCall, says: readonly Verb[]): void {
