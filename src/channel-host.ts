@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Account, ChannelHost, ThreadFile, ThreadMessage } from "#channel/contract.ts";
 import type { DeskHost } from "#desk/contract.ts";
 import { provesIdentity } from "#domain/identity.ts";
@@ -226,4 +226,4 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
 
 /** The same for the same file, in whichever process and try. */
 const fileIdOf = (accountId: string, thread: string, key: string): string =>
-  `file_${hash("sha256", `${accountId}\n${thread}\n${key}`).slice(0, 26)}`;
+  `file_${createHash("sha256").update(`${accountId}\n${thread}\n${key}`).digest("hex").slice(0, 26)}`;
