@@ -9,10 +9,9 @@ import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
 import type { Config, EmbeddingConfig, ModelConfig } from "../config/environment.ts";
-import { requireConfiguredSecret } from "../operator/own-secret.ts";
+import { hasSecret, requireConfiguredSecret } from "../operator/own-secret.ts";
 import { checkPublicAddress } from "../operator/public-address.ts";
 import { searchEngineState } from "../operator/search.ts";
-import { hasSecret } from "../secrets.ts";
 
 interface Check {
   readonly name: string;

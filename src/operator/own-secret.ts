@@ -4,6 +4,8 @@ import { ConfigError } from "../config/environment.ts";
 import type { Secrets } from "../secrets.ts";
 import { createSecrets, peekSecret } from "../secrets.ts";
 
+export { hasSecret } from "../secrets.ts";
+
 /**
  * Throws where the secret is not the one that this database's data was stored with: nobody could prove who they are, and
  * every customer's conversation would begin anew.
