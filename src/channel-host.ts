@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Account, ChannelHost, ThreadFile, ThreadMessage } from "#channel/contract.ts";
 import type { DeskHost } from "#desk/contract.ts";
 import { provesIdentity } from "#domain/identity.ts";
@@ -11,6 +10,7 @@ import { recentThreads } from "#engine/recent-threads.ts";
 import { createAccountRecords } from "#engine/account-records.ts";
 import type { AttachmentRow } from "#engine/attachments.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
+import { broughtFileId } from "#engine/bring-files.ts";
 import type { Clock, Fanout, Files, Log, Store } from "#engine/ports.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
@@ -147,7 +147,7 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     },
     bring: async (thread, files, options, signal) =>
       dependencies.engine().bring(
-        files.map(({ key, ...file }) => ({ ...file, id: fileIdOf(account.id, thread, key) })),
+        files.map(({ key, ...file }) => ({ ...file, id: broughtFileId(account.id, thread, key) })),
         {
           workspaceId: account.workspaceId,
           accountId: account.id,
@@ -223,7 +223,3 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     },
   };
 }
-
-/** The same for the same file, in whichever process and try. */
-const fileIdOf = (accountId: string, thread: string, key: string): string =>
-  `file_${hash("sha256", `${accountId}\n${thread}\n${key}`).slice(0, 26)}`;

@@ -38,7 +38,7 @@ import type { Config } from "./config/environment.ts";
 import { createMeasures } from "./measures.ts";
 import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
 import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
-import { createSecrets, loadSecret } from "./secrets.ts";
+import { createSecrets, loadSecret, peekSecret } from "./secrets.ts";
 import type { Secrets } from "./secrets.ts";
 import { createEngineCounts } from "./engine-counts.ts";
 import { createLookUps } from "./skills/look-up.ts";
@@ -211,7 +211,7 @@ export interface ChannelCheck {
 
 /** Says where the files of messages are stored, or throws an Error that tells the mend. Needs no database. */
 export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">): Promise<string> {
-  const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
+  const secrets = createSecrets(peekSecret(config));
   const { dataDir, publicUrl } = config;
   return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock }).check(
     AbortSignal.timeout(channelCheckMs),

@@ -48,6 +48,10 @@ export function loadSecret(fromEnvironment: string | undefined, dataDir: string)
   return secret;
 }
 
+/** The secret for a look at an installation that changes nothing: where there is none yet, one that nobody keeps. */
+export const peekSecret = (config: { readonly secret: string | undefined; readonly dataDir: string }): string =>
+  hasSecret(config) ? loadSecret(config.secret, config.dataDir) : randomBytes(32).toString("hex");
+
 export function createSecrets(secret: string): Secrets {
   const keys = new Map<string, Buffer>();
   function key(purpose: string): Buffer {

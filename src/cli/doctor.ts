@@ -9,7 +9,7 @@ import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
 import type { Config, EmbeddingConfig, ModelConfig } from "../config/environment.ts";
-import { requireConfiguredSecret } from "../operator/own-secret.ts";
+import { hasSecret, requireConfiguredSecret } from "../operator/own-secret.ts";
 import { checkPublicAddress } from "../operator/public-address.ts";
 import { searchEngineState } from "../operator/search.ts";
 
@@ -76,7 +76,7 @@ async function channelsOf(config: Config): Promise<readonly Check[]> {
     await store.close();
   }
   const options = { clock: systemClock, log: pino({ level: "silent" }) };
-  return checkDeclaredChannels(config, pending.length === 0, options);
+  return checkDeclaredChannels(config, pending.length === 0 && hasSecret(config), options);
 }
 
 async function check(name: string, run: () => Promise<string>): Promise<Check> {

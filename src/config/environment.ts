@@ -44,6 +44,8 @@ export interface Config {
   readonly port: number;
   /** Without a slash at the end. */
   readonly publicUrl: string;
+  /** Whether PUBLIC_URL says it, or it follows from HOST and PORT. */
+  readonly publicUrlGiven?: boolean;
   readonly dataDir: string;
   readonly secret: string | undefined;
   readonly databaseUrl: string;
@@ -125,6 +127,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return {
     host,
     port,
+    publicUrlGiven: value("PUBLIC_URL") !== undefined,
     publicUrl: publicUrlOf(value("PUBLIC_URL"), host, port),
     dataDir,
     secret: secretValue("PARLEY_SECRET"),

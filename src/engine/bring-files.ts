@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { BroughtFile } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import { cleanFileName, sizeText } from "#domain/files.ts";
@@ -24,6 +25,10 @@ export interface BringOptions {
   /** For all of them together. */
   readonly withinMs?: number;
 }
+
+/** The same for the same file of a thread, in whichever process and try. */
+export const broughtFileId = (accountId: string, thread: string, key: string): string =>
+  `file_${hash("sha256", `${accountId}\n${thread}\n${key}`).slice(0, 26)}`;
 
 /** A platform that sends nothing for so long is asked again. */
 const fetchMs = 120_000;

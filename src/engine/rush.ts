@@ -7,26 +7,41 @@ export interface RushGauge extends Rush {
 
 /** While as many wait at the same time, this process does not keep up with them. */
 const waitingLeast = 16;
+/** It does while fewer wait all the time, as of steady traffic always some do. */
+const waitingStill = 8;
 /**
  * Whoever sends one event after the other sends the next when the one before is acknowledged. Shorter than a person
  * would notice, and longer than that takes.
  */
 const quietMs = 2;
+/** What goes on for longer is no rush: it is how much there is to do, and the rest of the work is part of it. */
+const longestMs = 2_000;
+/** After one that long. */
+const pauseMs = 10_000;
 
-/** Tells a rush from how many senders wait, and its end from none waiting and none coming any more. */
-export function createRush(): RushGauge {
+/** Tells a rush from how many senders wait, and its end from few waiting and few coming any more. */
+export function createRush(now: () => number = () => performance.now()): RushGauge {
   const listeners: (() => void)[] = [];
   let on = false;
   let waiting = 0;
-  let arrivals = 0;
+  /** As many as waited at the same time since the last look. */
+  let most = 0;
+  let began = 0;
+  let notBefore = Number.NEGATIVE_INFINITY;
 
   function watch(): void {
-    const before = arrivals;
+    most = waiting;
     // The timer may be late, with events in the sockets that nobody has read yet: they are when the loop has gone round.
-    setTimeout(() => setImmediate(() => (waiting === 0 && arrivals === before ? end() : watch())), quietMs);
+    setTimeout(() => setImmediate(look), quietMs);
   }
 
-  function end(): void {
+  function look(): void {
+    const isLong = now() - began >= longestMs;
+    if (most >= waitingStill && !isLong) {
+      watch();
+      return;
+    }
+    if (isLong) notBefore = now() + pauseMs;
     on = false;
     for (const listener of listeners) listener();
   }
@@ -37,10 +52,11 @@ export function createRush(): RushGauge {
       listeners.push(listener);
     },
     async during(accept) {
-      arrivals += 1;
       waiting += 1;
-      if (!on && waiting >= waitingLeast) {
+      most = Math.max(most, waiting);
+      if (!on && waiting >= waitingLeast && now() >= notBefore) {
         on = true;
+        began = now();
         watch();
       }
       try {

@@ -71,16 +71,31 @@ const gracefulAbortMs = 500;
 const waitingLanesMax = 1_000;
 /** How long a rush may hold up a lane. */
 const heldMs = 2_000;
-/** Work of a newer version may be there while an older one still runs: for more than two hours it is left to that one. */
-const leftAttemptsMax = 20;
-const left = "left to a newer version";
+/**
+ * Work of a newer version may be there while an older one still runs: it is left to that one for more than two hours. Each
+ * time it waits for this long only: who can do it must wait, too, and it may be a customer's question.
+ */
+const leftMs = 10_000;
+const leftAttemptsMax = 750;
+
+const leftBecause = {
+  newer: "left to a newer version",
+  elsewhere: "left to a process that is set up for it",
+} as const;
 
 class LeftWork extends Error {
-  constructor(why: string) {
-    super(`${left}: ${why}`);
+  constructor(reason: keyof typeof leftBecause, why: string) {
+    super(`${leftBecause[reason]}: ${why}`);
     this.name = "LeftWork";
   }
 }
+
+/**
+ * Whether a process could not do it when it was tried last, of whatever version that was. This is read off what the database
+ * holds, so those beginnings stay as they are.
+ */
+const wasLeft = ({ last_error: error }: OutboxRow): boolean =>
+  error !== null && Object.values(leftBecause).some((because) => error.startsWith(because));
 
 /** Drains the lanes of the outbox. The database is the queue; to be woken only spares the wait for the next poll. */
 export function openWorker(options: WorkerOptions): Worker {
@@ -303,9 +318,9 @@ export function openWorker(options: WorkerOptions): Worker {
       }
       const [first] = rest;
       if (first === undefined) return;
-      const unread = whyLeft(first);
-      if (unread !== undefined) {
-        await failed(undefined, [first], new LeftWork(unread));
+      const left = whyLeft(first);
+      if (left !== undefined) {
+        await failed(undefined, [first], left);
         rest = rest.slice(1);
         if (unorderedKinds.has(first.kind)) continue;
         await giveBack(rest);
@@ -325,10 +340,16 @@ export function openWorker(options: WorkerOptions): Worker {
   }
 
   /** Why this process cannot do it; undefined where it can. */
-  function whyLeft(row: OutboxRow): string | undefined {
-    if (handlers[row.kind] === undefined) return `this program does no work of kind ${row.kind}`;
-    if (options.reads?.(row) === false) return `this program cannot read what is to be done of kind ${row.kind}`;
-    return undefined;
+  function whyLeft(row: OutboxRow): LeftWork | undefined {
+    const { kind } = row;
+    const isRead = options.reads?.(row);
+    if (handlers[kind] === undefined) {
+      // What it can read is of its own version.
+      if (isRead === true) return new LeftWork("elsewhere", `this one does no work of kind ${kind}`);
+      return new LeftWork("newer", `this program does no work of kind ${kind}`);
+    }
+    if (isRead !== false) return undefined;
+    return new LeftWork("newer", `this program cannot read what is to be done of kind ${kind}`);
   }
 
   /** False when the lane has to wait. */
@@ -377,14 +398,13 @@ export function openWorker(options: WorkerOptions): Worker {
     const now = clock.now();
     // Tries of those that could not read it do not count for the one that can.
     const isLeft = error instanceof LeftWork;
-    const rows = given.map((row) =>
-      isLeft === (row.last_error?.startsWith(left) ?? isLeft) ? row : { ...row, attempts: 0 },
-    );
+    const rows = given.map((row) => (isLeft === wasLeft(row) ? row : { ...row, attempts: 0 }));
     const reason = error instanceof Error ? error.message : "unknown failure";
     const about = { err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts };
-    log[isKnownOutage(rows[0]?.lane, error) ? "debug" : "warn"](about, "work failed");
+    const isTold = isLeft ? about.attempts !== 0 : isKnownOutage(about.lane, error);
+    log[isTold ? "debug" : "warn"](about, "work failed");
     // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
-    const dueAt = Math.ceil(now + options.backoffMs(rows[0]?.attempts ?? 0, error));
+    const dueAt = Math.ceil(now + (isLeft ? leftMs : options.backoffMs(rows[0]?.attempts ?? 0, error)));
     const isDead = (row: OutboxRow): boolean =>
       row.attempts + 1 >= (handler?.attemptsMax ?? leftAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
     const putBack = (giveUp: Handler["abandoned"]) =>

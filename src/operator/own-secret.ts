@@ -2,7 +2,9 @@ import type { Store } from "#engine/ports.ts";
 import type { Config } from "../config/environment.ts";
 import { ConfigError } from "../config/environment.ts";
 import type { Secrets } from "../secrets.ts";
-import { createSecrets, loadSecret } from "../secrets.ts";
+import { createSecrets, peekSecret } from "../secrets.ts";
+
+export { hasSecret } from "../secrets.ts";
 
 /**
  * Throws where the secret is not the one that this database's data was stored with: nobody could prove who they are, and
@@ -28,9 +30,6 @@ export async function requireOwnSecret(store: Store, secrets: Secrets): Promise<
 }
 
 /** The same, for the secret that the configuration names. */
-export function requireConfiguredSecret(
-  store: Store,
-  { secret, dataDir }: Pick<Config, "secret" | "dataDir">,
-): Promise<void> {
-  return requireOwnSecret(store, createSecrets(loadSecret(secret, dataDir)));
+export function requireConfiguredSecret(store: Store, config: Pick<Config, "secret" | "dataDir">): Promise<void> {
+  return requireOwnSecret(store, createSecrets(peekSecret(config)));
 }

@@ -28,8 +28,8 @@ export interface PublicAddress {
  * secret yet, and it is not doctor that makes it.
  */
 export async function checkPublicAddress(config: Config): Promise<PublicAddress | undefined> {
-  const { publicUrl, host, port, secret, dataDir } = config;
-  if (publicUrl === `http://${host}:${port}` || !hasSecret(config)) return undefined;
+  const { publicUrl, publicUrlGiven, secret, dataDir } = config;
+  if (publicUrlGiven !== true || !hasSecret(config)) return undefined;
   // It is the operator's own, and may well be of their own network.
   const guarded = openGuardedFetch({ allowPrivate: true });
   try {

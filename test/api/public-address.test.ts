@@ -2,9 +2,10 @@ import type { Server } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { loadConfig } from "#src/config/environment.ts";
 import { openGuardedFetch } from "#src/outbound/guarded-fetch.ts";
 import type { PublicAddress } from "#src/operator/public-address.ts";
-import { proofOf, publicAddress } from "#src/operator/public-address.ts";
+import { checkPublicAddress, proofOf, publicAddress } from "#src/operator/public-address.ts";
 import { createSecrets } from "#src/secrets.ts";
 import { startApp } from "../support/app.ts";
 import { newSqlite } from "../support/databases.ts";
@@ -41,6 +42,15 @@ async function answering(answer: (path: string) => Answer | Promise<Answer>): Pr
 }
 
 describe("the public address", () => {
+  it("is not asked for where nobody has set it, whichever address the server listens on", async () => {
+    const env = { PARLEY_SECRET: "a secret for tests, of more than thirty-two characters", LOG_LEVEL: "silent" };
+    for (const host of ["127.0.0.1", "0.0.0.0", "::", "::1"]) {
+      expect(await checkPublicAddress(loadConfig({ ...env, HOST: host, PORT: "1" })), host).toBeUndefined();
+    }
+    const given = loadConfig({ ...env, HOST: "::1", PORT: "1", PUBLIC_URL: "http://[::1]:1" });
+    expect(await checkPublicAddress(given)).toHaveProperty("leads");
+  });
+
   it("is found to lead to this installation, by a proof that nobody else can give", async () => {
     const app = await startApp(newSqlite);
     try {

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -159,6 +160,16 @@ eachDatabase("the command line", (open) => {
 
   it("is told by doctor that all is well", async () => {
     expect(await json(["doctor"])).toMatchObject({ ok: true });
+  });
+
+  it("is told by doctor before the first start, for which it makes no secret", async () => {
+    const fresh = join(folder, "fresh");
+    const before = { PARLEY_DATA_DIR: fresh, DATABASE_URL: `sqlite:${join(folder, "fresh.sqlite")}`, HOST: "::" };
+    const checked = await parley(["doctor"], before);
+    expect(checked.stdout).toContain("✓ secret: nothing is stored with it yet");
+    expect(checked.stdout).not.toContain("public address");
+    expect(checked.status).toBe(0);
+    expect(existsSync(join(fresh, "secret"))).toBe(false);
   });
 
   it("is told by doctor when another server answers at the public address, and when a proxy finds nobody", async () => {

@@ -186,8 +186,8 @@ export function createBulk(
       const order = desk.state().items.map((item) => item.id);
       const from = through && last !== undefined ? order.indexOf(last) : -1;
       if (from !== -1 && !chosen.has(id)) {
-        const [start, stop] = [from, order.indexOf(id)].toSorted((a, b) => a - b);
-        for (const each of order.slice(start, (stop ?? 0) + 1)) if (!add(each)) break;
+        const [first, final] = [from, order.indexOf(id)].toSorted((a, b) => a - b);
+        for (const each of order.slice(first, (final ?? 0) + 1)) if (!add(each)) break;
       } else if (chosen.has(id)) chosen.delete(id);
       else add(id);
       last = id;
