@@ -69,6 +69,8 @@ const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
 const waitingLanesMax = 1_000;
+/** Work that waits for a server is tried more often than that: what fails after it is another outage. */
+const outageMs = 120_000;
 /** How long a rush may hold up a lane. */
 const heldMs = 2_000;
 /**
@@ -123,7 +125,7 @@ export function openWorker(options: WorkerOptions): Worker {
   let leasedUntil = 0;
   let onIdle: (() => void) | undefined;
   /** Lanes that wait for a server that is away, by its name. */
-  const waiting = new Map<string, Set<string>>();
+  const waiting = new Map<string, { readonly lanes: Set<string>; readonly failedAt: number }>();
   let failing = false;
 
   const stopPoll = repeat(pollMs, poll);
@@ -379,15 +381,19 @@ export function openWorker(options: WorkerOptions): Worker {
   function isKnownOutage(lane: string | undefined, error: unknown): boolean {
     const server = options.awayServer?.(error);
     if (server === undefined || lane === undefined) return false;
-    const lanes = waiting.get(server);
-    if (lanes === undefined) waiting.set(server, new Set([lane]));
-    else if (lanes.size < waitingLanesMax) lanes.add(lane);
-    return lanes !== undefined;
+    const now = clock.now();
+    const known = waiting.get(server);
+    // What waited for it may have been done by another process, of which nobody is told here.
+    const isKnown = known !== undefined && now - known.failedAt < outageMs;
+    const lanes = isKnown ? known.lanes : new Set<string>();
+    if (lanes.size < waitingLanesMax) lanes.add(lane);
+    waiting.set(server, { lanes, failedAt: now });
+    return isKnown;
   }
 
   /** Work that needed a server that was away has been done. */
   function tellBack(lane: string): void {
-    for (const [server, lanes] of waiting) {
+    for (const [server, { lanes }] of waiting) {
       if (!lanes.has(lane)) continue;
       waiting.delete(server);
       log.info({ lane }, `${server} is back: the work that waited for it goes on`);

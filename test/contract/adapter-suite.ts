@@ -343,7 +343,7 @@ export const rules: readonly Rule[] = [
         return;
       }
       await bench
-        .until("the file is there", async () => ((await platform.received?.(customer)) ?? []).length > 0, 3_000)
+        .until("the file is there", async () => ((await platform.received?.(customer)) ?? []).length > 0, 20_000)
         .catch(() => undefined);
       const received = await platform.received(customer);
       expect(received.map(({ name }) => name)).toEqual(["Rechnung Nr. 1.pdf"]);
