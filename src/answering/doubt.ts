@@ -92,7 +92,9 @@ export function doubtOf(placed: readonly Placed[], question: Understood, asked: 
   const has = [...said, ...(question.asks === "difference" ? titles : [])].some((text) =>
     hasAskedKind(text, question.asks, asked),
   );
-  const lacks = has ? 0 : lackingCost[question.asks];
+  // Who asks only how large that is, and hears of no size, hears once more what was said before.
+  const asksOnlyThat = question.measured.length > 0 && question.asks !== "anything";
+  const lacks = has ? 0 : asksOnlyThat ? lackingCost.amount : lackingCost[question.asks];
   // "How do I stop the server?" is of words so common that their weights prove nothing.
   const verbatim = placed.some(({ passage }) => passage.verbatim) ? verbatimBonus : 0;
   const bonus = verbatim + Math.max(titleBonus * fit ** 2, has && question.asks === "definition" ? definitionBonus : 0);

@@ -110,6 +110,23 @@ describe("the manual as a knowledge base", () => {
     expect(sources[0]?.title.split(" › ").at(-1), text).toBe(section);
   });
 
+  it.each(["and how large may they be?", "and how big can they be?"])(
+    "does not say once more which files there may be where it is asked “%s”",
+    async (text) => {
+      const before = "Which file types can I upload?";
+      const history = [
+        { role: "user", content: before },
+        { role: "assistant", content: (await ask(before)).text },
+      ] as const;
+      const answer = await answerer.answer(
+        { workspaceId, text, history, strictness: "strict", topK: 5, audience: [], settings: defaultSettings },
+        new AbortController().signal,
+      );
+      expect(answer.text).not.toContain("JSON (.json)");
+      expect(answer.answered && !answer.text.includes("25 MB"), answer.text).toBe(false);
+    },
+  );
+
   it("answers both of two questions in one message, each with its source", async () => {
     const { answered, sources, text } = await ask("How do I connect Telegram and what does it cost?");
     expect(answered, text).toBe(true);
