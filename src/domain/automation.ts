@@ -66,7 +66,8 @@ export type Happening =
   | {
       readonly kind: "message";
       readonly by: Role;
-      readonly text: string;
+      /** What it says now: it may be edited in the same transaction. */
+      readonly message: { readonly content: string };
       readonly confidence: Confidence | null;
     }
   | { readonly kind: "status"; readonly from: Status; readonly to: Status }
@@ -148,7 +149,7 @@ function* checksOf(conditions: Conditions, happening: Happening, facts: Facts): 
   if (withoutTags !== undefined)
     yield withoutTags.some((tag) => facts.tags.includes(tag)) ? undefined : `it has no tag ${withoutTags.join(" or ")}`;
   if (words !== undefined) {
-    const text = happening.kind === "message" ? wordsIn(happening.text) : undefined;
+    const text = happening.kind === "message" ? wordsIn(happening.message.content) : undefined;
     const found = text === undefined ? undefined : words.find((phrase) => hasPhrase(text, phrase));
     yield found === undefined ? undefined : `the message says "${found}"`;
   }

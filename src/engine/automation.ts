@@ -173,7 +173,7 @@ async function runOn(
         status: row.status,
         tags: [...tags],
         priority: row.priority,
-        language: () => (happening.kind === "message" ? languageOf(happening.text) : null),
+        language: () => (happening.kind === "message" ? languageOf(happening.message.content) : null),
         plan: known.plans.get(row.contact_id) ?? null,
         verified: row.customer_verified === 1,
         open,

@@ -282,15 +282,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.visible = true;
     draft.mirror({ kind: "message", seq: stored.seq });
     if (message.role !== "assistant") draft.byPerson = true;
-    happen(draft, {
-      kind: "message",
-      by: message.role,
-      // It may be edited yet.
-      get text() {
-        return stored.content;
-      },
-      confidence: stored.confidence,
-    });
+    happen(draft, { kind: "message", by: message.role, message: stored, confidence: stored.confidence });
     const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
     toldFiles.set(stored.id, attachments);
     draft.tell("message.created", authorOf(stored), { message: stored, attachments });

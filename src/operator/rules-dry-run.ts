@@ -105,7 +105,7 @@ async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<re
     status,
     tags: [...tags],
     priority,
-    language: () => (happening.kind === "message" ? languageOf(happening.text) : null),
+    language: () => (happening.kind === "message" ? languageOf(happening.message.content) : null),
     plan: (contact?.user_id ?? null) !== null && typeof plan === "string" ? plan.trim().toLowerCase() : null,
     verified: row.customer_verified === 1,
     open: run.businessHours === null ? null : isOpen(run.businessHours, at),
@@ -147,14 +147,14 @@ async function replay(db: Reader, run: DryRun, row: ConversationRow): Promise<re
     pass(now, step.at);
     now = Math.max(now, step.at);
     if (step.kind === "message") {
-      const { role, content, confidence } = step.message;
+      const { role, confidence } = step.message;
       const byPerson = role !== "assistant";
       if (byPerson) activity += 1;
       lastMessageAt = step.at;
       if (role === "user") written = "customer";
       else if (role === "agent") written = "agent";
       else if (written === "customer") written = "bot";
-      look(step.at, { kind: "message", by: role, text: content, confidence }, byPerson);
+      look(step.at, { kind: "message", by: role, message: step.message, confidence }, byPerson);
       continue;
     }
     const { action, actor_type, actor_id, from_value, to_value } = step.entry;

@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import type { Tx } from "#engine/ports.ts";
+import { execute, runsNow } from "./execute.ts";
+import type { RunNow } from "./execute.ts";
 import type { Database } from "./schema.ts";
 
 interface Waiting {
@@ -17,6 +19,8 @@ export interface GroupCommitOptions {
   readonly groupMax: number;
   /** True where the database undid the whole transaction and asks for it to be run again. */
   readonly mustRetry: (error: unknown) => boolean;
+  /** How the statements of a transaction are run where the database is in this process. */
+  readonly runNow?: RunNow;
 }
 
 const attemptsMax = 6;
@@ -60,6 +64,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     const settle: (() => void)[] = [];
     try {
       await db.transaction().execute(async (tx) => {
+        if (options.runNow !== undefined) runsNow(tx, options.runNow);
         const end = performance.now() + options.groupMs;
         while (
           waiting.length > 0 &&
@@ -87,16 +92,16 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
   }
 
   async function runOne(tx: Tx, { work, resolve, reject }: Waiting, settle: (() => void)[]): Promise<void> {
-    await tx.executeQuery(begin);
+    await execute(tx, begin);
     try {
       const value = await work(tx);
-      await tx.executeQuery(release);
+      await execute(tx, release);
       settle.push(() => resolve(value as never));
     } catch (error) {
       if (options.mustRetry(error)) throw error;
       try {
-        await tx.executeQuery(undo);
-        await tx.executeQuery(release);
+        await execute(tx, undo);
+        await execute(tx, release);
       } catch {
         // The database undid the whole transaction, as SQLite does on a full disk: why is what the work failed of.
         throw error;

@@ -3,6 +3,7 @@ import { CompiledQuery } from "kysely";
 import type { Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
 import type { Dialect } from "./dialect.ts";
+import { execute } from "./execute.ts";
 import type { Database } from "./schema.ts";
 
 /** More at once save little, and statements of many values are large. */
@@ -32,7 +33,7 @@ export async function insertRows<Table extends keyof Database>(
     const count = dialect === "mysql" ? left : Math.min(rowsMax, 2 ** Math.floor(Math.log2(left)));
     const parameters: unknown[] = [];
     for (const row of rows.slice(at, at + count)) for (const column of columns) parameters.push(row[column]);
-    await tx.executeQuery(CompiledQuery.raw(textFor(dialect, table, columns, count), parameters));
+    await execute(tx, CompiledQuery.raw(textFor(dialect, table, columns, count), parameters));
     at += count;
   }
 }

@@ -79,14 +79,15 @@ function openSqlite(path: string): OpenStore {
   // The writer comes first: it makes the file that the reader opens.
   const writable = openDatabase(path, { readOnly: false });
   const readable = openDatabase(path, { readOnly: true });
-  const writer = new Kysely<Database>({ dialect: sqliteDialect(writable) });
-  const reader = new Kysely<Database>({ dialect: sqliteDialect(readable), plugins: [guard] });
+  const { dialect, runNow } = sqliteDialect(writable);
+  const writer = new Kysely<Database>({ dialect });
+  const reader = new Kysely<Database>({ dialect: sqliteDialect(readable).dialect, plugins: [guard] });
   const select = sqliteSelect(readable, writable);
   return assemble(
     "sqlite",
     { reader, select: async (query) => select(query) },
     writer,
-    { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false },
+    { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false, runNow },
     async () => {
       readable.close();
       writable.close();

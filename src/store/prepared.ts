@@ -1,6 +1,7 @@
 import type { CompiledQuery, QueryResult } from "kysely";
 import type { Reader, Store, Tx } from "#engine/ports.ts";
 import { dialectOf } from "./dialect.ts";
+import { execute } from "./execute.ts";
 
 type Value = string | number | bigint | null;
 
@@ -59,7 +60,7 @@ export function prepareWork<V extends Values, R = unknown>(
   const built = { sqlite: new Map<string, CompiledQuery<R>>(), mysql: new Map<string, CompiledQuery<R>>() };
   return (db, values, shape = "") => {
     const query = builtOnce(built[dialectOf(db)], values, shape, (slots) => build(db, slots, shape).compile(db));
-    return db.executeQuery(filled(query, values));
+    return execute(db, filled(query, values));
   };
 }
 

@@ -1,6 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
+import type { RunNow } from "./execute.ts";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 
 const statementsMax = 400;
@@ -57,13 +58,20 @@ export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): Ru
   return (query) => (writable.isTransaction ? aside : between).select(query);
 }
 
-/** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+/**
+ * kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. `runNow` is for who
+ * has the turn.
+ */
+export function sqliteDialect(database: DatabaseSync): { readonly dialect: Dialect; readonly runNow: RunNow } {
+  const connection = new NodeSqliteConnection(database);
   return {
-    createAdapter: () => new TransactionalDdlAdapter(),
-    createDriver: () => new NodeSqliteDriver(database),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    dialect: {
+      createAdapter: () => new TransactionalDdlAdapter(),
+      createDriver: () => new NodeSqliteDriver(connection),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+    runNow: (query) => connection.run(query),
   };
 }
 
@@ -79,8 +87,8 @@ class NodeSqliteDriver implements Driver {
   #turn: Promise<void> = Promise.resolve();
   #release: () => void = () => undefined;
 
-  constructor(database: DatabaseSync) {
-    this.#connection = new NodeSqliteConnection(database);
+  constructor(connection: NodeSqliteConnection) {
+    this.#connection = connection;
   }
 
   async init(): Promise<void> {}
@@ -121,7 +129,9 @@ class NodeSqliteDriver implements Driver {
 
 class NodeSqliteConnection implements DatabaseConnection {
   readonly database: DatabaseSync;
-  readonly #statements = new Map<string, Prepared>();
+  /** Used of late, and before: what is in neither is prepared anew. */
+  #recent = new Map<string, Prepared>();
+  #older = new Map<string, Prepared>();
   readonly #versionNow: StatementSync;
 
   constructor(database: DatabaseSync) {
@@ -131,6 +141,10 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.run(query);
+  }
+
+  run<R>(query: CompiledQuery): QueryResult<R> {
     const { statement, rowOf } = this.#prepare(query.sql);
     if (rowOf !== undefined) return { rows: this.select<R>(query) };
     const values = query.parameters.map(toValue);
@@ -179,24 +193,24 @@ class NodeSqliteConnection implements DatabaseConnection {
   }
 
   #prepare(text: string): Prepared {
-    const known = this.#statements.get(text);
-    if (known !== undefined) {
-      // What was used last is dropped last.
-      this.#statements.delete(text);
-      this.#statements.set(text, known);
-      return known;
+    const recent = this.#recent.get(text);
+    if (recent !== undefined) return recent;
+    const prepared = this.#older.get(text) ?? this.#prepareAnew(text);
+    // To move each to the end of one list when it is used would cost more than the statement does.
+    if (this.#recent.size >= statementsMax / 2) {
+      this.#older = this.#recent;
+      this.#recent = new Map<string, Prepared>();
     }
+    this.#recent.set(text, prepared);
+    return prepared;
+  }
+
+  #prepareAnew(text: string): Prepared {
     const statement = this.database.prepare(text);
     const rowOf = rowMakerOf(statement);
     statement.setReturnArrays(rowOf !== undefined);
     const takesAll = rowOf !== undefined && text.includes("*");
-    const prepared: Prepared = { statement, rowOf, takesAll, version: undefined };
-    if (this.#statements.size >= statementsMax) {
-      const oldest = this.#statements.keys().next();
-      if (oldest.done !== true) this.#statements.delete(oldest.value);
-    }
-    this.#statements.set(text, prepared);
-    return prepared;
+    return { statement, rowOf, takesAll, version: undefined };
   }
 }
 
