@@ -12,8 +12,10 @@ export function indexWork(conversationIds: readonly string[], dueAt: number): Ne
   return { lane: indexLane, kind: "index", payload: { conversationIds } satisfies IndexPayload, dueAt };
 }
 
-/** Conversations whose text is indexed in one write. */
-const stepSize = 50;
+/** As long as one write may keep what comes meanwhile waiting: an acknowledgement, say. */
+const stepMs = 4;
+/** Conversations whose text is indexed in one write; as many as are done in that time. */
+const stepSizes = { least: 4, first: 12, most: 50 };
 
 /**
  * Does such work: each conversation once, however often it is named. Where that fails each row is done by itself, so that
@@ -26,6 +28,7 @@ export async function indexTexts(
   const done = new Set<string>();
   let step: OutboxRow[] = [];
   let ids: string[] = [];
+  let stepSize = stepSizes.first;
   const failures: { readonly row: OutboxRow; readonly error: unknown }[] = [];
   const write = async (): Promise<void> => {
     const [ended, named] = [step, ids];
@@ -40,8 +43,12 @@ export async function indexTexts(
   };
   const indexNow = (ended: readonly OutboxRow[], named: readonly string[]): Promise<void> =>
     store.write(async (tx) => {
+      const began = performance.now();
       await finishWork(tx, ended);
       await search.index(tx, named);
+      const tookMs = Math.max(performance.now() - began, 0.1);
+      const fitting = Math.round((named.length * stepMs) / tookMs);
+      stepSize = Math.min(Math.max(fitting, stepSizes.least), stepSizes.most);
     });
   const indexAlone = async (row: OutboxRow): Promise<void> => {
     const named = idsOf(row);

@@ -27,7 +27,7 @@ function reviewed(text: string, { size = 7, cut = false, sourcesMax = 5 } = {}) 
   const shown: string[] = [];
   for (let at = 0; at < text.length; at += size) shown.push(review.take(pieces.feed(text.slice(at, at + size))));
   shown.push(review.take(pieces.end(cut)));
-  const { kept, dropped, cited } = review;
+  const { kept, dropped, cited } = review.sum();
   return { text: shown.join(""), shown: shown.filter((each) => each !== ""), kept, dropped, cited };
 }
 

@@ -154,7 +154,7 @@ export function createModelComposer({
     const refused = written.finish === "refused";
     const { pieces, review } = attempt;
     if (!refused) say(review.take(pieces.end(written.finish === "length")));
-    const { kept, dropped, cited } = review;
+    const { kept, dropped, cited } = review.sum();
     counts.answered(kept, dropped);
     const tokens = { tokensUsed: written.tokensUsed };
     if (kept === 0 && lookups.length > 0) {

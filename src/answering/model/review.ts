@@ -20,11 +20,14 @@ export interface ReviewOptions {
 export interface Review {
   /** What of these pieces can be shown now. */
   take(pieces: readonly Piece[]): string;
-  /** Statements that were kept and dropped so far. */
-  readonly kept: number;
-  readonly dropped: number;
-  /** Indexes of the passages that the shown text names, in the order of its marks. */
-  readonly cited: readonly number[];
+  /** What came of all that was taken so far. */
+  sum(): {
+    /** Statements. */
+    readonly kept: number;
+    readonly dropped: number;
+    /** Indexes of the passages that the shown text names, in the order of its marks. */
+    readonly cited: readonly number[];
+  };
 }
 
 interface Marked {
@@ -246,15 +249,7 @@ export function createReview({ evidence, strictness, sourcesMax, leaks, judged }
       }
       return out;
     },
-    get kept() {
-      return kept;
-    },
-    get dropped() {
-      return dropped;
-    },
-    get cited() {
-      return cited;
-    },
+    sum: () => ({ kept, dropped, cited }),
   };
 }
 
