@@ -24,6 +24,7 @@ const stepSizes = { least: 4, first: 12, most: 50 };
 export async function indexTexts(
   { store, search }: { readonly store: Store; readonly search: ConversationSearch },
   rows: readonly OutboxRow[],
+  now: () => number = () => performance.now(),
 ): Promise<void> {
   const done = new Set<string>();
   let step: OutboxRow[] = [];
@@ -43,10 +44,10 @@ export async function indexTexts(
   };
   const indexNow = (ended: readonly OutboxRow[], named: readonly string[]): Promise<void> =>
     store.write(async (tx) => {
-      const began = performance.now();
+      const began = now();
       await finishWork(tx, ended);
       await search.index(tx, named);
-      const tookMs = Math.max(performance.now() - began, 0.1);
+      const tookMs = Math.max(now() - began, 0.1);
       const fitting = Math.round((named.length * stepMs) / tookMs);
       stepSize = Math.min(Math.max(fitting, stepSizes.least), stepSizes.most);
     });

@@ -233,7 +233,9 @@ export async function startFakeDiscord(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const answer = ({ status, body }: Answer, headers: Readonly<Record<string, string>> = {}): void => {
-      response.writeHead(status, { "content-type": "application/json", ...headers });
+      // Discord names no type of nothing.
+      const type = body === undefined ? {} : { "content-type": "application/json" };
+      response.writeHead(status, { ...type, ...headers });
       response.end(body === undefined ? undefined : JSON.stringify(body));
     };
     const file = files.get(address.pathname);

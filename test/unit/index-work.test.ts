@@ -1,0 +1,50 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { indexTexts, indexWork } from "#engine/index-work.ts";
+import type { ConversationSearch } from "#engine/ports.ts";
+import { insertWork } from "#store/outbox.ts";
+import { newSqlite, openTestStore } from "../support/databases.ts";
+
+const lease = { id: "here", until: 2_000_000_000_000 };
+
+/** How many conversations each write indexes, where one takes so long. */
+async function stepsWhereOneTakes(ms: number, conversations: number): Promise<readonly number[]> {
+  const { store, close } = await openTestStore(newSqlite);
+  onTestFinished(close);
+  const ids = Array.from({ length: conversations }, (_, at) => `conv_${at}`);
+  await store.write((tx) =>
+    insertWork(
+      tx,
+      ids.map((id) => ({ ...indexWork([id], 0), lease })),
+      0,
+    ),
+  );
+  const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
+  let now = 0;
+  const steps: number[] = [];
+  const indexed: string[] = [];
+  const search: Pick<ConversationSearch, "index"> = {
+    async index(_tx, named) {
+      now += ms * named.length;
+      steps.push(named.length);
+      indexed.push(...named);
+    },
+  };
+  await indexTexts({ store, search: search as ConversationSearch }, rows, () => now);
+  expect(indexed).toEqual(ids);
+  expect(await store.read.selectFrom("outbox").selectAll().execute()).toEqual([]);
+  return steps;
+}
+
+describe("the texts of conversations are indexed", () => {
+  it("few in a write where each takes long, so that nobody waits long for it", async () => {
+    expect(await stepsWhereOneTakes(3, 40)).toEqual([12, 4, 4, 4, 4, 4, 4, 4]);
+  });
+
+  it("as many in a write as it has time for", async () => {
+    expect(await stepsWhereOneTakes(0.2, 70)).toEqual([12, 20, 20, 18]);
+  });
+
+  it("many in a write where they take no time, and not without an end", async () => {
+    expect(await stepsWhereOneTakes(0, 120)).toEqual([12, 50, 50, 8]);
+  });
+});
