@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
+import type { RESTOptions } from "discord.js";
 import { ButtonStyle, ComponentType, DiscordAPIError, MessageFlags, REST, Routes } from "discord.js";
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { OutboundFile, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import type { PlatformFetch } from "#channel/platform-fetch.ts";
+import { createPlatformFetch } from "#channel/platform-fetch.ts";
 import { codeOf, deliveryError, noAccess, unknownChannel } from "./failures.ts";
 import { personButton } from "./inbound.ts";
 import type { DiscordPart } from "./render.ts";
@@ -35,10 +38,34 @@ export function createRest(token: string, baseUrl: string | undefined): REST {
   return new REST({
     retries: 0,
     timeout: timeoutMs,
+    makeRequest: requestBy(createPlatformFetch()),
     // A long wait is told to the host, which holds back this conversation alone.
     rejectOnRateLimit: ({ retryAfter, timeToReset }) => Math.max(retryAfter, timeToReset) > waitMaxMs,
     ...(baseUrl === undefined ? {} : { api: baseUrl }),
   }).setToken(token);
+}
+
+type MakeRequest = RESTOptions["makeRequest"];
+
+/**
+ * Its own way goes by a dispatcher that all versions of undici in the process share: where another has put its own there,
+ * forms with files are refused.
+ */
+function requestBy(send: PlatformFetch): MakeRequest {
+  return async (url, { method, headers, body, signal }) => {
+    const form = body instanceof FormData ? new Response(body) : undefined;
+    const type = form?.headers.get("content-type");
+    const answer = await send(url, {
+      ...(method === undefined ? {} : { method }),
+      headers: {
+        ...(headers as Readonly<Record<string, string>>),
+        ...(typeof type === "string" ? { "content-type": type } : {}),
+      },
+      body: form === undefined ? (body as string | null | undefined) : new Uint8Array(await form.arrayBuffer()),
+      ...(signal === undefined || signal === null ? {} : { signal }),
+    });
+    return { ...answer, body: null, bodyUsed: false, headers: new Headers([...answer.headers.entries()]) };
+  };
 }
 
 export function createCalls(rest: REST, token: string): Calls {

@@ -8,7 +8,7 @@ import type { Dispatcher } from "undici";
 export interface PlatformRequest {
   readonly method?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: string | Readable | null | undefined;
+  readonly body?: string | Uint8Array | Readable | null | undefined;
   readonly signal?: AbortLike | undefined;
   /** For the whole of the call, the connection and the answer included; absent: as long as it takes. */
   readonly timeoutMs?: number | undefined;
