@@ -62,6 +62,7 @@ const adapterRules: readonly ImportRule[] = Object.entries(adapterPackages).flat
       "kysely",
       "yaml",
       "smtp-server",
+      "undici",
       ...packages,
     ],
   },
