@@ -189,7 +189,7 @@ eachContract("4.9 documents", (at) => {
     for (const name of ["../../etc/passwd.txt", "C:\\secrets\\list.txt", "a\u0000b.txt", `${"n".repeat(300)}.txt`]) {
       const { status, body } = await upload(form(name, "Some text."), client);
       expect([name, status]).toEqual([name, 202]);
-      // oxlint-disable-next-line no-control-regex
+      // oxlint-disable-next-line no-control-regex -- they are what must not be there.
       expect(JSON.stringify(await settled(body.document.id, client))).not.toMatch(/etc\/|secrets|[\u0000-\u001f]/);
     }
   });

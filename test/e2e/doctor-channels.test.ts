@@ -72,7 +72,7 @@ it("tells before the first start what is wrong with the accounts of the file, an
   expect(half["channel telegram"]).toMatch(/^✗ .*parley\.yaml, line \d+: transport must be one of webhook, polling/);
   await writeFileWith(`      channel: ${deskChannel}`, "      channel: C0NOWHERE");
   expect((await said())["desk slack"]).toMatch(/^✗ the app cannot see the desk channel: check desk\.channel/);
-  await writeFileWith("xxx", "xxx");
+  await writeFile(env["PARLEY_CONFIG"] ?? "", world.yaml);
   slack.scopes.splice(slack.scopes.indexOf("commands"), 1);
   expect((await said())["desk slack"]).toMatch(/^✗ the app lacks the scopes commands: add them/);
   env = { ...env, PUBLIC_URL: "http://192.168.0.9:8080" };

@@ -66,7 +66,7 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
 /** Some browsers send a path; and a name is shown to people, so it holds no control characters. */
 function baseName(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? "";
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- they are what is taken out.
   const clean = base.replaceAll(/[\u0000-\u001f\u007f]/g, "").trim();
   return clean.length <= 180 ? clean : `${clean.slice(0, 100)}…${clean.slice(-60)}`;
 }
