@@ -107,6 +107,8 @@ export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" 
     store,
     all: sent,
     alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
+    // Without it the part may have arrived, which is looked into at the next start.
+    flush: false,
   });
   return {
     begin: beginTogether,

@@ -12,10 +12,13 @@ export function indexWork(conversationIds: readonly string[], dueAt: number): Ne
   return { lane: indexLane, kind: "index", payload: { conversationIds } satisfies IndexPayload, dueAt };
 }
 
-/** As long as one write may keep what comes meanwhile waiting: an acknowledgement, say. */
-const stepMs = 4;
+/**
+ * `stepMs` is as long as one write may keep what comes meanwhile waiting, an acknowledgement, say; `calmMs` as long as it
+ * gives way. SQLite works in this process, and all else waits for it.
+ */
+const paces = { sqlite: { stepMs: 1, calmMs: 6 }, mysql: { stepMs: 20, calmMs: 0 } } as const;
 /** Conversations whose text is indexed in one write; as many as are done in that time. */
-const stepSizes = { least: 4, first: 12, most: 50 };
+const stepSizes = { least: 2, first: 6, most: 50 };
 
 /**
  * Does such work: each conversation once, however often it is named. Where that fails each row is done by itself, so that
@@ -26,6 +29,7 @@ export async function indexTexts(
   rows: readonly OutboxRow[],
   now: () => number = () => performance.now(),
 ): Promise<void> {
+  const { stepMs, calmMs } = paces[store.dialect];
   const done = new Set<string>();
   let step: OutboxRow[] = [];
   let ids: string[] = [];
@@ -34,6 +38,7 @@ export async function indexTexts(
   const write = async (): Promise<void> => {
     const [ended, named] = [step, ids];
     [step, ids] = [[], []];
+    if (calmMs > 0) await store.calm(calmMs);
     try {
       await indexNow(ended, named);
     } catch {
@@ -43,14 +48,17 @@ export async function indexTexts(
     }
   };
   const indexNow = (ended: readonly OutboxRow[], named: readonly string[]): Promise<void> =>
-    store.write(async (tx) => {
-      const began = now();
-      await finishWork(tx, ended);
-      await search.index(tx, named);
-      const tookMs = Math.max(now() - began, 0.1);
-      const fitting = Math.round((named.length * stepMs) / tookMs);
-      stepSize = Math.min(Math.max(fitting, stepSizes.least), stepSizes.most);
-    });
+    store.write(
+      async (tx) => {
+        const began = now();
+        await finishWork(tx, ended);
+        await search.index(tx, named);
+        const tookMs = Math.max(now() - began, 0.1);
+        const fitting = Math.round((named.length * stepMs) / tookMs);
+        stepSize = Math.min(Math.max(fitting, stepSizes.least), stepSizes.most);
+      },
+      { flush: false },
+    );
   const indexAlone = async (row: OutboxRow): Promise<void> => {
     const named = idsOf(row);
     try {

@@ -41,8 +41,18 @@ export interface Store {
    * a savepoint each: the failure of one undoes that one alone. `work` may run again when the database asks for it, so
    * it has no effect but on `tx`; it must not await anything but `tx`.
    */
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /** Resolves when nothing else is being written, after `maxMs` at the latest: for work that gives way to all other. */
+  calm(maxMs: number): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface WriteOptions {
+  /**
+   * False: resolves before the disk has it. It outlives this process, but a loss of power may take what was written in
+   * the last seconds. For what is then done again, or found out. Database servers flush as they are set to.
+   */
+  readonly flush?: boolean;
 }
 
 /** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */

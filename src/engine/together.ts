@@ -12,6 +12,8 @@ export interface TogetherOptions<T, R> {
   readonly all: (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
   /** Stores one, when it could not be stored with the others. */
   readonly alone: (tx: Tx, item: T) => Promise<R>;
+  /** As with {@link Store.write}. */
+  readonly flush?: boolean;
 }
 
 const togetherMax = 100;
@@ -20,7 +22,12 @@ const togetherMax = 100;
  * Stores in one go what waits for the database at the same time: the more there is to do, the less each costs. The result
  * of each comes when it is durable, and what fails with one fails for that one alone.
  */
-export function createTogether<T, R>({ store, all, alone }: TogetherOptions<T, R>): (item: T) => Promise<R> {
+export function createTogether<T, R>({
+  store,
+  all,
+  alone,
+  flush = true,
+}: TogetherOptions<T, R>): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = [];
   let asked = false;
 
@@ -28,16 +35,19 @@ export function createTogether<T, R>({ store, all, alone }: TogetherOptions<T, R
     let taken: readonly Waiting<T, R>[] | undefined;
     let results: readonly R[];
     try {
-      results = await store.write((tx) => {
-        // Taken when the transaction begins, not when it was asked for; the same ones when it has to run again.
-        taken ??= take();
-        return taken.length === 0
-          ? Promise.resolve([])
-          : all(
-              tx,
-              taken.map(({ item }) => item),
-            );
-      });
+      results = await store.write(
+        (tx) => {
+          // Taken when the transaction begins, not when it was asked for; the same ones when it has to run again.
+          taken ??= take();
+          return taken.length === 0
+            ? Promise.resolve([])
+            : all(
+                tx,
+                taken.map(({ item }) => item),
+              );
+        },
+        { flush },
+      );
     } catch (error) {
       const failed = taken ?? take();
       askForRest();
@@ -65,7 +75,7 @@ export function createTogether<T, R>({ store, all, alone }: TogetherOptions<T, R
 
   async function storeAlone({ item, resolve, reject }: Waiting<T, R>): Promise<void> {
     try {
-      resolve(await store.write((tx) => alone(tx, item)));
+      resolve(await store.write((tx) => alone(tx, item), { flush }));
     } catch (error) {
       reject(error);
     }

@@ -169,7 +169,7 @@ export function createLimits({ store, clock, log, processId, planLimits }: Limit
     take,
     takeUser,
     takeQuery,
-    giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters)),
+    giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters), { flush: false }),
     enter(keyId) {
       const leave = counting.enter(keyId);
       if (leave === null) throw tooManyInFlight();

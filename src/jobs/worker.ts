@@ -248,7 +248,7 @@ export function openWorker(options: WorkerOptions): Worker {
     claiming = true;
     try {
       const now = clock.now();
-      const rows = await store.write((tx) => claimLanes(tx, lanes, lease(), now));
+      const rows = await store.write((tx) => claimLanes(tx, lanes, lease(), now), { flush: false });
       for (const [lane, group] of Map.groupBy(rows, (row) => row.lane)) begin(lane, group);
     } catch (error) {
       for (const lane of lanes) wanted.add(lane, clock.now());

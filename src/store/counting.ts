@@ -61,7 +61,7 @@ export function createCounting({ store, clock, log, processId, inFlightMax }: Co
     const batch = waiting.splice(0, batchMax);
     let failed = false;
     try {
-      const { taken, told } = await store.write((tx) => write(tx, batch));
+      const { taken, told } = await store.write((tx) => write(tx, batch), { flush: false });
       told?.committed();
       for (const [i, each] of batch.entries()) each.resolve(taken[i] ?? { taken: false, values: [], crowded: false });
     } catch (error) {

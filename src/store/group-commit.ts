@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
-import type { Tx } from "#engine/ports.ts";
+import type { Tx, WriteOptions } from "#engine/ports.ts";
 import { execute, runsNow } from "./execute.ts";
 import type { RunNow } from "./execute.ts";
 import type { Database } from "./schema.ts";
 
 interface Waiting {
   readonly work: (tx: Tx) => Promise<unknown>;
+  readonly flush: boolean;
   readonly resolve: (value: never) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -21,9 +23,12 @@ export interface GroupCommitOptions {
   readonly mustRetry: (error: unknown) => boolean;
   /** How the statements of a transaction are run where the database is in this process. */
   readonly runNow?: RunNow;
+  /** Called before a transaction, where each can say whether its commit waits for the disk. */
+  readonly setFlush?: (flush: boolean) => void;
 }
 
 const attemptsMax = 6;
+const lookMs = 1;
 
 /**
  * Runs works that wait at the same time in one transaction, a savepoint each: one flush to disk serves them all, and
@@ -38,9 +43,9 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
   let running = 0;
   let idle: (() => void)[] = [];
 
-  function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  function write<T>(work: (tx: Tx) => Promise<T>, { flush = true }: WriteOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      waiting.push({ work, resolve, reject });
+      waiting.push({ work, flush, resolve, reject });
       // One turn of the event loop gathers the requests that arrived together.
       if (waiting.length === 1) setImmediate(start);
     });
@@ -62,7 +67,9 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
   async function run(): Promise<void> {
     const taken: Waiting[] = [];
     const settle: (() => void)[] = [];
+    const flush = options.setFlush === undefined || waiting.some((each) => each.flush);
     try {
+      options.setFlush?.(flush);
       await db.transaction().execute(async (tx) => {
         if (options.runNow !== undefined) runsNow(tx, options.runNow);
         const end = performance.now() + options.groupMs;
@@ -71,8 +78,10 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
           taken.length < options.groupMax &&
           (taken.length === 0 || performance.now() < end)
         ) {
-          const next = waiting.shift();
-          if (next === undefined) break;
+          const next = waiting[0];
+          // What must be on the disk came while the others were at work: it has the next transaction.
+          if (next === undefined || (next.flush && !flush)) break;
+          waiting.shift();
           taken.push(next);
           await runOne(tx, next, settle);
         }
@@ -134,5 +143,12 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     });
   }
 
-  return { write, drained, load: () => ({ writesWaiting: waiting.length, transactions: running }) };
+  /** Resolves when it looks after a moment and nothing runs or waits, or when that has not been so for this long. */
+  async function calm(maxMs: number): Promise<void> {
+    const end = performance.now() + maxMs;
+    do await sleep(lookMs);
+    while ((running > 0 || waiting.length > 0) && performance.now() < end);
+  }
+
+  return { write, calm, drained, load: () => ({ writesWaiting: waiting.length, transactions: running }) };
 }

@@ -28,7 +28,7 @@ import { replyWindows } from "./migrations/0017-reply-windows.ts";
 import { passingState } from "./migrations/0018-passing-state.ts";
 import { platformOrders } from "./migrations/0024-platform-orders.ts";
 import type { Database } from "./schema.ts";
-import { openDatabase, sqliteDialect, sqliteSelect } from "./sqlite.ts";
+import { openDatabase, sqliteAccess, sqliteSelect } from "./sqlite.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
@@ -79,15 +79,15 @@ function openSqlite(path: string): OpenStore {
   // The writer comes first: it makes the file that the reader opens.
   const writable = openDatabase(path, { readOnly: false });
   const readable = openDatabase(path, { readOnly: true });
-  const { dialect, runNow } = sqliteDialect(writable);
+  const { dialect, runNow, setFlush } = sqliteAccess(writable);
   const writer = new Kysely<Database>({ dialect });
-  const reader = new Kysely<Database>({ dialect: sqliteDialect(readable).dialect, plugins: [guard] });
+  const reader = new Kysely<Database>({ dialect: sqliteAccess(readable).dialect, plugins: [guard] });
   const select = sqliteSelect(readable, writable);
   return assemble(
     "sqlite",
     { reader, select: async (query) => select(query) },
     writer,
-    { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false, runNow },
+    { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false, runNow, setFlush },
     async () => {
       readable.close();
       writable.close();
@@ -185,10 +185,11 @@ function assemble(
       requireOutside();
       return select(query);
     },
-    write(work) {
+    write(work, flushed) {
       if (inside.getStore() === true) throw new Error("store.write was called inside store.write: use the transaction");
-      return group.write((tx) => inside.run(true, () => work(tx)));
+      return group.write((tx) => inside.run(true, () => work(tx)), flushed);
     },
+    calm: group.calm,
     async migrate() {
       const { error, results } = await migrator.migrateToLatest();
       if (error !== undefined)

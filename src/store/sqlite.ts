@@ -58,11 +58,17 @@ export function sqliteSelect(readable: DatabaseSync, writable: DatabaseSync): Ru
   return (query) => (writable.isTransaction ? aside : between).select(query);
 }
 
-/**
- * kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. `runNow` is for who
- * has the turn.
- */
-export function sqliteDialect(database: DatabaseSync): { readonly dialect: Dialect; readonly runNow: RunNow } {
+export interface SqliteAccess {
+  readonly dialect: Dialect;
+  /** For who has the turn. */
+  readonly runNow: RunNow;
+  /** Whether the commits from now on wait for the disk. Not to be called within a transaction. */
+  setFlush(flush: boolean): void;
+}
+
+/** kysely over one connection of node:sqlite. Calls are synchronous, so callers take turns by a queue. */
+export function sqliteAccess(database: DatabaseSync): SqliteAccess {
+  let flushes = true;
   const connection = new NodeSqliteConnection(database);
   return {
     dialect: {
@@ -72,6 +78,12 @@ export function sqliteDialect(database: DatabaseSync): { readonly dialect: Diale
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
     runNow: (query) => connection.run(query),
+    setFlush(flush) {
+      if (flush === flushes) return;
+      // In both the log stays in order: a flush is one of all that was committed before.
+      database.exec(`pragma synchronous = ${flush ? "full" : "normal"}`);
+      flushes = flush;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -49,6 +50,54 @@ it("gives each value its own name after another process has changed the columns"
   other.close();
   await store.close();
   await remove();
+});
+
+/** What SQLite calls a commit that waits for the disk; one that does not is 1. */
+const full = 2;
+
+it("lets SQLite's commits wait for the disk, but for those of which nothing needs to", async () => {
+  const { store, close } = await openTestStore(newSqlite);
+  const order: string[] = [];
+  const write = (name: string, flush?: boolean): Promise<readonly [string, number]> =>
+    store.write(
+      async (tx) => {
+        order.push(name);
+        const { rows } = await sql<{ readonly synchronous: number }>`pragma synchronous`.execute(tx);
+        return [name, rows[0]?.synchronous ?? 0];
+      },
+      flush === undefined ? {} : { flush },
+    );
+  expect(await write("by itself")).toEqual(["by itself", full]);
+  expect(await write("need not", false)).toEqual(["need not", 1]);
+  expect(await Promise.all([write("need not", false), write("with it")])).toEqual([
+    ["need not", full],
+    ["with it", full],
+  ]);
+  // What comes while the others are written has a transaction of its own.
+  order.length = 0;
+  let begun: (value: unknown) => void = () => undefined;
+  let goOn: (value: unknown) => void = () => undefined;
+  const isBegun = new Promise((resolve) => (begun = resolve));
+  const mayGoOn = new Promise((resolve) => (goOn = resolve));
+  const first = store.write(
+    async () => {
+      order.push("first");
+      begun(undefined);
+      await mayGoOn;
+    },
+    { flush: false },
+  );
+  await isBegun;
+  const late = [write("must"), write("need not", false)];
+  goOn(undefined);
+  await first;
+  expect(order).toEqual(["first"]);
+  expect(await Promise.all(late)).toEqual([
+    ["must", full],
+    ["need not", full],
+  ]);
+  expect(order).toEqual(["first", "must", "need not"]);
+  await close();
 });
 
 it("waits for a MySQL that takes connections and says nothing no longer than it may, and frees their places", async () => {
@@ -135,6 +184,22 @@ eachDatabase("the store", (open) => {
         expect(await names(`r${i}`)).toContain(`r${i}`);
       }),
     );
+  });
+
+  it("is calm when nothing is written, and is not waited for longer than was said", async () => {
+    let isDone = false;
+    let writing = store.write(() => sleep(30).then(() => (isDone = true)));
+    await store.calm(10_000);
+    expect(isDone).toBe(true);
+    let release: (value: unknown) => void = () => undefined;
+    const held = new Promise((resolve) => (release = resolve));
+    writing = store.write(async () => {
+      await held;
+      return true;
+    });
+    await store.calm(5);
+    release(undefined);
+    expect(await writing).toBe(true);
   });
 
   it("refuses to write through the reader", async () => {

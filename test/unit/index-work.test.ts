@@ -37,14 +37,14 @@ async function stepsWhereOneTakes(ms: number, conversations: number): Promise<re
 
 describe("the texts of conversations are indexed", () => {
   it("few in a write where each takes long, so that nobody waits long for it", async () => {
-    expect(await stepsWhereOneTakes(3, 40)).toEqual([12, 4, 4, 4, 4, 4, 4, 4]);
+    expect(await stepsWhereOneTakes(3, 12)).toEqual([6, 2, 2, 2]);
   });
 
   it("as many in a write as it has time for", async () => {
-    expect(await stepsWhereOneTakes(0.2, 70)).toEqual([12, 20, 20, 18]);
+    expect(await stepsWhereOneTakes(0.1, 30)).toEqual([6, 10, 10, 4]);
   });
 
   it("many in a write where they take no time, and not without an end", async () => {
-    expect(await stepsWhereOneTakes(0, 120)).toEqual([12, 50, 50, 8]);
+    expect(await stepsWhereOneTakes(0, 120)).toEqual([6, 50, 50, 14]);
   });
 });
