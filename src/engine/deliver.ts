@@ -1,11 +1,10 @@
-import { sql } from "kysely";
 import type { Attempt, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Role } from "#domain/message.ts";
 import { linkConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { LostLease, finishWork, holdWork, insertWork, isHeld, lockWork } from "#store/outbox.ts";
-import { prepareRead, prepareWork } from "#store/prepared.ts";
+import { LostLease, finishWork, holdWork, insertWork, isHeld } from "#store/outbox.ts";
+import { prepareRead } from "#store/prepared.ts";
 import type { DeliveriesTable, DeliveryState } from "#store/schema.ts";
 import type { Effects } from "./changes.ts";
 import { amendUnsent } from "./amend-unsent.ts";
@@ -14,11 +13,13 @@ import { followLane, sendLane } from "./lanes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
+import type { Marks } from "./marks.ts";
+import { isBegunAtOnce } from "./marks.ts";
 import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
 import { storedBytes } from "./stored-bytes.ts";
-import { createTogether } from "./together.ts";
 import { redirectWork } from "./redirect-work.ts";
+import type { SendPayload } from "./sending.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -44,146 +45,6 @@ export interface DeliverDependencies {
   readonly announce: (effects: Effects | null) => void;
 }
 
-interface Sent {
-  readonly row: OutboxRow;
-  readonly deliveryId: string;
-  readonly externalId: string | null;
-  readonly state: Receipt["state"];
-}
-
-interface Begun extends Pick<Sent, "row" | "deliveryId"> {
-  /** As it was read: whether the platform was asked hangs on it. */
-  readonly state: "queued" | "sending";
-}
-
-/** What is stored of every part: that its call begins, and that the platform has it. */
-export interface Marks {
-  /**
-   * Rejects with {@link LostLease} where it is not this process's any more, or more is known of it than was: then the
-   * part must not be sent by it.
-   */
-  begin(part: Begun): Promise<void>;
-  /** False: something else was known of it, and nothing is stored. */
-  sent(sent: Sent): Promise<boolean>;
-}
-
-/** Those of many parts at the same time are stored together. */
-export function createMarks({ store, clock }: Pick<DeliverDependencies, "store" | "clock">): Marks {
-  const begin = async (tx: Tx, parts: readonly Begun[]): Promise<readonly undefined[]> => {
-    await lockWork(
-      tx,
-      parts.map(({ row }) => row),
-    );
-    for (const state of ["queued", "sending"] as const) {
-      const all = parts.filter((part) => part.state === state);
-      for (const [leaseId, of] of Map.groupBy(all, ({ row }) => row.lease_id ?? "")) {
-        const ids = of.map(({ deliveryId }) => deliveryId);
-        const workIds = of.map(({ row }) => row.id);
-        const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now: clock.now() }, state);
-        if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
-      }
-    }
-    return parts.map(() => undefined);
-  };
-  const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
-    await finishWork(
-      tx,
-      parts.map(({ row }) => row),
-    );
-    for (const [state, of] of Map.groupBy(parts, (part) => part.state)) {
-      const ids = of.map(({ deliveryId }) => deliveryId);
-      const externalIds = of.map(({ externalId }) => externalId);
-      const { numAffectedRows } = await markSent(tx, { ids, externalIds, now: clock.now() }, state);
-      if (Number(numAffectedRows) !== of.length) throw new KnownOtherwise();
-    }
-    return parts.map(() => undefined);
-  };
-  const beginTogether = createTogether({
-    store,
-    all: begin,
-    alone: async (tx, part: Begun) => (await begin(tx, [part]))[0],
-  });
-  const sentTogether = createTogether({
-    store,
-    all: sent,
-    alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
-    // Without it the part may have arrived, which is looked into at the next start.
-    flush: false,
-  });
-  return {
-    begin: beginTogether,
-    async sent(part) {
-      try {
-        await sentTogether(part);
-        return true;
-      } catch (error) {
-        if (error instanceof KnownOtherwise) return false;
-        throw error;
-      }
-    },
-  };
-}
-
-interface Sending extends Readonly<Record<string, string | number | readonly string[] | readonly number[]>> {
-  readonly ids: readonly string[];
-  readonly workIds: readonly number[];
-  readonly leaseId: string;
-  readonly count: number;
-  readonly now: number;
-}
-
-/** Whoever was held up for longer than their lease finds nothing to mark: another has sent it, or is about to. */
-const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
-  const state = shape as Begun["state"];
-  return (
-    db
-      .updateTable("deliveries")
-      // What may have arrived has done so since the first try.
-      .set((eb) => ({
-        ...(state === "queued" ? { started_at: now } : {}),
-        attempts: eb("attempts", "+", 1),
-        state: "sending",
-      }))
-      .where("id", "in", ids)
-      .where("state", "=", state)
-      .where(
-        (eb) =>
-          eb
-            .selectFrom("outbox")
-            .select((of) => of.fn.countAll<number>().as("held"))
-            .where("id", "in", workIds)
-            .where("lease_id", "=", leaseId),
-        "=",
-        count,
-      )
-  );
-});
-
-interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
-  readonly ids: readonly string[];
-  /** In the order of the ids. */
-  readonly externalIds: readonly (string | null)[];
-  readonly now: number;
-}
-
-const markSent = prepareWork((db, { ids, externalIds, now }: Settling, shape) => {
-  const state = shape as DeliveryState;
-  const cases = ids.map((id, at) => sql`when ${id} then ${externalIds[at]}`);
-  return db
-    .updateTable("deliveries")
-    .set({
-      state,
-      external_id: sql<string | null>`case id ${sql.join(cases, sql` `)} end`,
-      settled_at: now,
-      error: null,
-    })
-    .where("id", "in", ids)
-    .where("state", "in", statesBefore(state));
-});
-
-/** The platform's report was faster, or the part is gone. */
-class KnownOtherwise extends Error {}
-
 /**
  * Makes the platform call of one part, and stores what came of it. That a call begins is stored before it does, so that
  * after a crash it is known that the part may have arrived: then the platform is asked, or, where sending again shows
@@ -191,7 +52,7 @@ class KnownOtherwise extends Error {}
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, clock, channels, search, checkpoint, marks, announce } = dependencies;
-  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+  const { deliveryId } = JSON.parse(row.payload) as SendPayload;
   const [delivery] = await deliveryRows(store, { deliveryId });
   // The conversation was deleted, or the part is settled: nothing is left to send.
   if (delivery === undefined || (delivery.state !== "queued" && delivery.state !== "sending")) {
@@ -237,8 +98,9 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
+  const isBegun = isBegunAtOnce(row) && delivery.state === "sending";
 
-  if (delivery.state === "sending" && !harmless) {
+  if (delivery.state === "sending" && !harmless && !isBegun) {
     const attempt: Attempt = {
       part,
       startedAt: delivery.started_at ?? 0,
@@ -255,10 +117,10 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
   // Whoever changes their reply has to know that it may have gone.
-  if (!harmless || (isForGood && delivery.state === "queued")) {
+  if (!isBegun && (!harmless || (isForGood && delivery.state === "queued"))) {
     await marks.begin({ row, deliveryId, state: delivery.state });
   } else if (!(await isHeld(store, row))) {
-    // Nothing is stored first of what may be sent twice. Still, what slept does not send what another has sent.
+    // That it begins is stored already, or need not be, as it may be sent twice. Still, what slept does not send what another has sent.
     throw new LostLease();
   }
 
@@ -453,7 +315,7 @@ export async function abandonDelivery(
   reason: string,
   now: number,
 ): Promise<Effects | null> {
-  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
+  const { deliveryId } = JSON.parse(row.payload) as SendPayload;
   const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
   if (delivery === undefined || !lanesOf(delivery.conversation_id).includes(row.lane)) return null;
   const state = delivery.state === "sending" ? "unknown" : "failed";

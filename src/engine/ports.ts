@@ -158,6 +158,8 @@ export interface Channels {
     context: SendContext,
     attempt: Attempt,
   ): Promise<Receipt | null | "cannot_tell">;
+  /** Whether {@link reconcile} can tell. */
+  reconciles(account: Pick<Account, "id">): boolean;
   idempotentSend(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;

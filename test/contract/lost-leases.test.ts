@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { AdapterModule } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { Desk } from "#desk/contract.ts";
-import { createMarks } from "#engine/deliver.ts";
+import { createMarks } from "#engine/marks.ts";
 import { createRush } from "#engine/rush.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { systemClock } from "#src/clock.ts";

@@ -1,0 +1,175 @@
+import { sql } from "kysely";
+import type { Receipt } from "#channel/contract.ts";
+import type { OutboxRow } from "#store/outbox.ts";
+import { LostLease, finishWork, lockWork } from "#store/outbox.ts";
+import { prepareWork } from "#store/prepared.ts";
+import type { DeliveryState } from "#store/schema.ts";
+import { statesBefore } from "./inbound-changes.ts";
+import type { Clock, Store, Tx } from "./ports.ts";
+import { createTogether } from "./together.ts";
+
+// What is stored around the platform call of each part, so that after a crash it is known what may have arrived.
+
+interface Sent {
+  readonly row: OutboxRow;
+  readonly deliveryId: string;
+  readonly externalId: string | null;
+  readonly state: Receipt["state"];
+}
+
+interface Begun extends Pick<Sent, "row" | "deliveryId"> {
+  /** As it was read: whether the platform was asked hangs on it. */
+  readonly state: "queued" | "sending";
+}
+
+/** What is stored of every part: that its call begins, and that the platform has it. */
+export interface Marks {
+  /**
+   * Rejects with {@link LostLease} where it is not this process's any more, or more is known of it than was: then the
+   * part must not be sent by it.
+   */
+  begin(part: Begun): Promise<void>;
+  /** False: something else was known of it, and nothing is stored. */
+  sent(sent: Sent): Promise<boolean>;
+}
+
+/** Those of many parts at the same time are stored together. */
+export function createMarks({ store, clock }: { readonly store: Store; readonly clock: Clock }): Marks {
+  const begin = async (tx: Tx, parts: readonly Begun[]): Promise<readonly undefined[]> => {
+    await lockWork(
+      tx,
+      parts.map(({ row }) => row),
+    );
+    await mark(tx, parts, clock.now());
+    return parts.map(() => undefined);
+  };
+  const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
+    await finishWork(
+      tx,
+      parts.map(({ row }) => row),
+    );
+    for (const [state, of] of Map.groupBy(parts, (part) => part.state)) {
+      const ids = of.map(({ deliveryId }) => deliveryId);
+      const externalIds = of.map(({ externalId }) => externalId);
+      const { numAffectedRows } = await markSent(tx, { ids, externalIds, now: clock.now() }, state);
+      if (Number(numAffectedRows) !== of.length) throw new KnownOtherwise();
+    }
+    return parts.map(() => undefined);
+  };
+  const beginTogether = createTogether({
+    store,
+    all: begin,
+    alone: async (tx, part: Begun) => (await begin(tx, [part]))[0],
+  });
+  const sentTogether = createTogether({
+    store,
+    all: sent,
+    alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
+    // Without it the part may have arrived, which is looked into at the next start.
+    flush: false,
+  });
+  return {
+    begin: beginTogether,
+    async sent(part) {
+      try {
+        await sentTogether(part);
+        return true;
+      } catch (error) {
+        if (error instanceof KnownOtherwise) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Rows as they were taken by the transaction that stored them: whoever claims them later has others. */
+const begunAtOnce = new WeakSet<OutboxRow>();
+
+/**
+ * Stores that the calls of these parts begin, in the transaction that stores the parts and takes their rows. Only for
+ * where the platform can tell what has arrived: when nobody gets as far as the call, it is asked.
+ */
+export async function beginAtOnce(tx: Tx, parts: readonly Omit<Begun, "state">[], now: number): Promise<void> {
+  if (parts.length === 0) return;
+  await mark(
+    tx,
+    parts.map((part) => ({ ...part, state: "queued" })),
+    now,
+  );
+  for (const { row } of parts) begunAtOnce.add(row);
+}
+
+/** True once for each row of {@link beginAtOnce}. */
+export const isBegunAtOnce = (row: OutboxRow): boolean => begunAtOnce.delete(row);
+
+async function mark(tx: Tx, parts: readonly Begun[], now: number): Promise<void> {
+  for (const state of ["queued", "sending"] as const) {
+    const all = parts.filter((part) => part.state === state);
+    for (const [leaseId, of] of Map.groupBy(all, ({ row }) => row.lease_id ?? "")) {
+      const ids = of.map(({ deliveryId }) => deliveryId);
+      const workIds = of.map(({ row }) => row.id);
+      const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now }, state);
+      if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
+    }
+  }
+}
+
+interface Sending extends Readonly<Record<string, string | number | readonly string[] | readonly number[]>> {
+  readonly ids: readonly string[];
+  readonly workIds: readonly number[];
+  readonly leaseId: string;
+  readonly count: number;
+  readonly now: number;
+}
+
+/** Whoever was held up for longer than their lease finds nothing to mark: another has sent it, or is about to. */
+const markSending = prepareWork((db, { ids, workIds, leaseId, count, now }: Sending, shape) => {
+  const state = shape as Begun["state"];
+  return (
+    db
+      .updateTable("deliveries")
+      // What may have arrived has done so since the first try.
+      .set((eb) => ({
+        ...(state === "queued" ? { started_at: now } : {}),
+        attempts: eb("attempts", "+", 1),
+        state: "sending",
+      }))
+      .where("id", "in", ids)
+      .where("state", "=", state)
+      .where(
+        (eb) =>
+          eb
+            .selectFrom("outbox")
+            .select((of) => of.fn.countAll<number>().as("held"))
+            .where("id", "in", workIds)
+            .where("lease_id", "=", leaseId),
+        "=",
+        count,
+      )
+  );
+});
+
+interface Settling extends Readonly<Record<string, number | readonly (string | null)[]>> {
+  readonly ids: readonly string[];
+  /** In the order of the ids. */
+  readonly externalIds: readonly (string | null)[];
+  readonly now: number;
+}
+
+const markSent = prepareWork((db, { ids, externalIds, now }: Settling, shape) => {
+  const state = shape as DeliveryState;
+  const cases = ids.map((id, at) => sql`when ${id} then ${externalIds[at]}`);
+  return db
+    .updateTable("deliveries")
+    .set({
+      state,
+      external_id: sql<string | null>`case id ${sql.join(cases, sql` `)} end`,
+      settled_at: now,
+      error: null,
+    })
+    .where("id", "in", ids)
+    .where("state", "in", statesBefore(state));
+});
+
+/** The platform's report was faster, or the part is gone. */
+class KnownOtherwise extends Error {}
