@@ -10,7 +10,6 @@ import { listAround, spanOf, withPromised } from "./span.ts";
 import type { Placed } from "./strips.ts";
 import { stripsOf, union, weigh } from "./strips.ts";
 import { promisesSteps } from "./telling.ts";
-import { wordCount } from "./terms.ts";
 
 export interface Composed {
   /** Markdown; every sentence of it stands in one of the used passages. */
@@ -108,7 +107,7 @@ function bestPlace(
   let best: { readonly index: number; readonly score: number } | undefined;
   let before: Ranked | undefined;
   for (const [index, placed] of strip.entries()) {
-    if (!canAnswer(placed)) continue;
+    if (!placed.answers) continue;
     const isFirst = placed.passage !== before;
     before = placed.passage;
     const under = headed(placed.passage, isFirst, question, ranked);
@@ -155,18 +154,6 @@ function withoutLooseEnds(placed: readonly Placed[]): Placed[] {
   );
   const last = kept.at(-1);
   return kept.length > 1 && last?.unit.kind === "sentence" && last.unit.text.endsWith(":") ? kept.slice(0, -1) : kept;
-}
-
-/** A line of nothing but addresses. */
-function isLinkOnly(text: string): boolean {
-  const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  return words.length > 0 && words.every((word) => /^\P{L}*(?:https?:\/\/|www\.)/iu.test(word));
-}
-
-/** Headings, code, bare links and fragments say nothing by themselves. */
-function canAnswer({ unit, tells }: Placed): boolean {
-  if (unit.kind === "heading" || unit.kind === "code" || !tells) return false;
-  return !isLinkOnly(unit.text) && (wordCount(unit.text) >= 3 || /\d/.test(unit.text) || unit.kind !== "sentence");
 }
 
 function scoreOf(
@@ -234,6 +221,6 @@ function fits(strip: readonly Placed[], at: number, unit: Unit, question: Unders
 
 function usedOf(placed: readonly Placed[]): Ranked[] {
   const counts = new Map<Ranked, number>();
-  for (const { passage, unit } of placed) counts.set(passage, (counts.get(passage) ?? 0) + wordCount(unit.text));
+  for (const { passage, words } of placed) counts.set(passage, (counts.get(passage) ?? 0) + words);
   return [...counts].toSorted((left, right) => right[1] - left[1]).map(([passage]) => passage);
 }

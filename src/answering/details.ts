@@ -41,6 +41,9 @@ const patterns: readonly RegExp[] = [
   /(?<![\p{L}\p{N}])(?:\+|00)?\(?\d(?:[ ()/.-]{0,2}\d){6,}(?![\p{L}\p{N}])/gu,
 ];
 
+/** What every one of them has. The patterns are dear, and most messages have none of it. */
+const mayHold = /[\d@]|:\/\/|www\./i;
+
 const mark = "\uE000";
 const mine =
   "my|mein|meine|meinem|mon|ma|mes|mi|mis|il mio|la mia|mio|mia|o meu|a minha|meu|minha|mijn|min|mitt|mit|minun|мой|моя|моё";
@@ -52,6 +55,7 @@ const told = new RegExp(
 
 /** The terms of each detail in a text, but those that stand outside of it too. */
 export function detailsIn(text: string, language: WordLanguage = "en"): readonly (readonly string[])[] {
+  if (!mayHold.test(text)) return [];
   const found: string[] = [];
   let rest = text.replaceAll(mark, " ");
   for (const pattern of patterns) {

@@ -4,7 +4,6 @@ import type { Understood } from "./question.ts";
 import type { Placed } from "./strips.ts";
 import { weigh } from "./strips.ts";
 import { promisesSteps } from "./telling.ts";
-import { wordCount } from "./terms.ts";
 
 const proseWordsMax = 90;
 const proseWordsWanted = 45;
@@ -72,7 +71,7 @@ const range = (start: number, end: number): number[] =>
   Array.from({ length: end - start + 1 }, (_, offset) => start + offset);
 
 function wordsAt(strip: readonly Placed[], places: readonly number[]): number {
-  return places.reduce((sum, index) => sum + wordCount(strip[index]?.unit.text ?? ""), 0);
+  return places.reduce((sum, index) => sum + (strip[index]?.words ?? 0), 0);
 }
 
 function listedAt(strip: readonly Placed[], places: readonly number[]): number {
@@ -151,7 +150,7 @@ function firstSteps(strip: readonly Placed[], list: readonly number[], at: numbe
   let words = 0;
   let steps = 0;
   for (const index of list) {
-    words += wordCount(strip[index]?.unit.text ?? "");
+    words += strip[index]?.words ?? 0;
     if (strip[index]?.unit.kind === "item") steps += 1;
     if (items.length > 0 && (words > stepWordsMax || steps > stepsMax)) break;
     items.push(index);
@@ -169,7 +168,7 @@ function bestItems(strip: readonly Placed[], list: readonly number[], at: number
   const items: number[] = [];
   let words = 0;
   for (const index of byWorth) {
-    words += wordCount(strip[index]?.unit.text ?? "");
+    words += strip[index]?.words ?? 0;
     if (items.length > 0 && (items.length >= bulletsMax || words > bulletWordsMax)) break;
     // An item of which nothing was asked is only given as part of a whole.
     if (list.includes(at) && items.length > 0 && worth(index) === 0) break;
@@ -195,7 +194,7 @@ const leaning =
 /** The sentence with what it leans on before it and what goes on after it, within its paragraph. */
 function prose(strip: readonly Placed[], at: number): number[] {
   const group = groupAt(strip, at);
-  const words = (index: number): number => wordCount(strip[index]?.unit.text ?? "");
+  const words = (index: number): number => strip[index]?.words ?? 0;
   const isMate = (index: number): boolean => {
     const placed = strip[index];
     return placed?.unit.kind === "sentence" && placed.passage === strip[at]?.passage && placed.unit.group === group;

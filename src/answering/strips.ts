@@ -5,16 +5,24 @@ import type { AskedTerms } from "./asked-terms.ts";
 import type { Ranked } from "./ranking.ts";
 import { remembered } from "./remembered.ts";
 import { tellingOf } from "./telling.ts";
+import { wordCount } from "./terms.ts";
+
+/** What is known of a unit whatever is asked. */
+interface Piece {
+  readonly unit: Unit;
+  readonly words: number;
+  /** Tells the reader something. Not so: where else to read, what the page is about, its table of contents. */
+  readonly tells: boolean;
+  /** Can be an answer by itself, as no heading, code, bare link or fragment can. */
+  readonly answers: boolean;
+}
 
 /** A unit in its place, with the passage it is from. */
-export interface Placed {
-  readonly unit: Unit;
+export interface Placed extends Piece {
   readonly passage: Ranked;
   /** What was asked for and stands in the unit; and in it or the headings above it. */
   readonly terms: ReadonlySet<string>;
   readonly titled: ReadonlySet<string>;
-  /** Tells the reader something. Not so: where else to read, what the page is about, its table of contents. */
-  readonly tells: boolean;
 }
 
 /** Passages that follow each other in a document are read as one, their overlap once. */
@@ -48,32 +56,40 @@ export function stripsOf(ranked: readonly Ranked[], asked: AskedTerms): Placed[]
 function headingOf(passage: Ranked, asked: AskedTerms): Placed {
   const { title, titleTerms } = passage.candidate;
   const terms = askedIn(titleTerms, asked);
-  return {
-    unit: { kind: "heading", text: title.split(" › ").at(-1) ?? "" },
-    passage,
-    terms,
-    titled: terms,
-    tells: true,
-  };
+  const text = title.split(" › ").at(-1) ?? "";
+  return { ...pieceOf({ kind: "heading", text }, true), passage, terms, titled: terms };
 }
 
-/** A few hundred passages: the ones that most questions are about. */
-const charactersKept = 400_000;
+/** A thousand passages: the ones that most questions are about. */
+const charactersKept = 1_000_000;
 
 const readPassage = remembered(charactersKept, (text) => {
   const units = readUnits(text);
-  return { units, telling: tellingOf(units) };
+  const telling = tellingOf(units);
+  return units.map((unit, index) => pieceOf(unit, telling[index] ?? true));
 });
+
+function pieceOf(unit: Unit, tells: boolean): Piece {
+  const words = wordCount(unit.text);
+  const says = words >= 3 || unit.kind !== "sentence" || /\d/.test(unit.text);
+  const answers = tells && unit.kind !== "heading" && unit.kind !== "code" && says && !isLinkOnly(unit.text);
+  return { unit, words, tells, answers };
+}
+
+/** A line of nothing but addresses. */
+function isLinkOnly(text: string): boolean {
+  const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  return words.length > 0 && words.every((word) => /^\P{L}*(?:https?:\/\/|www\.)/iu.test(word));
+}
 
 function placeUnits(passage: Ranked, asked: AskedTerms): Placed[] {
   const title = askedIn(passage.candidate.titleTerms, asked);
   let under = title;
-  const { units, telling } = readPassage(passage.candidate.text);
-  return units.map((unit, index) => {
-    const terms = askedIn(asked.termsOf(unit.text), asked);
+  return readPassage(passage.candidate.text).map((piece) => {
+    const terms = askedIn(asked.termsOf(piece.unit.text), asked);
     // A heading inside the passage speaks for what stands under it.
-    if (unit.kind === "heading") under = union(title, terms);
-    return { unit, passage, terms, titled: union(under, terms), tells: telling[index] ?? true };
+    if (piece.unit.kind === "heading") under = union(title, terms);
+    return { ...piece, passage, terms, titled: union(under, terms) };
   });
 }
 

@@ -66,7 +66,7 @@ export function termsOf(text: string, language: WordLanguage = "en"): string[] {
 }
 
 /** Of titles and of pieces of passages, which are the same from question to question. */
-const charactersKept = 400_000;
+const charactersKept = 1_000_000;
 const termsKept = new Map<WordLanguage, (text: string) => readonly string[]>();
 
 /** The same, for texts that are asked about again and again. */

@@ -1,5 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
+import type { Recent } from "#answering/remembered.ts";
+import { createRecent } from "#answering/remembered.ts";
 import type { Word } from "#answering/terms.ts";
 import { mayEnter } from "./audience-gate.ts";
 import type { Candidate, IndexSearch, SearchResult } from "./index-port.ts";
@@ -56,9 +58,33 @@ interface Tables {
   readonly frequency: StatementSync;
   readonly size: StatementSync;
   readonly gates: StatementSync;
+  /** Gives the rows of passages, the best first; the second only those that may be seen, of some documents. */
   readonly find: StatementSync;
+  readonly findWithin: StatementSync;
+  readonly passage: StatementSync;
   readonly words: StatementSync;
 }
+
+/** What was read of the tables of all workspaces, and holds until something is written into the file. */
+interface Seen {
+  readonly totals: Recent<number, Totals>;
+  /** By the workspace's number and a term; 0: no passage has it. */
+  readonly frequency: Recent<string, number>;
+  /** By the workspace's number and a row. */
+  readonly passages: Recent<string, Candidate>;
+}
+
+interface Totals {
+  readonly chunks: number;
+  readonly terms: number;
+  /** Every different audience of a document. */
+  readonly gates: readonly string[];
+}
+
+const workspacesSeenMax = 1_000;
+const termsSeenMax = 20_000;
+/** Of titles, texts and terms of a thousand passages and more: the ones that most questions are about. */
+const charactersSeenMax = 2_000_000;
 
 /** Words that are held in memory, over all workspaces; those of the workspace that was asked least recently go first. */
 const wordsHeldMax = 400_000;
@@ -78,19 +104,41 @@ export function openIndexFile(path: string): IndexFile {
     throw error;
   }
   const opened = new Map<string, Tables>();
-  const held = createHeldWords();
+  const vocabularies = createHeldWords();
   const numberOf = database.prepare("select n, version, seen from workspaces where id = ?");
+  const begin = { immediate: database.prepare("begin immediate"), deferred: database.prepare("begin deferred") };
+  const commit = database.prepare("commit");
 
-  function inTransaction<T>(kind: "immediate" | "deferred", work: () => T): T {
-    database.exec(`begin ${kind}`);
+  function inTransaction<T>(kind: keyof typeof begin, work: () => T): T {
+    begin[kind].run();
     try {
       const value = work();
-      database.exec("commit");
+      commit.run();
       return value;
     } catch (error) {
       if (database.isTransaction) database.exec("rollback");
       throw error;
     }
+  }
+
+  /** Another one after whatever another connection has written; what is written here is told to `forget`. */
+  const dataVersion = database.prepare("pragma data_version");
+  const held: Seen = {
+    totals: createRecent(workspacesSeenMax),
+    frequency: createRecent(termsSeenMax),
+    passages: createRecent(charactersSeenMax),
+  };
+  let heldVersion: unknown;
+  function forget(): void {
+    for (const each of Object.values(held)) each.clear();
+  }
+
+  /** What holds for the transaction in hand. */
+  function seen(): Seen {
+    const version = dataVersion.get()?.["data_version"];
+    if (version !== heldVersion) forget();
+    heldVersion = version;
+    return held;
   }
 
   function rowOf(
@@ -134,17 +182,19 @@ export function openIndexFile(path: string): IndexFile {
       words: database.prepare(`select row, word, term from words_${n} where row > ? order by row`),
       gates: database.prepare(`select distinct audience from documents_${n}`),
       find: database.prepare(`
-        with best as materialized (
-          select rowid as row, bm25(terms_${n}, 2.0, 1.0) as score from terms_${n}
-          where terms_${n} match :match
-            and (:gates is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
-              in (select id from documents_${n} where audience in (select value from json_each(:gates))))
-            and (:documents is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
-              in (select value from json_each(:documents)))
-          order by score, rowid limit :limit)
-        select c.id as chunkId, c.document_id as documentId, c.position, c.title, c.text, c.url, t.title as titleTerms, t.body as bodyTerms
-        from best join chunks_${n} c on c.row = best.row join terms_${n} t on t.rowid = best.row
-        order by best.score, best.row`),
+        select rowid as row from terms_${n} where terms_${n} match :match
+        order by bm25(terms_${n}, 2.0, 1.0), rowid limit :limit`),
+      findWithin: database.prepare(`
+        select rowid as row from terms_${n} where terms_${n} match :match
+          and (:gates is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+            in (select id from documents_${n} where audience in (select value from json_each(:gates))))
+          and (:documents is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+            in (select value from json_each(:documents)))
+        order by bm25(terms_${n}, 2.0, 1.0), rowid limit :limit`),
+      passage: database.prepare(`
+        select c.id as chunkId, c.document_id as documentId, c.position, c.title, c.text, c.url,
+          t.title as titleTerms, t.body as bodyTerms
+        from chunks_${n} c join terms_${n} t on t.rowid = c.row where c.row = ?`),
     };
     opened.set(workspaceId, tables);
     return tables;
@@ -176,6 +226,7 @@ export function openIndexFile(path: string): IndexFile {
 
   /** Runs a step of bringing the workspace up to `view`, unless a newer one has been seen. */
   function step(workspaceId: string, view: number, work: (n: number) => void): boolean {
+    forget();
     return inTransaction("immediate", () => {
       const n = create(workspaceId);
       if ((rowOf(workspaceId)?.seen ?? -1) > view) return false;
@@ -217,7 +268,7 @@ export function openIndexFile(path: string): IndexFile {
       return step(workspaceId, view, (n) => {
         const tables = tablesOf(workspaceId);
         if (tables === undefined) throw new Error("the tables of a workspace are gone within one transaction");
-        const vocabulary = held.of(tables);
+        const vocabulary = vocabularies.of(tables);
         const insertWord = database.prepare(`insert or ignore into words_${n} (word, term) values (?, ?)`);
         let room = wordsMax - vocabulary.size;
         const added = new Set<string>();
@@ -265,6 +316,7 @@ export function openIndexFile(path: string): IndexFile {
     drop(workspaceId) {
       if (rowOf(workspaceId) === undefined) return;
       opened.delete(workspaceId);
+      forget();
       inTransaction("immediate", () => {
         const row = rowOf(workspaceId);
         if (row === undefined) return;
@@ -278,7 +330,7 @@ export function openIndexFile(path: string): IndexFile {
       return inTransaction("deferred", () => {
         const tables = tablesOf(request.workspaceId);
         if (tables === undefined) return { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
-        return searchTables(tables, request, () => held.of(tables));
+        return searchTables(tables, request, seen(), () => vocabularies.of(tables));
       });
     },
     close() {
@@ -339,15 +391,14 @@ function createHeldWords(): { of(tables: Tables): Vocabulary } {
   };
 }
 
-function searchTables(tables: Tables, request: IndexSearch, vocabularyOf: () => Vocabulary): SearchResult {
-  const { chunks, terms } = tables.size.get() as { chunks: number; terms: number };
+function searchTables(tables: Tables, request: IndexSearch, seen: Seen, vocabularyOf: () => Vocabulary): SearchResult {
+  const { chunks, terms, gates } = totalsOf(tables, seen);
   const frequency = new Map<string, number>();
   const isKnown = (term: string): boolean => {
     if (frequency.has(term)) return true;
-    const row = tables.frequency.get(term) as { doc: number } | undefined;
-    if (row === undefined || row.doc === 0) return false;
-    frequency.set(term, row.doc);
-    return true;
+    const count = frequencyOf(tables, term, seen);
+    if (count > 0) frequency.set(term, count);
+    return count > 0;
   };
   const asked = request.terms.filter((term) => isKnown(term));
   const repaired = new Map<string, readonly string[]>();
@@ -364,20 +415,45 @@ function searchTables(tables: Tables, request: IndexSearch, vocabularyOf: () => 
   const known = [...new Set([...asked, ...[...repaired.values()].flat()])];
   const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, ...repairs };
   if (known.length === 0) return { ...base, candidates: [] };
-  const gates = (tables.gates.all() as { audience: string }[]).map((row) => row.audience);
   const open = gates.filter((audience) => mayEnter(audience, request.audience));
-  const rows = tables.find.all({
-    match: matchOf(known, frequency),
-    gates: open.length === gates.length ? null : JSON.stringify(open),
-    documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
-    limit: request.limit,
-  }) as unknown as FoundRow[];
-  const candidates = rows.map((row): Candidate => ({
-    ...row,
-    titleTerms: split(row.titleTerms),
-    bodyTerms: split(row.bodyTerms),
-  }));
-  return { ...base, candidates };
+  const wanted = { match: matchOf(known, frequency), limit: request.limit };
+  const rows =
+    open.length === gates.length && request.documentIds === undefined
+      ? tables.find.all(wanted)
+      : tables.findWithin.all({
+          ...wanted,
+          gates: open.length === gates.length ? null : JSON.stringify(open),
+          documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
+        });
+  return { ...base, candidates: rows.map(({ row }) => passageOf(tables, Number(row), seen)) };
+}
+
+function totalsOf({ n, size, gates }: Tables, { totals }: Seen): Totals {
+  const known = totals.get(n);
+  if (known !== undefined) return known;
+  const { chunks, terms } = size.get() as { chunks: number; terms: number };
+  const made = { chunks, terms, gates: (gates.all() as { audience: string }[]).map((row) => row.audience) };
+  totals.set(n, made, 1);
+  return made;
+}
+
+function frequencyOf({ n, frequency }: Tables, term: string, seen: Seen): number {
+  const key = `${n} ${term}`;
+  const known = seen.frequency.get(key);
+  if (known !== undefined) return known;
+  const count = (frequency.get(term) as { doc: number } | undefined)?.doc ?? 0;
+  seen.frequency.set(key, count, 1);
+  return count;
+}
+
+function passageOf({ n, passage }: Tables, row: number, { passages }: Seen): Candidate {
+  const key = `${n} ${row}`;
+  const known = passages.get(key);
+  if (known !== undefined) return known;
+  const { titleTerms, bodyTerms, ...found } = passage.get(row) as unknown as PassageRow;
+  const made = { ...found, titleTerms: split(titleTerms), bodyTerms: split(bodyTerms) };
+  passages.set(key, made, titleTerms.length + bodyTerms.length + found.title.length + found.text.length);
+  return made;
 }
 
 /** So many passages are weighed for one question, or those with the two rarest words. */
@@ -401,7 +477,7 @@ function matchOf(terms: readonly string[], frequency: ReadonlyMap<string, number
   return `(${any(rare)}) OR ((${any(rare)}) AND (${any(others)}))`;
 }
 
-type FoundRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
+type PassageRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
   readonly titleTerms: string;
   readonly bodyTerms: string;
 };
