@@ -1,4 +1,5 @@
 import { isUnspaced } from "#domain/phrases.ts";
+import { remembered } from "./remembered.ts";
 import { fold } from "./terms.ts";
 
 const wordPattern = /[\p{L}\p{N}\p{M}]+(?:['’ʼ][\p{L}\p{M}]+)*/gu;
@@ -58,28 +59,29 @@ function wordsOf(folded: string): Word[] {
   }));
 }
 
-interface Phrase {
+/** Phrases as they are looked for. */
+interface Sought {
   /** Where a script has no spaces, what stands around a phrase is in its word. */
-  readonly unspaced: string | undefined;
-  readonly words: readonly string[];
+  readonly unspaced: readonly string[];
+  /** The words of the others, by the first. */
+  readonly byFirst: ReadonlyMap<string, readonly (readonly string[])[]>;
 }
 
-/** The same few phrases are looked for in every message. */
-const phrasesRead = new Map<string, Phrase>();
-const phrasesReadMax = 2_000;
+/** Most workspaces have the same phrases, and look for them in every message. */
+const soughtKept = new WeakMap<readonly string[], Sought>();
+/** Those of a workspace that has its own are read from its settings each time. */
+const wordsKept = remembered(200_000, (phrase) => wordsOf(fold(phrase)).map((word) => word.text));
 
-function readPhrase(phrase: string): Phrase {
-  let read = phrasesRead.get(phrase);
-  if (read === undefined) {
-    const folded = fold(phrase);
-    read = {
-      unspaced: isUnspaced(phrase) ? folded.trim() : undefined,
-      words: wordsOf(folded).map((word) => word.text),
-    };
-    if (phrasesRead.size >= phrasesReadMax) phrasesRead.clear();
-    phrasesRead.set(phrase, read);
-  }
-  return read;
+function soughtBy(phrases: readonly string[]): Sought {
+  const known = soughtKept.get(phrases);
+  if (known !== undefined) return known;
+  const spaced = phrases.filter((phrase) => !isUnspaced(phrase)).map(wordsKept);
+  const sought = {
+    unspaced: phrases.filter(isUnspaced).map((phrase) => fold(phrase).trim()),
+    byFirst: Map.groupBy(spaced, ([first = ""]) => first),
+  };
+  soughtKept.set(phrases, sought);
+  return sought;
 }
 
 /**
@@ -91,23 +93,16 @@ export function asksForHuman(text: string, phrases: readonly string[]): boolean 
   const folded = fold(text);
   const words = wordsOf(folded);
   if (phrases.length > 0 && namesPersonOnly(words)) return true;
-  const said = new Set(words.map((word) => word.text));
-  return phrases.some((phrase) => {
-    const { unspaced, words: wanted } = readPhrase(phrase);
-    if (unspaced !== undefined) return folded.includes(unspaced);
-    const [first] = wanted;
-    if (first === undefined || !said.has(first)) return false;
-    for (let at = 0; at + wanted.length <= words.length; at += 1) {
-      if (
-        wanted.every((word, offset) => words[at + offset]?.text === word) &&
-        !(wanted.length > 2 && isOfOthers(folded, words, at)) &&
-        !isDenied(folded, words, at) &&
-        !isDeniedAfter(folded, words, at + wanted.length - 1)
-      )
-        return true;
-    }
-    return false;
-  });
+  const { unspaced, byFirst } = soughtBy(phrases);
+  const isSaid = (wanted: readonly string[], at: number): boolean =>
+    wanted.every((word, offset) => words[at + offset]?.text === word) &&
+    !(wanted.length > 2 && isOfOthers(folded, words, at)) &&
+    !isDenied(folded, words, at) &&
+    !isDeniedAfter(folded, words, at + wanted.length - 1);
+  return (
+    unspaced.some((phrase) => folded.includes(phrase)) ||
+    words.some(({ text: first }, at) => byFirst.get(first)?.some((wanted) => isSaid(wanted, at)))
+  );
 }
 
 function namesPersonOnly(words: readonly Word[]): boolean {

@@ -62,15 +62,16 @@ export function safeTree(markdown: string): readonly Block[] {
 }
 
 /**
- * Whether nothing in it means anything in Markdown, as in most of what is said: paragraphs of one line each, of letters,
- * digits and such signs as begin nothing, that are no item of a list and hold no address.
+ * Whether nothing in it means anything in Markdown, as in most of what is said: paragraphs of one line each, which begin
+ * with a letter or digit, have none of the signs that begin something within a line, are no item of a list and hold no
+ * address.
  */
 function isPlain(markdown: string): boolean {
   return (
     markdown.length <= plainMax &&
     !/^\d+[.)]/mu.test(markdown) &&
-    !/www\./iu.test(markdown) &&
-    /^[\p{L}\p{N}](?:[\p{L}\p{N} ,.;?!'’"“”()%€$-]|\n\n(?=[\p{L}\p{N}]))*$/u.test(markdown) &&
+    !/www\.|\/\//iu.test(markdown) &&
+    /^[\p{L}\p{N}](?:[^\s\p{Cc}&*<@[\\_`~]| |\n\n(?=[\p{L}\p{N}]))*$/u.test(markdown) &&
     !/ (?:\n|$)/u.test(markdown)
   );
 }
@@ -87,13 +88,8 @@ export function plainBlocks(text: string): readonly Block[] {
 
 /** The address when it may be a link: http, https or mailto, and nothing that a browser would read as another scheme. */
 export function safeHref(address: string): string | undefined {
-  let url: URL;
-  try {
-    url = new URL(address);
-  } catch {
-    return undefined;
-  }
-  if (!linkSchemes.has(url.protocol)) return undefined;
+  const url = URL.parse(address);
+  if (url === null || !linkSchemes.has(url.protocol)) return undefined;
   return url.protocol !== "mailto:" && url.hostname === "" ? undefined : url.href;
 }
 

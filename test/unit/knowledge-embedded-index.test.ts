@@ -118,7 +118,12 @@ describe("the embedded index's file", () => {
 
   describe("while documents change", () => {
     /** The store, with something that happens after each of the index's reads, in their order. */
-    const storeWith = (hooks: (() => Promise<unknown>)[]): Pick<Store, "read"> => ({
+    const storeWith = (hooks: (() => Promise<unknown>)[]): Pick<Store, "read" | "select"> => ({
+      async select(query) {
+        const rows = await store.select(query);
+        await hooks.shift()?.();
+        return rows;
+      },
       read: store.read.withPlugin({
         transformQuery: ({ node }) => node,
         transformResult: async ({ result }) => {
@@ -127,7 +132,10 @@ describe("the embedded index's file", () => {
         },
       }),
     });
-    const openOver = (over: Pick<Store, "read">, more: { patienceMs?: number; threadFrom?: number } = {}) => {
+    const openOver = (
+      over: Pick<Store, "read" | "select">,
+      more: { patienceMs?: number; threadFrom?: number } = {},
+    ) => {
       const index = openEmbeddedIndex({ store: over, path, log: silentLog, ...more });
       opened.push(index);
       return index;

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { Problem } from "#domain/problem.ts";
-import type { Log, Store } from "#engine/ports.ts";
+import type { Log } from "#engine/ports.ts";
 import type { IndexCall, IndexResults } from "./index-calls.ts";
 import { perform } from "./index-calls.ts";
-import type { WantedDocument } from "./index-changes.ts";
+import type { StoreReads, WantedDocument } from "./index-changes.ts";
 import { batches, planOf, storedVersion, withChunks } from "./index-changes.ts";
 import type { IndexFile } from "./index-file.ts";
 import { isBusy, isDamage, openIndexFile } from "./index-file.ts";
@@ -17,7 +17,7 @@ const changedChunksMax = 30;
 const waitedChunksMax = 2_000;
 
 export interface EmbeddedIndexOptions {
-  readonly store: Pick<Store, "read">;
+  readonly store: StoreReads;
   /** A file of its own, or `:memory:`. It holds nothing that cannot be made again from the store. */
   readonly path: string;
   readonly log: Log;

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Store } from "#engine/ports.ts";
+import { prepareRead } from "#store/prepared.ts";
 import type { DocumentChange, IndexedDocument } from "./index-file.ts";
 
 // What the store has of a workspace's documents, read in pieces: however many they are, others have their turn between.
@@ -8,6 +9,8 @@ const documentsAtOnce = 1_000;
 const fetchedDocumentsMax = 50;
 /** Passages that are written at once: what waits for the file meanwhile waits no longer than these take. */
 const writtenChunksMax = 300;
+
+export type StoreReads = Pick<Store, "read" | "select">;
 
 export type WantedDocument = IndexedDocument & { readonly chunks: number };
 
@@ -22,15 +25,14 @@ export interface IndexPlan {
 export type IndexedPages = (after: string, limit: number) => Promise<readonly IndexedDocument[]>;
 
 /** The version of the knowledge base; undefined: there is no such workspace. */
-export async function storedVersion({ read }: Pick<Store, "read">, workspaceId: string): Promise<number | undefined> {
-  const workspace = await read
-    .selectFrom("workspaces")
-    .select("knowledge_version")
-    .where("id", "=", workspaceId)
-    .where("deleted_at", "is", null)
-    .executeTakeFirst();
+export async function storedVersion(store: StoreReads, workspaceId: string): Promise<number | undefined> {
+  const [workspace] = await versionOf(store, { workspaceId });
   return workspace?.knowledge_version;
 }
+
+const versionOf = prepareRead((db, { workspaceId }: { readonly workspaceId: string }) =>
+  db.selectFrom("workspaces").select("knowledge_version").where("id", "=", workspaceId).where("deleted_at", "is", null),
+);
 
 /**
  * What the index lacks. The store may change between the pages: then its version does too, and there is another plan

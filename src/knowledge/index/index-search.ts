@@ -1,0 +1,204 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Recent } from "#domain/recent.ts";
+import { createRecent } from "#domain/recent.ts";
+import { mayEnter } from "./audience-gate.ts";
+import type { Candidate, IndexSearch, SearchResult } from "./index-port.ts";
+import { createVocabulary } from "../spelling.ts";
+import type { Vocabulary } from "../spelling.ts";
+
+/** The tables of one workspace; `n` is its number in the file. */
+export interface Tables {
+  readonly n: number;
+  readonly frequency: StatementSync;
+  readonly size: StatementSync;
+  readonly gates: StatementSync;
+  /** Gives the rows of passages, the best first; the second only those that may be seen, of some documents. */
+  readonly find: StatementSync;
+  readonly findWithin: StatementSync;
+  readonly passage: StatementSync;
+  readonly words: StatementSync;
+}
+
+/** What was read of the tables of all workspaces, and holds until something is written into the file. */
+export interface Seen {
+  readonly totals: Recent<number, Totals>;
+  /** By the workspace's number and a term; 0: no passage has it. */
+  readonly frequency: Recent<string, number>;
+  /** By the workspace's number and a row. */
+  readonly passages: Recent<string, Candidate>;
+}
+
+interface Totals {
+  readonly chunks: number;
+  readonly terms: number;
+  /** Every different audience of a document. */
+  readonly gates: readonly string[];
+}
+
+const workspacesSeenMax = 1_000;
+const termsSeenMax = 20_000;
+/** Of titles, texts and terms of a thousand passages and more: the ones that most questions are about. */
+const charactersSeenMax = 2_000_000;
+
+/** Words that are held in memory, over all workspaces; those of the workspace that was asked least recently go first. */
+const wordsHeldMax = 400_000;
+/** More words that nothing has are not a slip of the finger. */
+const repairsMax = 8;
+const meantMax = 3;
+
+export function prepareTables(database: DatabaseSync, n: number): Tables {
+  return {
+    n,
+    frequency: database.prepare(`select doc from frequency_${n} where term = ?`),
+    size: database.prepare(`select chunks, terms, epoch from size_${n}`),
+    words: database.prepare(`select row, word, term from words_${n} where row > ? order by row`),
+    gates: database.prepare(`select distinct audience from documents_${n}`),
+    find: database.prepare(`
+      select rowid as row from terms_${n} where terms_${n} match :match
+      order by bm25(terms_${n}, 2.0, 1.0), rowid limit :limit`),
+    findWithin: database.prepare(`
+      select rowid as row from terms_${n} where terms_${n} match :match
+        and (:gates is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+          in (select id from documents_${n} where audience in (select value from json_each(:gates))))
+        and (:documents is null or (select document_id from chunks_${n} c where c.row = terms_${n}.rowid)
+          in (select value from json_each(:documents)))
+      order by bm25(terms_${n}, 2.0, 1.0), rowid limit :limit`),
+    passage: database.prepare(`
+      select c.id as chunkId, c.document_id as documentId, c.position, c.title, c.text, c.url,
+        t.title as titleTerms, t.body as bodyTerms
+      from chunks_${n} c join terms_${n} t on t.rowid = c.row where c.row = ?`),
+  };
+}
+
+export function createSeen(): Seen {
+  return {
+    totals: createRecent(workspacesSeenMax),
+    frequency: createRecent(termsSeenMax),
+    passages: createRecent(charactersSeenMax),
+  };
+}
+
+/** The words of the workspaces that were asked last. What another process adds or removes is seen at the next look. */
+export function createHeldWords(): { of(tables: Tables): Vocabulary } {
+  // By the number in the file, which is never used again; the one used last is at the end.
+  const held = new Map<number, { readonly epoch: number; row: number; readonly vocabulary: Vocabulary }>();
+  return {
+    of(tables) {
+      const { epoch } = tables.size.get() as { epoch: number };
+      const known = held.get(tables.n);
+      const entry = known?.epoch === epoch ? known : { epoch, row: 0, vocabulary: createVocabulary() };
+      const added = tables.words.all(entry.row) as { row: number; word: string; term: string }[];
+      for (const { row, word, term } of added) {
+        entry.vocabulary.add(word, term);
+        entry.row = row;
+      }
+      held.delete(tables.n);
+      held.set(tables.n, entry);
+      let sum = [...held.values()].reduce((all, each) => all + each.vocabulary.size, 0);
+      for (const [n, { vocabulary }] of held) {
+        if (sum <= wordsHeldMax || n === tables.n) break;
+        held.delete(n);
+        sum -= vocabulary.size;
+      }
+      return entry.vocabulary;
+    },
+  };
+}
+
+export function searchTables(
+  tables: Tables,
+  request: IndexSearch,
+  seen: Seen,
+  vocabularyOf: () => Vocabulary,
+): SearchResult {
+  const { chunks, terms, gates } = totalsOf(tables, seen);
+  const frequency = new Map<string, number>();
+  const isKnown = (term: string): boolean => {
+    if (frequency.has(term)) return true;
+    const count = frequencyOf(tables, term, seen);
+    if (count > 0) frequency.set(term, count);
+    return count > 0;
+  };
+  const asked = request.terms.filter((term) => isKnown(term));
+  const repaired = new Map<string, readonly string[]>();
+  const unknown = (request.misspelt ?? []).filter(({ term }) => !isKnown(term)).slice(0, repairsMax);
+  const vocabulary = unknown.length === 0 ? undefined : vocabularyOf();
+  for (const { word, term } of unknown) {
+    const near = (vocabulary?.near(word) ?? []).filter((each) => isKnown(each));
+    const meant = near
+      .toSorted((left, right) => (frequency.get(right) ?? 0) - (frequency.get(left) ?? 0) || (left < right ? -1 : 1))
+      .slice(0, meantMax);
+    if (meant.length > 0) repaired.set(term, meant);
+  }
+  const repairs = repaired.size === 0 ? {} : { repaired };
+  const known = [...new Set([...asked, ...[...repaired.values()].flat()])];
+  const base = { chunkCount: chunks, averageTerms: chunks === 0 ? 0 : terms / chunks, frequency, ...repairs };
+  if (known.length === 0) return { ...base, candidates: [] };
+  const open = gates.filter((audience) => mayEnter(audience, request.audience));
+  const wanted = { match: matchOf(known, frequency), limit: request.limit };
+  const rows =
+    open.length === gates.length && request.documentIds === undefined
+      ? tables.find.all(wanted)
+      : tables.findWithin.all({
+          ...wanted,
+          gates: open.length === gates.length ? null : JSON.stringify(open),
+          documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
+        });
+  return { ...base, candidates: rows.map(({ row }) => passageOf(tables, Number(row), seen)) };
+}
+
+function totalsOf({ n, size, gates }: Tables, { totals }: Seen): Totals {
+  const known = totals.get(n);
+  if (known !== undefined) return known;
+  const { chunks, terms } = size.get() as { chunks: number; terms: number };
+  const made = { chunks, terms, gates: (gates.all() as { audience: string }[]).map((row) => row.audience) };
+  totals.set(n, made, 1);
+  return made;
+}
+
+function frequencyOf({ n, frequency }: Tables, term: string, seen: Seen): number {
+  const key = `${n} ${term}`;
+  const known = seen.frequency.get(key);
+  if (known !== undefined) return known;
+  const count = (frequency.get(term) as { doc: number } | undefined)?.doc ?? 0;
+  seen.frequency.set(key, count, 1);
+  return count;
+}
+
+function passageOf({ n, passage }: Tables, row: number, { passages }: Seen): Candidate {
+  const key = `${n} ${row}`;
+  const known = passages.get(key);
+  if (known !== undefined) return known;
+  const { titleTerms, bodyTerms, ...found } = passage.get(row) as unknown as PassageRow;
+  const made = { ...found, titleTerms: split(titleTerms), bodyTerms: split(bodyTerms) };
+  passages.set(key, made, titleTerms.length + bodyTerms.length + found.title.length + found.text.length);
+  return made;
+}
+
+/** So many passages are weighed for one question, or those with the two rarest words. */
+const weighedMax = 10_000;
+
+/**
+ * Any of the words will do; but where they are in very many passages, it has to be one of the rarer ones, and the others
+ * only add to it. To weigh a passage costs more than to find it.
+ */
+function matchOf(terms: readonly string[], frequency: ReadonlyMap<string, number>): string {
+  const of = (term: string): number => frequency.get(term) ?? 0;
+  const any = (some: readonly string[]): string => some.map((term) => `"${term}"`).join(" OR ");
+  const byRarity = terms.toSorted((left, right) => of(left) - of(right));
+  let passages = 0;
+  const rare = byRarity.filter((term, index) => {
+    passages += of(term);
+    return index < 2 || passages <= weighedMax;
+  });
+  if (rare.length === terms.length) return any(terms);
+  const others = byRarity.slice(rare.length);
+  return `(${any(rare)}) OR ((${any(rare)}) AND (${any(others)}))`;
+}
+
+type PassageRow = Omit<Candidate, "titleTerms" | "bodyTerms"> & {
+  readonly titleTerms: string;
+  readonly bodyTerms: string;
+};
+
+const split = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
