@@ -10,6 +10,7 @@ import { listAround, spanOf, withPromised } from "./span.ts";
 import type { Placed } from "./strips.ts";
 import { stripsOf, union, weigh } from "./strips.ts";
 import { promisesSteps } from "./telling.ts";
+import { wordsOfHeading } from "./title-fit.ts";
 
 export interface Composed {
   /** Markdown; every sentence of it stands in one of the used passages. */
@@ -134,7 +135,7 @@ function headed(
 ): number {
   if (fit === 0) return 0;
   if (candidate.title.endsWith("?")) {
-    const asking = askingWords(candidate.title.split(" › ").at(-1) ?? "", question.language);
+    const asking = askingWords(wordsOfHeading(candidate.title), question.language);
     if (asksOtherwise(asking, question.asking)) return 0;
   } else if (fit < sameQuestion) return 0;
   const goesOn = (each: Ranked): boolean =>

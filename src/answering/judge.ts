@@ -8,7 +8,7 @@ import { askingWords, asksOtherwise } from "./question.ts";
 import type { Found, Lookup } from "./retrieve.ts";
 import { retrieve } from "./retrieve.ts";
 import { isSoft } from "./terms.ts";
-import { wordsOf } from "./words.ts";
+import { wordsOfHeading } from "./title-fit.ts";
 
 /** The passage that tells the steps often ranks a little below those that only speak of them. */
 const passagesBeyond = 3;
@@ -47,7 +47,7 @@ function isTheQuestion({ extract }: Judged): boolean {
 export function isTheSameQuestion({ found, extract }: Judged): boolean {
   const { asking, language } = found.question;
   const asks = (title: string): string | null =>
-    title.endsWith("?") ? askingWords(title.split(" › ").at(-1) ?? "", language) : asking;
+    title.endsWith("?") ? askingWords(wordsOfHeading(title), language) : asking;
   return (
     extract?.used.some(({ fit, candidate }) => fit >= sameQuestion && !asksOtherwise(asks(candidate.title), asking)) ===
     true
@@ -94,8 +94,7 @@ function asksAsMuch({ found, extract }: Judged): boolean {
   const { asking } = found.question;
   if (asking === null || !asking.includes(" ")) return false;
   return (
-    extract?.used.some(({ candidate }) =>
-      ` ${wordsOf(candidate.title.split(" › ").at(-1) ?? "").join(" ")} `.includes(` ${asking} `),
-    ) === true
+    extract?.used.some(({ candidate }) => ` ${wordsOfHeading(candidate.title).join(" ")} `.includes(` ${asking} `)) ===
+    true
   );
 }

@@ -41,6 +41,7 @@ export function understand(
   synonyms: Synonyms = synonymsOf(),
   language: WordLanguage = "en",
 ): Understood {
+  const wording = wordsOf(text);
   const asked = ownWords(withoutMeasure(text, language), synonyms, language);
   const subject = asked.map(({ term }) => term);
   const borrowed = borrowedTerms(text, subject, history, synonyms, language);
@@ -51,15 +52,15 @@ export function understand(
   return {
     own,
     words,
-    wording: wordsOf(text),
+    wording,
     borrowed,
     measured: borrowed.length > 0 && own.length === 0 ? ownWords(text, synonyms, language).map(({ term }) => term) : [],
     another: borrowed.length > 0 && putsAnother(text, own, language),
     details: detailsIn(text, language),
     counted: countedIn(text),
     language,
-    asking: askingWords(text, language),
-    asks: kindOf(text),
+    asking: askingWords(wording, language),
+    asks: kindOf(wording.join(" ")),
   };
 }
 
@@ -94,8 +95,7 @@ const asking =
   /^(?:\S+ ){0,3}?(?<asking>how (?:long|much|many|often|soon|fast|quickly|old|big|large|far|high)|how|what|which|where|when|why|who)(?= |$)/u;
 
 /** What tells one question on a thing from another: "how long", "how", "which". Null where it only names what it is about. */
-export function askingWords(asked: string, language: WordLanguage): string | null {
-  const words = wordsOf(asked);
+export function askingWords(words: readonly string[], language: WordLanguage): string | null {
   if (language !== "en") return words.slice(0, 2).join(" ");
   const text = words.join(" ");
   if (/^(?:do|does|did|is|are|was|will|must|should|has|have) /u.test(text)) return "whether";
@@ -115,8 +115,7 @@ function countedIn(text: string): string | null {
   return after === undefined ? null : (termsOf(after)[0] ?? null);
 }
 
-function kindOf(text: string): Understood["asks"] {
-  const words = wordsOf(text).join(" ");
+function kindOf(words: string): Understood["asks"] {
   if (/^(?:what is|what are|whats) (?!the difference)(?:\S+ ){0,4}\S+$/.test(words)) return "definition";
   if (/\bhow (?:many|much)\b/.test(words)) return "amount";
   if (/\b(?:differences?|differ|differs|versus|vs|compared?)\b/.test(words)) return "difference";

@@ -61,6 +61,24 @@ describe("the embedded index's file", () => {
     }
   });
 
+  it("tells nothing that it found before and that another process has changed since", async () => {
+    const [one, two] = [open(), open()];
+    await knowledge.add(workspaceId, "a.md", "Kettle, red.");
+    const look = async (index: KnowledgeIndex) => {
+      const result = await index.search({ workspaceId, terms: ["kettl", "red"], audience: [], limit: 50 });
+      return [result.chunkCount, Object.fromEntries(result.frequency), result.candidates.map(({ text }) => text)];
+    };
+    const both = async () => [await look(two), await look(one)];
+    const old = [1, { kettl: 1, red: 1 }, ["Kettle, red."]];
+    expect(await both()).toEqual([old, old]);
+    await knowledge.add(workspaceId, "a.md", "Kettle, blue.");
+    const fresh = [1, { kettl: 1 }, ["Kettle, blue."]];
+    expect(await both()).toEqual([fresh, fresh]);
+    await knowledge.add(workspaceId, "a.md", "Kettle, blue.", { audience: ["staff"] });
+    const closed = [1, { kettl: 1 }, []];
+    expect(await both()).toEqual([closed, closed]);
+  });
+
   it("is made anew when it is not a database", async () => {
     await knowledge.add(workspaceId, "a.md", "Kettle.");
     writeFileSync(path, "this is not a database, whatever its name says ".repeat(100));

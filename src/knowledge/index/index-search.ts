@@ -144,7 +144,7 @@ export function searchTables(
           gates: open.length === gates.length ? null : JSON.stringify(open),
           documents: request.documentIds === undefined ? null : JSON.stringify(request.documentIds),
         });
-  return { ...base, candidates: rows.map(({ row }) => passageOf(tables, Number(row), seen)) };
+  return { ...base, candidates: rows.flatMap(({ row }) => passageOf(tables, Number(row), seen) ?? []) };
 }
 
 function totalsOf({ n, size, gates }: Tables, { totals }: Seen): Totals {
@@ -165,11 +165,13 @@ function frequencyOf({ n, frequency }: Tables, term: string, seen: Seen): number
   return count;
 }
 
-function passageOf({ n, passage }: Tables, row: number, { passages }: Seen): Candidate {
+function passageOf({ n, passage }: Tables, row: number, { passages }: Seen): Candidate | undefined {
   const key = `${n} ${row}`;
   const known = passages.get(key);
   if (known !== undefined) return known;
-  const { titleTerms, bodyTerms, ...found } = passage.get(row) as unknown as PassageRow;
+  const stored = passage.get(row) as PassageRow | undefined;
+  if (stored === undefined) return undefined;
+  const { titleTerms, bodyTerms, ...found } = stored;
   const made = { ...found, titleTerms: split(titleTerms), bodyTerms: split(bodyTerms) };
   passages.set(key, made, titleTerms.length + bodyTerms.length + found.title.length + found.text.length);
   return made;
