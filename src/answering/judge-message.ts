@@ -24,9 +24,10 @@ export async function judgeMessage(index: KnowledgeIndex, message: Message, sign
   const whole = await judge(index, message, signal);
   const several = await judgeSeveral(index, message, whole, signal);
   if (several !== undefined) return several;
-  const parted = partedMessage(message.text);
   const floor = answerFloor[message.strictness];
-  if (parted === undefined || evidenceOf(whole) >= floor) return whole;
+  if (evidenceOf(whole) >= floor) return whole;
+  const parted = partedMessage(message.text);
+  if (parted === undefined) return whole;
   const { asked, told } = parted;
   const history = told === "" ? message.history : [...message.history, { role: "user" as const, content: told }];
   const question = { ...message, text: asked, history };

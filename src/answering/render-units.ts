@@ -43,6 +43,7 @@ function renderUnit(unit: Unit): string {
 
 /** Keeps characters of the text from being read as markup; code in backticks stays code. */
 export function escapeMarkdown(text: string): string {
+  if (!/[\\*~`<[_&]|^[#>+=-]/.test(text)) return text;
   return text
     .split(/(`[^`]+`)/)
     .map((part) => {
