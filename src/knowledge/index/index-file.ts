@@ -84,7 +84,9 @@ export function openIndexFile(path: string): IndexFile {
   const held = createSeen();
   let heldVersion: unknown;
   function forget(): void {
-    for (const each of Object.values(held)) each.clear();
+    held.totals.clear();
+    held.frequency.clear();
+    held.passages.clear();
   }
 
   /** What holds for the transaction in hand. */
