@@ -14,7 +14,7 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Marks } from "./marks.ts";
-import { isBegunAtOnce } from "./marks.ts";
+import { takeBegun } from "./marks.ts";
 import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
 import { storedBytes } from "./stored-bytes.ts";
@@ -98,7 +98,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
-  const isBegun = isBegunAtOnce(row) && delivery.state === "sending";
+  const isBegun = takeBegun(row, clock.now()) && delivery.state === "sending";
 
   if (delivery.state === "sending" && !harmless && !isBegun) {
     const attempt: Attempt = {

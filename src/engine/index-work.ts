@@ -27,6 +27,7 @@ const stepSizes = { least: 2, first: 6, most: 50 };
 export async function indexTexts(
   { store, search }: { readonly store: Store; readonly search: ConversationSearch },
   rows: readonly OutboxRow[],
+  signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): Promise<void> {
   const { stepMs, calmMs } = paces[store.dialect];
@@ -39,6 +40,8 @@ export async function indexTexts(
     const [ended, named] = [step, ids];
     [step, ids] = [[], []];
     if (calmMs > 0) await store.calm(calmMs);
+    // What is left of a long backlog is for who starts next: the database is about to be closed.
+    signal.throwIfAborted();
     try {
       await indexNow(ended, named);
     } catch {

@@ -99,8 +99,14 @@ export async function beginAtOnce(tx: Tx, parts: readonly Omit<Begun, "state">[]
   for (const { row } of parts) begunAtOnce.add(row);
 }
 
-/** True once for each row of {@link beginAtOnce}. */
-export const isBegunAtOnce = (row: OutboxRow): boolean => begunAtOnce.delete(row);
+/** True for each row of {@link beginAtOnce} until its call begins. */
+export const isBegunAtOnce = (row: OutboxRow): boolean => begunAtOnce.has(row);
+
+/** True where nothing is to be stored or asked before the call of this row begins, which it does now. */
+export function takeBegun(row: OutboxRow, now: number): boolean {
+  // When its lease has ended, another may be about to take it, and to find that the call has begun: then both ask first.
+  return begunAtOnce.delete(row) && (row.lease_until ?? 0) > now;
+}
 
 async function mark(tx: Tx, parts: readonly Begun[], now: number): Promise<void> {
   for (const state of ["queued", "sending"] as const) {

@@ -59,6 +59,62 @@ eachDatabase("a process that ends between an answer and its call", (open) => {
   });
 });
 
+eachDatabase("what is stored as begun", (open) => {
+  it("is sent by a program that is told to stop just then", async () => {
+    const asked: string[] = [];
+    let closing: Promise<void> | undefined;
+    const bench = await openBench(open, {
+      script: {
+        async reconcile(key) {
+          asked.push(key);
+          return null;
+        },
+      },
+      checkpoint(point) {
+        if (point === "answer.stored") closing = bench.app.close();
+      },
+    });
+    const other = await openBench(open, { beside: bench, script: tells, clock: bench.clock });
+    await bench.say("anna", "hello");
+    await bench.until("it stops", () => closing !== undefined);
+    await closing;
+    expect(bench.sent.map(({ text }) => text)).toEqual(["You asked: hello"]);
+    expect(asked).toEqual([]);
+    expect(await other.store.read.selectFrom("deliveries").select(["state", "attempts"]).execute()).toEqual([
+      { state: "sent", attempts: 1 },
+    ]);
+    await other.close();
+    await bench.close();
+  });
+
+  it("is not sent before the platform was asked by who was held up for longer than it had taken it for", async () => {
+    const done: string[] = [];
+    let isFirst = true;
+    const bench = await openBench(open, {
+      script: {
+        async send(_part, { key }) {
+          done.push("sent");
+          return { externalId: key, state: "sent" };
+        },
+        async reconcile() {
+          done.push("asked");
+          return null;
+        },
+      },
+      checkpoint(point) {
+        if (point !== "answer.stored" || !isFirst) return;
+        isFirst = false;
+        // Another may have taken it meanwhile, and have made the call.
+        bench.clock.leap(leaseMs + 1_000);
+      },
+    });
+    await bench.say("anna", "hello");
+    await bench.until("it is sent", () => bench.sent.length > 0);
+    expect(done).toEqual(["asked", "sent"]);
+    await bench.close();
+  });
+});
+
 /** What the database holds the moment the answer is durable, before anything else is done. */
 async function atTheAnswer<T>(script: Partial<Script>, look: (database: DatabaseSync) => T) {
   const seen: T[] = [];

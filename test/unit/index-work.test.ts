@@ -4,6 +4,7 @@ import type { ConversationSearch } from "#engine/ports.ts";
 import { insertWork } from "#store/outbox.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 
+const goesOn = new AbortController().signal;
 const lease = { id: "here", until: 2_000_000_000_000 };
 
 /** How many conversations each write indexes, where one takes so long. */
@@ -29,7 +30,7 @@ async function stepsWhereOneTakes(ms: number, conversations: number): Promise<re
       indexed.push(...named);
     },
   };
-  await indexTexts({ store, search: search as ConversationSearch }, rows, () => now);
+  await indexTexts({ store, search: search as ConversationSearch }, rows, goesOn, () => now);
   expect(indexed).toEqual(ids);
   expect(await store.read.selectFrom("outbox").selectAll().execute()).toEqual([]);
   return steps;
@@ -46,5 +47,20 @@ describe("the texts of conversations are indexed", () => {
 
   it("many in a write where they take no time, and not without an end", async () => {
     expect(await stepsWhereOneTakes(0, 120)).toEqual([6, 50, 50, 14]);
+  });
+
+  it("no longer than the program lives, and what is left is still there for the next start", async () => {
+    const { store, close } = await openTestStore(newSqlite);
+    onTestFinished(close);
+    const works = Array.from({ length: 30 }, (_, at) => ({ ...indexWork([`conv_${at}`], 0), lease }));
+    await store.write((tx) => insertWork(tx, works, 0));
+    const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
+    const ending = new AbortController();
+    const search: Pick<ConversationSearch, "index"> = {
+      index: async () => ending.abort(new Error("the program stops")),
+    };
+    const indexing = indexTexts({ store, search: search as ConversationSearch }, rows, ending.signal);
+    await expect(indexing).rejects.toThrow("the program stops");
+    expect(await store.read.selectFrom("outbox").selectAll().execute()).toHaveLength(24);
   });
 });
