@@ -238,6 +238,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),
     reconciles: (account) => adapter(account).reconcile !== undefined,
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
+    isSite: (account) => adapter(account).inbound.kind === "site",
     loaded: (account) => ready.has(account.id),
     async followUp(workspaceId) {
       const rows = await store.read

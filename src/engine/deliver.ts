@@ -98,6 +98,7 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
+  const isSite = channels.isSite(account);
   const isBegun = takeBegun(row, clock.now()) && delivery.state === "sending";
 
   if (delivery.state === "sending" && !harmless && !isBegun) {
@@ -168,7 +169,12 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
     // Nothing else hangs on the parts of most messages.
     const isPlain = note === null && sent !== null && (sent.marks ?? []).length === 0 && delivery?.role !== "agent";
-    if (isPlain && (await marks.sent({ row, deliveryId, externalId: sent.externalId, state: sent.state }))) return;
+    if (isPlain) {
+      const { externalId, state: received } = sent;
+      // Where nothing says that the call has begun, only this keeps the platform from being given it once more.
+      const flush = harmless && !isSite;
+      if (await marks.sent({ row, deliveryId, externalId, state: received, flush })) return;
+    }
     const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
       const { numUpdatedRows } = await tx

@@ -15,6 +15,8 @@ interface Sent {
   readonly deliveryId: string;
   readonly externalId: string | null;
   readonly state: Receipt["state"];
+  /** False: without this mark the part may have arrived, which is looked into at the next start, or it does no harm. */
+  readonly flush: boolean;
 }
 
 interface Begun extends Pick<Sent, "row" | "deliveryId"> {
@@ -61,18 +63,19 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
     all: begin,
     alone: async (tx, part: Begun) => (await begin(tx, [part]))[0],
   });
-  const sentTogether = createTogether({
-    store,
-    all: sent,
-    alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
-    // Without it the part may have arrived, which is looked into at the next start.
-    flush: false,
-  });
+  const createSent = (flush: boolean) =>
+    createTogether({
+      store,
+      all: sent,
+      alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
+      flush,
+    });
+  const storeSent = { flushed: createSent(true), unflushed: createSent(false) };
   return {
     begin: beginTogether,
     async sent(part) {
       try {
-        await sentTogether(part);
+        await storeSent[part.flush ? "flushed" : "unflushed"](part);
         return true;
       } catch (error) {
         if (error instanceof KnownOtherwise) return false;

@@ -161,6 +161,8 @@ export interface Channels {
   /** Whether {@link reconcile} can tell. */
   reconciles(account: Pick<Account, "id">): boolean;
   idempotentSend(account: Pick<Account, "id">): boolean;
+  /** Whether its customers fetch from here what is said to them. */
+  isSite(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;
   /** Undefined where customers can be written to at any time. */

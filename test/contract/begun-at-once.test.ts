@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
+import { loadAdapter } from "#src/channels.ts";
 import { openDatabase } from "#store/sqlite.ts";
 import { eachDatabase, newSqlite } from "../support/databases.ts";
-import type { EngineBench, Script } from "../support/engine-bench.ts";
+import type { BenchOptions, EngineBench, Script } from "../support/engine-bench.ts";
 import { openBench } from "../support/engine-bench.ts";
 
 // That an answer's call begins is stored together with the answer where the platform can tell afterwards what it has.
@@ -193,4 +194,32 @@ it("asks the platform before it makes a call again of which it does not know wha
   await bench.advance(60_000);
   expect([calls, asked.length]).toEqual([2, 1]);
   await bench.close();
+});
+
+/** Whether the mark that a part was sent is on the disk before anything else is done. */
+async function flushesWhenSent(given: BenchOptions): Promise<boolean> {
+  const bench = await openBench(newSqlite, given);
+  const { write } = bench.store;
+  let flushed: boolean | undefined;
+  const noting: typeof write = (work, options) =>
+    write(async (tx) => {
+      const result = await work(tx);
+      const part = await tx.selectFrom("deliveries").select("state").executeTakeFirst();
+      if (part?.state === "sent") flushed ??= options?.flush !== false;
+      return result;
+    }, options);
+  Object.assign(bench.store, { write: noting });
+  await bench.say("anna", "hello");
+  await bench.until("it is sent", () => flushed !== undefined);
+  await bench.close();
+  return flushed === true;
+}
+
+it("waits for the disk with what was sent where nothing else says so, and it would be sent again", async () => {
+  expect(await flushesWhenSent({ script: { idempotentSend: true } })).toBe(true);
+});
+
+it("waits for no disk with what was sent where the platform is asked, or customers fetch it from here", async () => {
+  expect(await flushesWhenSent({ script: tells })).toBe(false);
+  expect(await flushesWhenSent({ account: { channel: "widget", load: loadAdapter, config: {} } })).toBe(false);
 });
