@@ -54,7 +54,7 @@ const slack: AdapterModule<SlackConfig> = {
       send: (part, context) => sendPart(sending, part, context),
       edit: (part, externalId, context) => editPart(sending, part, externalId, context),
       remove: (externalId, context) => removePart(sending, externalId, context),
-      reconcile: (key, context) => findPart(api, key, context),
+      reconcile: (key, context, attempt) => findPart(api, key, context, attempt),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),
       ...(desk === undefined ? {} : { desk: desk.desk }),
       check: (signal) => checkApp(api, transport, host.log, signal),

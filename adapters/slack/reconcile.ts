@@ -1,4 +1,4 @@
-import type { Receipt, SendContext } from "#channel/contract.ts";
+import type { Attempt, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { SlackApi } from "./client.ts";
 import { fieldsOf } from "./deliveries.ts";
@@ -7,14 +7,22 @@ import { metadataType } from "./send.ts";
 import { messageIdOf, parseThread } from "./thread.ts";
 import { fileExternalId } from "./upload.ts";
 
-/** A thousand messages of a thread; whoever has more of them waits longer, but nothing is sent twice. */
+/** A thousand messages since the first try; whoever has more of them waits longer, but nothing is sent twice. */
 const pagesMax = 10;
 const pageSize = 100;
+/** Slack's clock and ours go differently. */
+const skewMs = 60 * 60_000;
 
 /** Looks for the part in its thread: each was posted with its key in the metadata, or as the name of its block. */
-export async function findPart(api: SlackApi, key: string, { thread, signal }: SendContext): Promise<Receipt | null> {
+export async function findPart(
+  api: SlackApi,
+  key: string,
+  { thread, signal }: SendContext,
+  { startedAt }: Pick<Attempt, "startedAt">,
+): Promise<Receipt | null> {
   try {
-    const externalId = await findMessage(api, key, thread, signal);
+    // What is older cannot be it: a conversation of years would have no end.
+    const externalId = await findMessage(api, key, thread, signal, startedAt - skewMs);
     return externalId === null ? null : { externalId, state: "sent" };
   } catch (error) {
     if (error instanceof DeliveryError) throw error;
@@ -29,6 +37,7 @@ export async function findMessage(
   key: string,
   thread: string,
   signal: AbortSignal,
+  since = 0,
 ): Promise<string | null> {
   const { channelId, threadTs } = parseThread(thread);
   const client = api.client(signal);
@@ -38,6 +47,7 @@ export async function findMessage(
       channel: channelId,
       include_all_metadata: true,
       limit: pageSize,
+      ...(since > 0 ? { oldest: (since / 1_000).toFixed(6) } : {}),
       ...(cursor === undefined ? {} : { cursor }),
     };
     const { messages = [], response_metadata: more } =

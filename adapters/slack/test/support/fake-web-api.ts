@@ -110,7 +110,7 @@ export function createWorkspace(): Workspace {
     views: [],
     ephemerals: [],
     reactions: [],
-    nextTs: () => `1934000000.${String((ticks += 1)).padStart(6, "0")}`,
+    nextTs: () => `1940000000.${String((ticks += 1)).padStart(6, "0")}`,
   };
 }
 
@@ -315,12 +315,14 @@ function updateMessage(workspace: Workspace, body: Body): Answer {
 
 /** Of a thread from its beginning on; of a channel from its end on. */
 function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
-  const { channel = "", ts, include_all_metadata: withMetadata = "false", limit = "100", cursor = "0" } = body;
+  const { channel = "", ts, include_all_metadata: withMetadata = "false" } = body;
+  const { limit = "100", cursor = "0", oldest = "0" } = body;
   if (!workspace.channels.has(channel)) return refuse("channel_not_found");
   const all = workspace.messages.filter((each) => each.channel === channel && !each.deleted);
-  const wanted = inThread
+  const found = inThread
     ? all.filter((each) => each.ts === ts || each.threadTs === ts)
     : all.filter((each) => each.threadTs === undefined || each.threadTs === each.ts).toReversed();
+  const wanted = found.filter((each) => Number(each.ts) > Number(oldest) || (inThread && each.ts === ts));
   const from = Number(cursor);
   const page = wanted.slice(from, from + Number(limit));
   const next = from + page.length < wanted.length ? String(from + page.length) : "";
