@@ -305,7 +305,6 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       processId: process.id,
       handlers,
       reads: readsWork,
-      isBegun: engine.work.isSendBegun,
       lanesMax: 64,
       backoffMs,
       awayServer: (error) => (error instanceof TypesenseAway || isSearchAway(error) ? "the search engine" : undefined),

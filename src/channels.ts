@@ -236,9 +236,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     window: (account) => adapter(account).window,
     isPrivate: (account, thread) => adapter(account).isPrivate?.(thread) ?? false,
     fetchFile: (account, ref, signal) => adapter(account).fetchFile?.(ref, signal),
-    reconciles: (account) => adapter(account).reconcile !== undefined,
     idempotentSend: (account) => adapter(account).capabilities.idempotentSend,
-    isSite: (account) => adapter(account).inbound.kind === "site",
     loaded: (account) => ready.has(account.id),
     async followUp(workspaceId) {
       const rows = await store.read

@@ -190,10 +190,12 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
         const gone = ["message_not_found", "channel_not_found"];
         return unlessRefused(gone, () => api.client(signal).chat.delete({ channel, ts }));
       }),
-    find: (thread, { key, signal }) =>
-      call(() => findMessage(api, key, thread ?? threadOf({ channelId: desk.channel, threadTs: undefined }), signal), {
-        gone: ["thread_not_found"],
-      }),
+    find: (thread, { key, signal }, since) =>
+      call(
+        () =>
+          findMessage(api, key, thread ?? threadOf({ channelId: desk.channel, threadTs: undefined }), signal, since),
+        { gone: ["thread_not_found"] },
+      ),
     person: (by, signal) => people.find(by, signal),
     tell: (by, place, notice, context) => call(() => tell(by, place, notice, context)),
     check: (signal) => checkDesk(api, desk.channel, signal),

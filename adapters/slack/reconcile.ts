@@ -7,22 +7,21 @@ import { metadataType } from "./send.ts";
 import { messageIdOf, parseThread } from "./thread.ts";
 import { fileExternalId } from "./upload.ts";
 
-/** A thousand messages since the first try; whoever has more of them waits longer, but nothing is sent twice. */
+/** A thousand messages; where more have come since, it waits longer, but nothing is sent twice. */
 const pagesMax = 10;
 const pageSize = 100;
-/** Slack's clock and ours go differently. */
-const skewMs = 60 * 60_000;
+/** So much later than Slack's clock ours may be. */
+const clockMarginMs = 3_600_000;
 
 /** Looks for the part in its thread: each was posted with its key in the metadata, or as the name of its block. */
 export async function findPart(
   api: SlackApi,
   key: string,
   { thread, signal }: SendContext,
-  { startedAt }: Pick<Attempt, "startedAt">,
+  { startedAt }: Attempt,
 ): Promise<Receipt | null> {
   try {
-    // What is older cannot be it: a conversation of years would have no end.
-    const externalId = await findMessage(api, key, thread, signal, startedAt - skewMs);
+    const externalId = await findMessage(api, key, thread, signal, startedAt);
     return externalId === null ? null : { externalId, state: "sent" };
   } catch (error) {
     if (error instanceof DeliveryError) throw error;
@@ -31,13 +30,16 @@ export async function findPart(
   }
 }
 
-/** The id of the message that was posted under this key; null when there is none. Rejects as the client does. */
+/**
+ * The id of the message that was posted under this key, at this time (epoch milliseconds) at the earliest; null when there
+ * is none. Rejects as the client does.
+ */
 export async function findMessage(
   api: SlackApi,
   key: string,
   thread: string,
   signal: AbortSignal,
-  since = 0,
+  since: number,
 ): Promise<string | null> {
   const { channelId, threadTs } = parseThread(thread);
   const client = api.client(signal);
@@ -47,7 +49,8 @@ export async function findMessage(
       channel: channelId,
       include_all_metadata: true,
       limit: pageSize,
-      ...(since > 0 ? { oldest: (since / 1_000).toFixed(6) } : {}),
+      // However long the conversation is: what was said before cannot be it.
+      oldest: String(Math.max(0, Math.floor((since - clockMarginMs) / 1_000))),
       ...(cursor === undefined ? {} : { cursor }),
     };
     const { messages = [], response_metadata: more } =

@@ -72,7 +72,7 @@ function untilStopped(app: App, log: Logger): Promise<number> {
   });
 }
 
-/** `POINT:N` ends the process the N-th time that the point is passed, as the loss of power would. */
+/** `POINT:N` ends the process the N-th time that the point is passed, without another word of it. */
 function createKiller(spec: string) {
   const [point, count = "1"] = spec.split(":");
   let left = Number(count);

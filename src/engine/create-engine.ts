@@ -19,7 +19,7 @@ import { createChanges } from "./changes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { dueClocks, runTimer, settleNow } from "./clock-work.ts";
 import { abandonDelivery, deliver } from "./deliver.ts";
-import { createMarks, isBegunAtOnce } from "./marks.ts";
+import { createMarks } from "./marks.ts";
 import { eraseShown } from "./desk/erase.ts";
 import { deskEvent, deskNotice } from "./desk/events.ts";
 import { mirror } from "./desk/mirror.ts";
@@ -90,8 +90,6 @@ export interface Accounts {
 export interface EngineWork {
   think(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
-  /** Whether it is stored already that the call of this part begins here. */
-  isSendBegun(row: OutboxRow): boolean;
   timer(rows: readonly OutboxRow[]): Promise<void>;
   index(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** An agent's change of a reply. */
@@ -202,7 +200,6 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async send(rows, signal) {
       for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
     },
-    isSendBegun: isBegunAtOnce,
     async timer(rows) {
       const workspace = await workspaceOfWork(rows, await conversationOfWork(rows));
       if (workspace === undefined) return;

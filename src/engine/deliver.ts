@@ -14,12 +14,10 @@ import type { Checkpoint } from "./checkpoint.ts";
 import { mirrorAlso } from "./desk/mirror-work.ts";
 import { noteFailure } from "./failures.ts";
 import type { Marks } from "./marks.ts";
-import { takeBegun } from "./marks.ts";
 import { statesBefore } from "./inbound-changes.ts";
 import type { Channels, Clock, ConversationSearch, Files, Reader, Store, Tx } from "./ports.ts";
 import { storedBytes } from "./stored-bytes.ts";
 import { redirectWork } from "./redirect-work.ts";
-import type { SendPayload } from "./sending.ts";
 
 /** Work that is to be tried again; the worker decides when, not before `retryAfterMs`. */
 export class RetryLater extends Error {
@@ -52,7 +50,7 @@ export interface DeliverDependencies {
  */
 export async function deliver(dependencies: DeliverDependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
   const { store, clock, channels, search, checkpoint, marks, announce } = dependencies;
-  const { deliveryId } = JSON.parse(row.payload) as SendPayload;
+  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const [delivery] = await deliveryRows(store, { deliveryId });
   // The conversation was deleted, or the part is settled: nothing is left to send.
   if (delivery === undefined || (delivery.state !== "queued" && delivery.state !== "sending")) {
@@ -98,10 +96,8 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     fileLink: (id, lifetimeMs) => dependencies.files.link(id, lifetimeMs),
   };
   const harmless = channels.idempotentSend(account);
-  const isSite = channels.isSite(account);
-  const isBegun = takeBegun(row, clock.now()) && delivery.state === "sending";
 
-  if (delivery.state === "sending" && !harmless && !isBegun) {
+  if (delivery.state === "sending" && !harmless) {
     const attempt: Attempt = {
       part,
       startedAt: delivery.started_at ?? 0,
@@ -118,10 +114,10 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
     }
   }
   // Whoever changes their reply has to know that it may have gone.
-  if (!isBegun && (!harmless || (isForGood && delivery.state === "queued"))) {
+  if (!harmless || (isForGood && delivery.state === "queued")) {
     await marks.begin({ row, deliveryId, state: delivery.state });
   } else if (!(await isHeld(store, row))) {
-    // That it begins is stored already, or need not be, as it may be sent twice. Still, what slept does not send what another has sent.
+    // Nothing is stored first of what may be sent twice. Still, what slept does not send what another has sent.
     throw new LostLease();
   }
 
@@ -169,12 +165,11 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
     // Nothing else hangs on the parts of most messages.
     const isPlain = note === null && sent !== null && (sent.marks ?? []).length === 0 && delivery?.role !== "agent";
-    if (isPlain) {
-      const { externalId, state: received } = sent;
-      // Where nothing says that the call has begun, only this keeps the platform from being given it once more.
-      const flush = harmless && !isSite;
-      if (await marks.sent({ row, deliveryId, externalId, state: received, flush })) return;
-    }
+    if (
+      isPlain &&
+      (await marks.sent({ row, deliveryId, externalId: sent.externalId, state: sent.state, isBegun: !harmless }))
+    )
+      return;
     const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
       const { numUpdatedRows } = await tx
@@ -321,7 +316,7 @@ export async function abandonDelivery(
   reason: string,
   now: number,
 ): Promise<Effects | null> {
-  const { deliveryId } = JSON.parse(row.payload) as SendPayload;
+  const { deliveryId } = JSON.parse(row.payload) as { readonly deliveryId: string };
   const delivery = await tx.selectFrom("deliveries").selectAll().where("id", "=", deliveryId).executeTakeFirst();
   if (delivery === undefined || !lanesOf(delivery.conversation_id).includes(row.lane)) return null;
   const state = delivery.state === "sending" ? "unknown" : "failed";

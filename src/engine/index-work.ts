@@ -1,7 +1,7 @@
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
 import { LostLease, PartlyFailed, finishWork, insertWork } from "#store/outbox.ts";
 import { indexLane } from "./lanes.ts";
-import type { ConversationSearch, Store, Tx } from "./ports.ts";
+import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 
 interface IndexPayload {
   readonly conversationIds: readonly string[];
@@ -12,11 +12,19 @@ export function indexWork(conversationIds: readonly string[], dueAt: number): Ne
   return { lane: indexLane, kind: "index", payload: { conversationIds } satisfies IndexPayload, dueAt };
 }
 
-/**
- * `stepMs` is as long as one write may keep what comes meanwhile waiting, an acknowledgement, say; `calmMs` as long as it
- * gives way. SQLite works in this process, and all else waits for it.
- */
-const paces = { sqlite: { stepMs: 1, calmMs: 6 }, mysql: { stepMs: 20, calmMs: 0 } } as const;
+interface Pace {
+  /** As long as one write may keep what comes meanwhile waiting: an acknowledgement, say. */
+  readonly stepMs: number;
+  /** As long as a write gives way to others. */
+  readonly calmMs: number;
+}
+
+/** SQLite works in this process, and all else waits for it. A conversation has to be found soon all the same. */
+const paces: Readonly<Record<Store["dialect"], Readonly<Record<"usual" | "late", Pace>>>> = {
+  sqlite: { usual: { stepMs: 1, calmMs: 6 }, late: { stepMs: 4, calmMs: 2 } },
+  mysql: { usual: { stepMs: 20, calmMs: 0 }, late: { stepMs: 20, calmMs: 0 } },
+};
+const lateMs = 1_000;
 /** Conversations whose text is indexed in one write; as many as are done in that time. */
 const stepSizes = { least: 2, first: 6, most: 50 };
 
@@ -25,28 +33,32 @@ const stepSizes = { least: 2, first: 6, most: 50 };
  * a conversation whose text cannot be stored keeps no other out.
  */
 export async function indexTexts(
-  { store, search }: { readonly store: Store; readonly search: ConversationSearch },
+  { store, search, clock }: { readonly store: Store; readonly search: ConversationSearch; readonly clock: Clock },
   rows: readonly OutboxRow[],
   signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): Promise<void> {
-  const { stepMs, calmMs } = paces[store.dialect];
   const done = new Set<string>();
   let step: OutboxRow[] = [];
   let ids: string[] = [];
   let stepSize = stepSizes.first;
+  let pace = paces[store.dialect].usual;
+  /** Of these some conversations could not be stored together with others. */
+  const apart = new Set<OutboxRow>();
   const failures: { readonly row: OutboxRow; readonly error: unknown }[] = [];
-  const write = async (): Promise<void> => {
+  const write = async (last: OutboxRow): Promise<void> => {
     const [ended, named] = [step, ids];
     [step, ids] = [[], []];
-    if (calmMs > 0) await store.calm(calmMs);
+    pace = paces[store.dialect][clock.now() - last.due_at > lateMs ? "late" : "usual"];
+    await store.calm(pace.calmMs);
     // What is left of a long backlog is for who starts next: the database is about to be closed.
     signal.throwIfAborted();
     try {
       await indexNow(ended, named);
     } catch {
       // A database that is away fails all of them, each after a time of its own: that is for who waits for it.
-      await store.write(async () => undefined);
+      await store.write(async () => undefined, { flush: false });
+      if (!ended.includes(last)) apart.add(last);
       for (const row of ended) await indexAlone(row);
     }
   };
@@ -57,7 +69,7 @@ export async function indexTexts(
         await finishWork(tx, ended);
         await search.index(tx, named);
         const tookMs = Math.max(now() - began, 0.1);
-        const fitting = Math.round((named.length * stepMs) / tookMs);
+        const fitting = Math.round((named.length * pace.stepMs) / tookMs);
         stepSize = Math.min(Math.max(fitting, stepSizes.least), stepSizes.most);
       },
       { flush: false },
@@ -75,15 +87,18 @@ export async function indexTexts(
   };
   // In small steps: who waits for an acknowledgement goes before them.
   for (const row of rows) {
-    const fresh = idsOf(row).filter((id) => !done.has(id));
-    if (step.length > 0 && ids.length + fresh.length > stepSize) await write();
-    step.push(row);
-    for (const id of fresh) {
+    for (const id of idsOf(row)) {
+      if (done.has(id)) continue;
+      if (ids.length >= stepSize) await write(row);
       done.add(id);
       ids.push(id);
     }
+    // It ends with the last of its conversations.
+    if (apart.has(row)) await indexAlone(row);
+    else step.push(row);
   }
-  if (step.length > 0) await write();
+  const last = step.at(-1);
+  if (last !== undefined) await write(last);
   if (failures.length > 0) throw new PartlyFailed(failures);
 }
 

@@ -15,8 +15,8 @@ interface Sent {
   readonly deliveryId: string;
   readonly externalId: string | null;
   readonly state: Receipt["state"];
-  /** False: without this mark the part may have arrived, which is looked into at the next start, or it does no harm. */
-  readonly flush: boolean;
+  /** Whether it was stored that its call begins. */
+  readonly isBegun: boolean;
 }
 
 interface Begun extends Pick<Sent, "row" | "deliveryId"> {
@@ -42,7 +42,15 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
       tx,
       parts.map(({ row }) => row),
     );
-    await mark(tx, parts, clock.now());
+    for (const state of ["queued", "sending"] as const) {
+      const all = parts.filter((part) => part.state === state);
+      for (const [leaseId, of] of Map.groupBy(all, ({ row }) => row.lease_id ?? "")) {
+        const ids = of.map(({ deliveryId }) => deliveryId);
+        const workIds = of.map(({ row }) => row.id);
+        const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now: clock.now() }, state);
+        if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
+      }
+    }
     return parts.map(() => undefined);
   };
   const sent = async (tx: Tx, parts: readonly Sent[]): Promise<readonly undefined[]> => {
@@ -63,19 +71,16 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
     all: begin,
     alone: async (tx, part: Begun) => (await begin(tx, [part]))[0],
   });
-  const createSent = (flush: boolean) =>
-    createTogether({
-      store,
-      all: sent,
-      alone: async (tx, part: Sent) => (await sent(tx, [part]))[0],
-      flush,
-    });
-  const storeSent = { flushed: createSent(true), unflushed: createSent(false) };
+  const storeSent = (flush: boolean) =>
+    createTogether({ store, all: sent, alone: async (tx, part: Sent) => (await sent(tx, [part]))[0], flush });
+  // Where a loss of power leaves only that its call has begun, what became of it is looked into at the next start.
+  const ofBegun = storeSent(false);
+  const ofOthers = storeSent(true);
   return {
     begin: beginTogether,
     async sent(part) {
       try {
-        await storeSent[part.flush ? "flushed" : "unflushed"](part);
+        await (part.isBegun ? ofBegun : ofOthers)(part);
         return true;
       } catch (error) {
         if (error instanceof KnownOtherwise) return false;
@@ -83,44 +88,6 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
       }
     },
   };
-}
-
-/** Rows as they were taken by the transaction that stored them: whoever claims them later has others. */
-const begunAtOnce = new WeakSet<OutboxRow>();
-
-/**
- * Stores that the calls of these parts begin, in the transaction that stores the parts and takes their rows. Only for
- * where the platform can tell what has arrived: when nobody gets as far as the call, it is asked.
- */
-export async function beginAtOnce(tx: Tx, parts: readonly Omit<Begun, "state">[], now: number): Promise<void> {
-  if (parts.length === 0) return;
-  await mark(
-    tx,
-    parts.map((part) => ({ ...part, state: "queued" })),
-    now,
-  );
-  for (const { row } of parts) begunAtOnce.add(row);
-}
-
-/** True for each row of {@link beginAtOnce} until its call begins. */
-export const isBegunAtOnce = (row: OutboxRow): boolean => begunAtOnce.has(row);
-
-/** True where nothing is to be stored or asked before the call of this row begins, which it does now. */
-export function takeBegun(row: OutboxRow, now: number): boolean {
-  // When its lease has ended, another may be about to take it, and to find that the call has begun: then both ask first.
-  return begunAtOnce.delete(row) && (row.lease_until ?? 0) > now;
-}
-
-async function mark(tx: Tx, parts: readonly Begun[], now: number): Promise<void> {
-  for (const state of ["queued", "sending"] as const) {
-    const all = parts.filter((part) => part.state === state);
-    for (const [leaseId, of] of Map.groupBy(all, ({ row }) => row.lease_id ?? "")) {
-      const ids = of.map(({ deliveryId }) => deliveryId);
-      const workIds = of.map(({ row }) => row.id);
-      const marked = await markSending(tx, { ids, workIds, leaseId, count: of.length, now }, state);
-      if (Number(marked.numAffectedRows) !== of.length) throw new LostLease();
-    }
-  }
 }
 
 interface Sending extends Readonly<Record<string, string | number | readonly string[] | readonly number[]>> {

@@ -37,7 +37,7 @@ export interface Store {
   /** Runs a statement that {@link read} has compiled; under the same rules, and past what builds statements. */
   select<R>(query: CompiledQuery<R>): Promise<readonly R[]>;
   /**
-   * Runs `work` in a transaction and resolves when it is durable. Works that wait at the same time share a transaction,
+   * Runs `work` in a transaction and resolves when it is on the disk, or as its options say. Works that wait at the same time share a transaction,
    * a savepoint each: the failure of one undoes that one alone. `work` may run again when the database asks for it, so
    * it has no effect but on `tx`; it must not await anything but `tx`.
    */
@@ -158,11 +158,7 @@ export interface Channels {
     context: SendContext,
     attempt: Attempt,
   ): Promise<Receipt | null | "cannot_tell">;
-  /** Whether {@link reconcile} can tell. */
-  reconciles(account: Pick<Account, "id">): boolean;
   idempotentSend(account: Pick<Account, "id">): boolean;
-  /** Whether its customers fetch from here what is said to them. */
-  isSite(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;
   /** Undefined where customers can be written to at any time. */

@@ -12,15 +12,6 @@ interface Sending {
   readonly works: readonly NewWork[];
 }
 
-export interface SendPayload {
-  readonly deliveryId: string;
-}
-
-const deliveryIdOf = (messageId: string, part: number): string => `${messageId}.${part}`;
-
-/** What the first part of a message is stored under. */
-export const firstPartOf = (messageId: string): string => deliveryIdOf(messageId, 0);
-
 /** How the parts of a message get to the customer, and what is to be done with those that cannot by this channel. */
 export function sendingOf(
   row: ConversationRow,
@@ -34,7 +25,7 @@ export function sendingOf(
   const reason = parts.find((part) => part.closed !== undefined)?.closed;
   if (reason !== undefined) works.push(redirectWork({ conversationId: row.id, messageId: message.id, reason }, now));
   for (const [part, { payload, elsewhere, closed }] of parts.entries()) {
-    const id = deliveryIdOf(message.id, part);
+    const id = `${message.id}.${part}`;
     // The thread of a conversation elsewhere is called by the conversation's id.
     if (elsewhere !== undefined) {
       links.push({ account_id: elsewhere.accountId, kind: "thread", name: row.id, conversation_id: row.id });
@@ -43,7 +34,7 @@ export function sendingOf(
       id,
       account_id: elsewhere?.accountId ?? row.account_id,
       thread: elsewhere === undefined ? null : row.id,
-      unless_seen: elsewhere === undefined || elsewhere.afterMs === 0 ? null : firstPartOf(message.id),
+      unless_seen: elsewhere === undefined || elsewhere.afterMs === 0 ? null : `${message.id}.0`,
       conversation_id: row.id,
       message_id: message.id,
       part,
@@ -59,7 +50,7 @@ export function sendingOf(
     works.push({
       lane: elsewhere === undefined ? sendLane(row.id) : followLane(row.id),
       kind: "send",
-      payload: { deliveryId: id } satisfies SendPayload,
+      payload: { deliveryId: id },
       dueAt: now + (elsewhere?.afterMs ?? 0),
     });
   }

@@ -29,11 +29,7 @@ import type {
   Store,
   Tx,
 } from "./ports.ts";
-import { sendLane } from "./lanes.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
-import { beginAtOnce } from "./marks.ts";
-import type { SendPayload } from "./sending.ts";
-import { firstPartOf } from "./sending.ts";
 import { createTogether } from "./together.ts";
 import type { Workspace } from "./workspaces.ts";
 
@@ -288,13 +284,11 @@ export function createSettling({
   store,
   clock,
   search,
-  channels,
   hands,
 }: {
   readonly store: Store;
   readonly clock: Clock;
   readonly search: ConversationSearch;
-  readonly channels: Channels;
   readonly hands: FindHands;
 }): (turn: Turn) => Promise<Thought> {
   async function settleAll(tx: Tx, turns: readonly Turn[]): Promise<readonly Thought[]> {
@@ -322,25 +316,7 @@ export function createSettling({
     if (first === undefined) return thoughts;
     // They are those of all; one of them gives the signals.
     const effects = await takeAtOnce(tx, hands(), await changes.flush(tx), changes.now);
-    const replies = thoughts.flatMap(({ reply }) => reply ?? []);
-    await beginAtOnce(tx, begunWith(replies, conversations, effects.taken ?? []), changes.now);
     return thoughts.map((thought, at) => (at === first ? { ...thought, effects } : thought));
-  }
-
-  /** The first parts of these replies that this process is about to send, and may have begun to. */
-  function begunWith(
-    replies: readonly MessagesTable[],
-    conversations: ReadonlyMap<string, ConversationRow>,
-    taken: readonly OutboxRow[],
-  ): readonly { readonly row: OutboxRow; readonly deliveryId: string }[] {
-    const firsts = new Map([...Map.groupBy(taken, ({ lane }) => lane)].map(([lane, [row]]) => [lane, row]));
-    return replies.flatMap(({ id, conversation_id: conversationId }) => {
-      const row = firsts.get(sendLane(conversationId));
-      const account = { id: conversations.get(conversationId)?.account_id ?? "" };
-      const deliveryId = firstPartOf(id);
-      if (row === undefined || (JSON.parse(row.payload) as SendPayload).deliveryId !== deliveryId) return [];
-      return channels.reconciles(account) && !channels.idempotentSend(account) ? [{ row, deliveryId }] : [];
-    });
   }
 
   return createTogether({

@@ -20,7 +20,7 @@ const togetherMax = 100;
 
 /**
  * Stores in one go what waits for the database at the same time: the more there is to do, the less each costs. The result
- * of each comes when it is durable, and what fails with one fails for that one alone.
+ * of each comes when it is stored, and what fails with one fails for that one alone.
  */
 export function createTogether<T, R>({
   store,

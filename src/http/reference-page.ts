@@ -56,10 +56,10 @@ interface OpenApi {
 }
 
 const style = `
-:root{color-scheme:light dark;--line:#d8dee4;--soft:#f5f7f9;--accent:#1f5fbf;--dim:#57606a}
-@media (prefers-color-scheme:dark){:root{--line:#343a41;--soft:#1b2026;--accent:#7fb0ff;--dim:#9aa4ae}}
+:root{color-scheme:light dark;--back:#fff;--text:#1c2127;--line:#d8dee4;--soft:#f5f7f9;--accent:#1f5fbf;--dim:#57606a}
+@media (prefers-color-scheme:dark){:root{--back:#12161a;--text:#e6e9ed;--line:#343a41;--soft:#1b2026;--accent:#7fb0ff;--dim:#9aa4ae}}
 *{box-sizing:border-box}
-body{font:16px/1.55 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:2rem 1rem 6rem}
+body{background:var(--back);color:var(--text);font:16px/1.55 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:2rem 1rem 6rem}
 h1{margin:0}h2{margin-top:3rem;border-bottom:1px solid var(--line);padding-bottom:.3rem}
 a{color:var(--accent)}code{font:0.9em ui-monospace,monospace;background:var(--soft);padding:.1em .3em;border-radius:4px;overflow-wrap:anywhere}
 nav ul{columns:2;padding-left:1rem}nav li{break-inside:avoid}
@@ -73,7 +73,7 @@ th{border-top:0;color:var(--dim);font-weight:600}h4{margin:1rem 0 0;font-size:.9
 pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.7rem .9rem;overflow-x:auto;margin:.4rem 0;font:.85rem/1.5 ui-monospace,monospace;tab-size:2}
 pre.copy{user-select:all}
 summary{cursor:pointer;margin-top:1rem;font-size:.9rem;font-weight:600;color:var(--dim)}
-h3 a.here{text-decoration:none;margin-left:.4rem;color:var(--dim)}
+h3 a.here{margin-left:.4rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 article,h2{scroll-margin-top:1rem}article:target{border-color:var(--accent)}
 .skip{position:absolute;left:-99rem}.skip:focus{position:static}
@@ -117,6 +117,7 @@ export function referencePage(source: object): { readonly html: string; readonly
 <a class="skip" href="#operations">Skip to the operations</a>
 <header><h1>${escape(api.info.title)}</h1>
 <p class="dim">Version ${escape(api.info.version)} · <code>${escape(api.servers?.[0]?.url ?? "")}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p></header>
+<main>
 ${(api.info.description ?? "")
   .split("\n\n")
   .map((text) => `<p>${inline(text)}</p>`)
@@ -125,9 +126,9 @@ ${(api.info.description ?? "")
 <section><h2>Before the examples</h2>
 <p>The examples are for a POSIX shell with <code>curl</code>. They use three variables; the key is shown once, when it is made.</p>
 <pre class="copy" tabindex="0">${escape(`export PARLEY_URL=${api.servers?.[0]?.url ?? ""}\nexport PARLEY_KEY=ak_…\nexport WORKSPACE_ID=wt_…`)}</pre></section>
-<main id="operations">${sections.map((each) => each.html).join("\n")}
+<div id="operations">${sections.map((each) => each.html).join("\n")}
 <section><h2 id="errors">Error codes</h2><div class="scroll"><table><tr><th>Status</th><th>code</th><th>Meaning</th></tr>${codes}</table></div></section>
-</main></body></html>`;
+</div></main></body></html>`;
   const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'`;
   return { html, policy };
 }

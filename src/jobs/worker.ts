@@ -40,8 +40,6 @@ export interface WorkerOptions {
   readonly handlers: Readonly<Record<string, Handler | undefined>>;
   /** Whether this version knows what the row says; absent: it does. What it does not is left to a newer one. */
   readonly reads?: (row: OutboxRow) => boolean;
-  /** Whether it is stored already that this process begins it: then it does so also when the program is about to stop. */
-  readonly isBegun?: (row: OutboxRow) => boolean;
   /** Lanes that may run at the same time. */
   readonly lanesMax: number;
   /** Milliseconds to wait after a failed try, by how often it was tried. */
@@ -119,8 +117,6 @@ export function openWorker(options: WorkerOptions): Worker {
   const ended = new Set<string>();
   let looking = false;
   let closing = false;
-  /** There is no time left for what runs. */
-  let closed = false;
   let claiming = false;
   let scheduled = false;
   let stopTimer: () => void = () => undefined;
@@ -318,15 +314,19 @@ export function openWorker(options: WorkerOptions): Worker {
   async function drain(rows: readonly OutboxRow[]): Promise<void> {
     let rest = rows;
     while (rest.length > 0) {
+      if (closing) {
+        await giveBack(rest);
+        return;
+      }
       const [first] = rest;
       if (first === undefined) return;
-      if (closed || (closing && options.isBegun?.(first) !== true)) return giveBack(rest);
       const left = whyLeft(first);
       if (left !== undefined) {
         await failed(undefined, [first], left);
         rest = rest.slice(1);
         if (unorderedKinds.has(first.kind)) continue;
-        return giveBack(rest);
+        await giveBack(rest);
+        return;
       }
       const handler = handlers[first.kind];
       const size =
@@ -334,7 +334,10 @@ export function openWorker(options: WorkerOptions): Worker {
       const group = size === -1 ? rest : rest.slice(0, size);
       const done = await attempt(handler, group);
       rest = rest.slice(group.length);
-      if (!done) return giveBack(rest);
+      if (!done) {
+        await giveBack(rest);
+        return;
+      }
     }
   }
 
@@ -490,7 +493,6 @@ export function openWorker(options: WorkerOptions): Worker {
       );
       await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, graceMs).unref())]);
       cancelGrace();
-      closed = true;
       // Of what runs still. Questions that are answered for a client have leases of this process too, and go on.
       await store.write((tx) => releaseLeases(tx, [processId], [...running, ...handed.keys()]));
     },

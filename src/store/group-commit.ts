@@ -23,7 +23,10 @@ export interface GroupCommitOptions {
   readonly mustRetry: (error: unknown) => boolean;
   /** How the statements of a transaction are run where the database is in this process. */
   readonly runNow?: RunNow;
-  /** Called before a transaction, where each can say whether its commit waits for the disk. */
+  /**
+   * Called before a transaction, where each can say whether its commit waits for the disk. Only where there is one writer:
+   * it must not be called within a transaction.
+   */
   readonly setFlush?: (flush: boolean) => void;
 }
 
@@ -143,11 +146,10 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     });
   }
 
-  /** Resolves when it looks after a moment and nothing runs or waits, or when that has not been so for this long. */
+  /** Resolves when nothing runs or waits, or when that has not been so for this long. */
   async function calm(maxMs: number): Promise<void> {
     const end = performance.now() + maxMs;
-    do await sleep(lookMs);
-    while ((running > 0 || waiting.length > 0) && performance.now() < end);
+    while ((running > 0 || waiting.length > 0) && performance.now() < end) await sleep(lookMs);
   }
 
   return { write, calm, drained, load: () => ({ writesWaiting: waiting.length, transactions: running }) };

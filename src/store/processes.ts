@@ -1,6 +1,6 @@
 import type { Tx } from "#engine/ports.ts";
 
-/** How often a running process says that it runs. */
+/** How often a running process says that it runs. It is flushed, and with it what was not to wait for the disk. */
 export const heartbeatMs = 5_000;
 /** Several heartbeats: a busy process misses one. */
 export const silentMs = 4 * heartbeatMs;

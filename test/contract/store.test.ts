@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -187,19 +186,17 @@ eachDatabase("the store", (open) => {
   });
 
   it("is calm when nothing is written, and is not waited for longer than was said", async () => {
-    let isDone = false;
-    let writing = store.write(() => sleep(30).then(() => (isDone = true)));
-    await store.calm(10_000);
-    expect(isDone).toBe(true);
     let release: (value: unknown) => void = () => undefined;
     const held = new Promise((resolve) => (release = resolve));
-    writing = store.write(async () => {
-      await held;
-      return true;
-    });
+    const order: string[] = [];
+    const writing = store.write(() => held).then(() => order.push("written"));
     await store.calm(5);
+    order.push("waited long enough");
+    const calm = store.calm(60_000).then(() => order.push("calm"));
     release(undefined);
-    expect(await writing).toBe(true);
+    await Promise.all([writing, calm]);
+    await store.calm(60_000);
+    expect(order).toEqual(["waited long enough", "written", "calm"]);
   });
 
   it("refuses to write through the reader", async () => {

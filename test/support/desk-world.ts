@@ -239,6 +239,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
     ].join("\n"),
     reach(given) {
       program = given;
+      slack.follow(given.now);
     },
     telegramSays: (chatId, messageId, text, more) =>
       until200(async () =>

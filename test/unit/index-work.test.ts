@@ -3,64 +3,114 @@ import { indexTexts, indexWork } from "#engine/index-work.ts";
 import type { ConversationSearch } from "#engine/ports.ts";
 import { insertWork } from "#store/outbox.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
+import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 
 const goesOn = new AbortController().signal;
 const lease = { id: "here", until: 2_000_000_000_000 };
+const dueAt = 1_900_000_000_000;
 
-/** How many conversations each write indexes, where one takes so long. */
-async function stepsWhereOneTakes(ms: number, conversations: number): Promise<readonly number[]> {
+interface Given {
+  /** Milliseconds. */
+  readonly oneTakes: number;
+  readonly conversations: number;
+  /** Conversations that each row names. */
+  readonly aRow?: number;
+  readonly lateMs?: number;
+  /** A conversation whose text cannot be stored. */
+  readonly bad?: string;
+}
+
+/** How many conversations each write indexes, and for how long it first gives way. */
+async function stepsOf({ oneTakes, conversations, aRow = 1, lateMs = 0, bad }: Given) {
   const { store, close } = await openTestStore(newSqlite);
   onTestFinished(close);
   const ids = Array.from({ length: conversations }, (_, at) => `conv_${at}`);
+  const groups = Array.from({ length: Math.ceil(conversations / aRow) }, (_, at) =>
+    ids.slice(at * aRow, (at + 1) * aRow),
+  );
   await store.write((tx) =>
     insertWork(
       tx,
-      ids.map((id) => ({ ...indexWork([id], 0), lease })),
+      groups.map((named) => ({ ...indexWork(named, dueAt), lease })),
       0,
     ),
   );
   const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
   let now = 0;
   const steps: number[] = [];
-  const indexed: string[] = [];
+  const waits: number[] = [];
+  const indexed = new Set<string>();
   const search: Pick<ConversationSearch, "index"> = {
     async index(_tx, named) {
-      now += ms * named.length;
+      now += oneTakes * named.length;
+      if (bad !== undefined && named.includes(bad)) throw new Error("this text cannot be stored");
       steps.push(named.length);
-      indexed.push(...named);
+      for (const id of named) indexed.add(id);
     },
   };
-  await indexTexts({ store, search: search as ConversationSearch }, rows, goesOn, () => now);
-  expect(indexed).toEqual(ids);
-  expect(await store.read.selectFrom("outbox").selectAll().execute()).toEqual([]);
-  return steps;
+  const paced = {
+    ...store,
+    async calm(maxMs: number): Promise<void> {
+      waits.push(maxMs);
+    },
+  };
+  const clock = createHandMovedClock(dueAt + lateMs);
+  await indexTexts({ store: paced, search: search as ConversationSearch, clock }, rows, goesOn, () => now);
+  const left = await store.read.selectFrom("outbox").select(["payload", "lease_id"]).execute();
+  return { steps, waits, left, missing: ids.filter((id) => !indexed.has(id)) };
 }
+
+const whole = { left: [], missing: [] };
 
 describe("the texts of conversations are indexed", () => {
   it("few in a write where each takes long, so that nobody waits long for it", async () => {
-    expect(await stepsWhereOneTakes(3, 12)).toEqual([6, 2, 2, 2]);
+    expect(await stepsOf({ oneTakes: 3, conversations: 12 })).toMatchObject({ steps: [6, 2, 2, 2], ...whole });
   });
 
   it("as many in a write as it has time for", async () => {
-    expect(await stepsWhereOneTakes(0.1, 30)).toEqual([6, 10, 10, 4]);
+    expect(await stepsOf({ oneTakes: 0.1, conversations: 30 })).toMatchObject({ steps: [6, 10, 10, 4], ...whole });
   });
 
   it("many in a write where they take no time, and not without an end", async () => {
-    expect(await stepsWhereOneTakes(0, 120)).toEqual([6, 50, 50, 14]);
+    expect(await stepsOf({ oneTakes: 0, conversations: 120 })).toMatchObject({ steps: [6, 50, 50, 14], ...whole });
+  });
+
+  it("in as small steps where they were asked for together", async () => {
+    expect(await stepsOf({ oneTakes: 3, conversations: 30, aRow: 25 })).toMatchObject({
+      steps: [6, ...Array.from({ length: 12 }, () => 2)],
+      ...whole,
+    });
+  });
+
+  it("after whatever else is to be written, and sooner when they are late", async () => {
+    const usual = await stepsOf({ oneTakes: 1, conversations: 12 });
+    expect(usual).toMatchObject({ steps: [6, 2, 2, 2], waits: [6, 6, 6, 6] });
+    const late = await stepsOf({ oneTakes: 1, conversations: 12, lateMs: 2_000 });
+    expect(late).toMatchObject({ steps: [6, 4, 2], waits: [2, 2, 2], ...whole });
+  });
+
+  it("all but the one that cannot be stored, whose work is left with nothing else in it", async () => {
+    for (const bad of ["conv_2", "conv_9", "conv_24", "conv_29"]) {
+      const { missing, left } = await stepsOf({ oneTakes: 1, conversations: 30, aRow: 25, bad });
+      const at = Number(bad.slice("conv_".length));
+      const itsRow = Array.from({ length: at < 25 ? 25 : 5 }, (_, i) => `conv_${i + (at < 25 ? 0 : 25)}`);
+      // Its row is taken apart: each of its conversations has one of its own now, to be done with the next.
+      expect(left.map(({ payload }) => JSON.parse(payload))).toEqual(itsRow.map((id) => ({ conversationIds: [id] })));
+      expect(itsRow).toEqual(expect.arrayContaining(missing));
+    }
   });
 
   it("no longer than the program lives, and what is left is still there for the next start", async () => {
     const { store, close } = await openTestStore(newSqlite);
     onTestFinished(close);
-    const works = Array.from({ length: 30 }, (_, at) => ({ ...indexWork([`conv_${at}`], 0), lease }));
+    const works = Array.from({ length: 30 }, (_, at) => ({ ...indexWork([`conv_${at}`], dueAt), lease }));
     await store.write((tx) => insertWork(tx, works, 0));
     const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
     const ending = new AbortController();
-    const search: Pick<ConversationSearch, "index"> = {
-      index: async () => ending.abort(new Error("the program stops")),
-    };
-    const indexing = indexTexts({ store, search: search as ConversationSearch }, rows, ending.signal);
+    const index = async (): Promise<void> => ending.abort(new Error("the program stops"));
+    const search = { index } satisfies Pick<ConversationSearch, "index"> as ConversationSearch;
+    const indexing = indexTexts({ store, search, clock: createHandMovedClock(dueAt) }, rows, ending.signal);
     await expect(indexing).rejects.toThrow("the program stops");
-    expect(await store.read.selectFrom("outbox").selectAll().execute()).toHaveLength(24);
+    expect(await store.read.selectFrom("outbox").select("id").execute()).toHaveLength(24);
   });
 });

@@ -249,32 +249,6 @@ describe("messages to Slack", () => {
     expect(slack.calls("conversations.replies").length).toBeGreaterThan(2);
   });
 
-  it("arrive in a conversation that has gone on for years", async () => {
-    const { slack, bench } = account;
-    for (let at = 0; at < 1_100; at += 1) {
-      slack.messages.push({
-        channel: "D0ADA",
-        ts: `1500000000.${String(at).padStart(6, "0")}`,
-        threadTs: undefined,
-        user: "U0ADA",
-        text: `line ${at}`,
-        blocks: [],
-        metadata: undefined,
-        files: [],
-        deleted: false,
-      });
-    }
-    await account.say({ channel: "D0ADA", text: "Hello again" });
-    await bench.settle();
-    for (const kind of ["hang_up", "hang_up_after_commit"] as const) {
-      slack.fail("chat.postMessage", { kind });
-      await account.reply(kind);
-      await bench.advance(600_000);
-    }
-    const arrived = account.texts("D0ADA").filter((text) => text.startsWith("Anna:"));
-    expect(arrived).toEqual(["Anna:\nhang_up", "Anna:\nhang_up_after_commit"]);
-  });
-
   it("arrive once and in order, however Slack fails for a minute", async () => {
     const { slack, bench } = account;
     const trouble = [

@@ -83,6 +83,7 @@ async function start(transport: "webhook" | "socket"): Promise<FakePlatform> {
     retryAfterMs: 17_000,
     async connect(program) {
       ({ webhookUrl, now } = program);
+      slack.follow(now);
     },
     ...(transport === "socket" ? { connected: () => slack.sockets() > 0 } : {}),
     deliver: (message) => deliver(eventOf(message)),

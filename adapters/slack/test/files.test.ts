@@ -25,6 +25,7 @@ const picture = Buffer.from("a picture, or so it says");
 
 beforeEach(async () => {
   slack = await startFakeSlack();
+  slack.follow(() => now);
   accepted = [];
   slack.users.set("U0ADA", { id: "U0ADA", name: "Ada L.", teamId: slack.teamId });
   slack.channels.set("D0ADA", { id: "D0ADA", kind: "im", name: "U0ADA", archived: false, member: true });
@@ -192,7 +193,7 @@ describe("an agent's file to Slack", () => {
   });
 });
 
-const attemptOf = (part: Part): Attempt => ({ part, startedAt: 0, otherExternalIds: [] });
+const attemptOf = (part: Part): Attempt => ({ part, startedAt: now, otherExternalIds: [] });
 
 describe("what was sent before", () => {
   const context: SendContext = {
@@ -206,6 +207,38 @@ describe("what was sent before", () => {
     if (first === undefined) throw new Error("there is nothing to send");
     return first;
   };
+
+  it("is found, or found not to be there, however long the conversation was before", async () => {
+    const say = (at: number, threadTs?: string) => {
+      slack.messages.push({
+        channel: "D0ADA",
+        ts: `${Math.floor(at / 1_000)}.${String(slack.messages.length).padStart(6, "0")}`,
+        threadTs,
+        user: "U0ADA",
+        text: "Hello?",
+        blocks: [],
+        metadata: undefined,
+        files: [],
+        deleted: false,
+      });
+      return slack.messages.at(-1)?.ts;
+    };
+    const dayAgo = now - 86_400_000;
+    const root = say(dayAgo);
+    for (let i = 0; i < 1_100; i += 1) {
+      say(dayAgo + i * 1_000);
+      say(dayAgo + i * 1_000, root);
+    }
+    for (const thread of ["D0ADA:root", `D0ADA:${root}`]) {
+      const there = { ...context, thread };
+      expect(await adapter.reconcile?.("dlv_9", there, attemptOf(part("First")))).toBeNull();
+      const { externalId } = await adapter.send(part("First"), { ...there, key: `dlv_${thread}` });
+      expect(await adapter.reconcile?.(`dlv_${thread}`, there, attemptOf(part("First")))).toMatchObject({ externalId });
+    }
+    // The clocks of this machine and of Slack need not agree to the minute.
+    const late = { ...attemptOf(part("First")), startedAt: now + 20 * 60_000 };
+    expect(await adapter.reconcile?.("dlv_D0ADA:root", context, late)).not.toBeNull();
+  });
 
   it("is changed, and taken back once", async () => {
     const { externalId } = await adapter.send(part("Frist"), context);

@@ -40,7 +40,7 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
   const composer = createComposer(strings, chat, tab, () => log.toEnd());
 
   const face = el("span", { class: "face", "aria-hidden": "true" }, avatar("assistant", ""));
-  const title = el("h2", { class: "title", id: "title" });
+  const title = el(page ? "h1" : "h2", { class: "title", id: "title" });
   const standing = el("p", { class: "standing" });
   const closeButton = el(
     "button",
@@ -50,11 +50,17 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
   const banner = el("p", { class: "banner", role: "status" });
   const newer = el("button", { type: "button", class: "newer", hidden: "" }, strings.newMessages, icon("down"));
   const panel = el(
-    "section",
+    page ? "main" : "section",
     page
       ? { class: "panel", "aria-labelledby": "title" }
       : { class: "panel", role: "dialog", "aria-labelledby": "title", hidden: "" },
-    el("header", {}, face, el("div", { class: "heading-text" }, title, standing), page ? undefined : closeButton),
+    el(
+      "div",
+      { class: "head" },
+      face,
+      el("div", { class: "heading-text" }, title, standing),
+      page ? undefined : closeButton,
+    ),
     el("div", { class: "middle" }, log.element, newer),
     lead.element,
     banner,

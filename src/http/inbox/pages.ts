@@ -35,7 +35,7 @@ export function sendPage(reply: FastifyReply, status: number, html: string): Fas
 
 export const shell = page(
   "Inbox",
-  `<div id="inbox"><noscript><main class="door"><h1>Inbox</h1><p>The inbox needs JavaScript. Please allow it for this page and load it again.</p></main></noscript></div>
+  `<main id="inbox"><noscript><div class="door"><h1>Inbox</h1><p>The inbox needs JavaScript. Please allow it for this page and load it again.</p></div></noscript></main>
 <script src="/inbox/app.js" defer></script>`,
 );
 

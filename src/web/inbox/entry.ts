@@ -78,7 +78,9 @@ async function start(root: HTMLElement): Promise<void> {
   });
   const details = createDetailsPane(desk, () => toggleDetails(false));
   layout.append(list.element, thread.element, details.element);
-  root.replaceChildren(layout, notices, heard, ...dialogs.elements);
+  // The list, which names the workspace, is not shown on a phone beside a conversation.
+  const heading = el("h1", { class: "unseen" }, `Inbox of ${me.workspace.name}`);
+  root.replaceChildren(heading, layout, notices, heard, ...dialogs.elements);
 
   let shown: string | undefined;
   function draw(): void {
@@ -177,7 +179,7 @@ if (root !== null) {
     const text = error instanceof Error ? error.message : "The inbox could not be started.";
     root.replaceChildren(
       el(
-        "main",
+        "div",
         { class: "door" },
         el(
           "div",

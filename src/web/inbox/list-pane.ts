@@ -61,7 +61,7 @@ export function createListPane(
       "header",
       { class: "brand" },
       el("span", { class: "mark", "aria-hidden": "true" }),
-      el("h1", {}, me.workspace.name),
+      el("p", { class: "workspace" }, me.workspace.name),
       button("Keyboard shortcuts", openHelp, { kind: "icon", shape: "keys", iconOnly: true, key: "?" }),
       el("span", { title: `${me.agent.name} · ${me.agent.email}` }, avatar(me.agent.name)),
       signOut,

@@ -59,6 +59,7 @@ export async function openSlackAccount(
       }),
     },
   });
+  slack.follow(() => bench.clock.now());
   const url = `${await bench.app.listen()}/channels/slack/${bench.accountId}`;
 
   const said = ({ user = "U0ADA", ts = slack.nextTs(), ...rest }: Speaking) =>

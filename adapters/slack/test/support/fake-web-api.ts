@@ -58,6 +58,8 @@ export interface Workspace {
   /** Messages that only one person sees. */
   readonly ephemerals: FakeEphemeral[];
   readonly reactions: { readonly channel: string; readonly ts: string; readonly name: string }[];
+  /** Sets its clock, which gives epoch milliseconds; otherwise it is the machine's. */
+  follow(clock: () => number): void;
   /** A time stamp after all that there are. */
   nextTs(): string;
 }
@@ -95,6 +97,7 @@ function scopeOf({ channels }: Workspace, method: string, body: Body): string | 
 export function createWorkspace(): Workspace {
   const messages: FakeMessage[] = [];
   let ticks = 0;
+  let now: () => number = Date.now;
   return {
     botToken: `xoxb-${randomBytes(6).toString("hex")}-${randomBytes(12).toString("hex")}`,
     botUserId: "U0BOT0001",
@@ -110,7 +113,10 @@ export function createWorkspace(): Workspace {
     views: [],
     ephemerals: [],
     reactions: [],
-    nextTs: () => `1940000000.${String((ticks += 1)).padStart(6, "0")}`,
+    follow(clock) {
+      now = clock;
+    },
+    nextTs: () => `${Math.floor(now() / 1_000)}.${String((ticks += 1)).padStart(6, "0")}`,
   };
 }
 
@@ -315,14 +321,21 @@ function updateMessage(workspace: Workspace, body: Body): Answer {
 
 /** Of a thread from its beginning on; of a channel from its end on. */
 function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
-  const { channel = "", ts, include_all_metadata: withMetadata = "false" } = body;
-  const { limit = "100", cursor = "0", oldest = "0" } = body;
+  const {
+    channel = "",
+    ts,
+    include_all_metadata: withMetadata = "false",
+    limit = "100",
+    cursor = "0",
+    oldest = "0",
+  } = body;
   if (!workspace.channels.has(channel)) return refuse("channel_not_found");
-  const all = workspace.messages.filter((each) => each.channel === channel && !each.deleted);
-  const found = inThread
+  const all = workspace.messages.filter(
+    (each) => each.channel === channel && !each.deleted && (each.ts === ts || Number(each.ts) > Number(oldest)),
+  );
+  const wanted = inThread
     ? all.filter((each) => each.ts === ts || each.threadTs === ts)
     : all.filter((each) => each.threadTs === undefined || each.threadTs === each.ts).toReversed();
-  const wanted = found.filter((each) => Number(each.ts) > Number(oldest) || (inThread && each.ts === ts));
   const from = Number(cursor);
   const page = wanted.slice(from, from + Number(limit));
   const next = from + page.length < wanted.length ? String(from + page.length) : "";
