@@ -107,9 +107,11 @@ describe("the texts of conversations are indexed", () => {
     await store.write((tx) => insertWork(tx, works, 0));
     const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
     const ending = new AbortController();
-    const index = async (): Promise<void> => ending.abort(new Error("the program stops"));
-    const search = { index } satisfies Pick<ConversationSearch, "index"> as ConversationSearch;
-    const indexing = indexTexts({ store, search, clock: createHandMovedClock(dueAt) }, rows, ending.signal);
+    const search: Pick<ConversationSearch, "index"> = {
+      index: async () => ending.abort(new Error("the program stops")),
+    };
+    const clock = createHandMovedClock(dueAt);
+    const indexing = indexTexts({ store, search: search as ConversationSearch, clock }, rows, ending.signal);
     await expect(indexing).rejects.toThrow("the program stops");
     expect(await store.read.selectFrom("outbox").select("id").execute()).toHaveLength(24);
   });
