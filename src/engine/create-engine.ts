@@ -91,7 +91,7 @@ export interface EngineWork {
   think(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   send(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   timer(rows: readonly OutboxRow[]): Promise<void>;
-  index(rows: readonly OutboxRow[]): Promise<void>;
+  index(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** An agent's change of a reply. */
   amend(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** Opens, closes or snoozes a conversation on its platform too. */
@@ -205,7 +205,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       if (workspace === undefined) return;
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
-    index: (rows) => indexTexts(dependencies, rows),
+    index: (rows, signal) => indexTexts(dependencies, rows, signal),
     async amend(rows, signal) {
       for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
     },

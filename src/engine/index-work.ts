@@ -35,6 +35,7 @@ const stepSizes = { least: 2, first: 6, most: 50 };
 export async function indexTexts(
   { store, search, clock }: { readonly store: Store; readonly search: ConversationSearch; readonly clock: Clock },
   rows: readonly OutboxRow[],
+  signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): Promise<void> {
   const done = new Set<string>();
@@ -50,6 +51,8 @@ export async function indexTexts(
     [step, ids] = [[], []];
     pace = paces[store.dialect][clock.now() - last.due_at > lateMs ? "late" : "usual"];
     await store.calm(pace.calmMs);
+    // What is left of a long backlog is for who starts next: the database is about to be closed.
+    signal.throwIfAborted();
     try {
       await indexNow(ended, named);
     } catch {

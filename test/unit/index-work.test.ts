@@ -5,6 +5,7 @@ import { insertWork } from "#store/outbox.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 
+const goesOn = new AbortController().signal;
 const lease = { id: "here", until: 2_000_000_000_000 };
 const dueAt = 1_900_000_000_000;
 
@@ -54,7 +55,7 @@ async function stepsOf({ oneTakes, conversations, aRow = 1, lateMs = 0, bad }: G
     },
   };
   const clock = createHandMovedClock(dueAt + lateMs);
-  await indexTexts({ store: paced, search: search as ConversationSearch, clock }, rows, () => now);
+  await indexTexts({ store: paced, search: search as ConversationSearch, clock }, rows, goesOn, () => now);
   const left = await store.read.selectFrom("outbox").select(["payload", "lease_id"]).execute();
   return { steps, waits, left, missing: ids.filter((id) => !indexed.has(id)) };
 }
@@ -97,5 +98,21 @@ describe("the texts of conversations are indexed", () => {
       expect(left.map(({ payload }) => JSON.parse(payload))).toEqual(itsRow.map((id) => ({ conversationIds: [id] })));
       expect(itsRow).toEqual(expect.arrayContaining(missing));
     }
+  });
+
+  it("no longer than the program lives, and what is left is still there for the next start", async () => {
+    const { store, close } = await openTestStore(newSqlite);
+    onTestFinished(close);
+    const works = Array.from({ length: 30 }, (_, at) => ({ ...indexWork([`conv_${at}`], dueAt), lease }));
+    await store.write((tx) => insertWork(tx, works, 0));
+    const rows = await store.read.selectFrom("outbox").selectAll().orderBy("id").execute();
+    const ending = new AbortController();
+    const search: Pick<ConversationSearch, "index"> = {
+      index: async () => ending.abort(new Error("the program stops")),
+    };
+    const clock = createHandMovedClock(dueAt);
+    const indexing = indexTexts({ store, search: search as ConversationSearch, clock }, rows, ending.signal);
+    await expect(indexing).rejects.toThrow("the program stops");
+    expect(await store.read.selectFrom("outbox").select("id").execute()).toHaveLength(24);
   });
 });
