@@ -7,6 +7,7 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { FindHands } from "./hands.ts";
+import { createGiveWay } from "./give-way.ts";
 import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
 import { act } from "./act.ts";
@@ -163,6 +164,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     }
   }
 
+  const giveWay = createGiveWay(store, hands);
   const enqueue = createAcceptance({ ...dependencies, announce });
 
   async function acceptNow(accountId: string, event: InboundEvent): Promise<Accepted> {
@@ -205,7 +207,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       if (workspace === undefined) return;
       announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
     },
-    index: (rows, signal) => indexTexts(dependencies, rows, signal),
+    index: (rows, signal) => indexTexts({ ...dependencies, giveWay }, rows, signal),
     async amend(rows, signal) {
       for (const row of rows) await amend({ ...dependencies, announce }, row, signal);
     },

@@ -7,6 +7,8 @@ import type { Tx } from "./ports.ts";
 export interface Hands {
   /** Those of these lanes that it can begin with at once. */
   offer(lanes: readonly string[]): readonly string[];
+  /** Whether it is at work that somebody waits for. */
+  isBusy(): boolean;
   /** Under which it takes work. */
   lease(): { readonly id: string; readonly until: number };
   /** Does what was taken for it, which is durable by now. */

@@ -28,12 +28,20 @@ const lateMs = 1_000;
 /** Conversations whose text is indexed in one write; as many as are done in that time. */
 const stepSizes = { least: 2, first: 6, most: 50 };
 
+export interface IndexDependencies {
+  readonly store: Store;
+  readonly search: ConversationSearch;
+  readonly clock: Clock;
+  /** Made by {@link createGiveWay}. */
+  readonly giveWay: (maxMs: number) => Promise<void>;
+}
+
 /**
  * Does such work: each conversation once, however often it is named. Where that fails each row is done by itself, so that
  * a conversation whose text cannot be stored keeps no other out.
  */
 export async function indexTexts(
-  { store, search, clock }: { readonly store: Store; readonly search: ConversationSearch; readonly clock: Clock },
+  { store, search, clock, giveWay }: IndexDependencies,
   rows: readonly OutboxRow[],
   signal: AbortSignal,
   now: () => number = () => performance.now(),
@@ -50,7 +58,7 @@ export async function indexTexts(
     const [ended, named] = [step, ids];
     [step, ids] = [[], []];
     pace = paces[store.dialect][clock.now() - last.due_at > lateMs ? "late" : "usual"];
-    await store.calm(pace.calmMs);
+    await giveWay(pace.calmMs);
     // What is left of a long backlog is for who starts next: the database is about to be closed.
     signal.throwIfAborted();
     try {

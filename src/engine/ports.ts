@@ -42,8 +42,8 @@ export interface Store {
    * it has no effect but on `tx`; it must not await anything but `tx`.
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** Resolves when nothing else is being written, after `maxMs` at the latest: for work that gives way to all other. */
-  calm(maxMs: number): Promise<void>;
+  /** Whether nothing is written, or waits to be. */
+  isCalm(): boolean;
   close(): Promise<void>;
 }
 

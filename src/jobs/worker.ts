@@ -11,6 +11,7 @@ import {
   unorderedKinds,
 } from "#store/outbox.ts";
 import type { OutboxRow } from "#store/outbox.ts";
+import { createOutages } from "./outages.ts";
 import { createWanted, kindOf } from "./wanted.ts";
 import type { Clock, Log, Rush, Store, Tx } from "#engine/ports.ts";
 
@@ -55,6 +56,8 @@ export interface Worker {
   wake(lane: string, dueAt: number): void;
   /** Those of these lanes that can be begun at once: what was woken before them is not passed over. */
   offer(lanes: readonly string[]): readonly string[];
+  /** Whether work runs that does not give way itself. */
+  isBusy(): boolean;
   /** Under which work is taken for {@link take}; another each time, for one transaction. */
   lease(): { readonly id: string; readonly until: number };
   /** Does rows of lanes that were offered. */
@@ -68,9 +71,6 @@ export interface Worker {
 const leaseMs = 15_000;
 const pollMs = 1_000;
 const gracefulAbortMs = 500;
-const waitingLanesMax = 1_000;
-/** Work that waits for a server is tried more often than that: what fails after it is another outage. */
-const outageMs = 120_000;
 /** How long a rush may hold up a lane. */
 const heldMs = 2_000;
 /**
@@ -124,8 +124,7 @@ export function openWorker(options: WorkerOptions): Worker {
   /** Until when the newest lease is. */
   let leasedUntil = 0;
   let onIdle: (() => void) | undefined;
-  /** Lanes that wait for a server that is away, by its name. */
-  const waiting = new Map<string, { readonly lanes: Set<string>; readonly failedAt: number }>();
+  const outages = createOutages(clock, log);
   let failing = false;
 
   const stopPoll = repeat(pollMs, poll);
@@ -360,7 +359,7 @@ export function openWorker(options: WorkerOptions): Worker {
     if (first === undefined) return true;
     try {
       await handler?.run(rows, abort.signal);
-      tellBack(first.lane);
+      outages.over(first.lane);
       return true;
     } catch (error) {
       if (error instanceof LostLease) return false;
@@ -377,29 +376,6 @@ export function openWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Whether it was told already that the server is away which this work needs. */
-  function isKnownOutage(lane: string | undefined, error: unknown): boolean {
-    const server = options.awayServer?.(error);
-    if (server === undefined || lane === undefined) return false;
-    const now = clock.now();
-    const known = waiting.get(server);
-    // What waited for it may have been done by another process, of which nobody is told here.
-    const isKnown = known !== undefined && now - known.failedAt < outageMs;
-    const lanes = isKnown ? known.lanes : new Set<string>();
-    if (lanes.size < waitingLanesMax) lanes.add(lane);
-    waiting.set(server, { lanes, failedAt: now });
-    return isKnown;
-  }
-
-  /** Work that needed a server that was away has been done. */
-  function tellBack(lane: string): void {
-    for (const [server, { lanes }] of waiting) {
-      if (!lanes.has(lane)) continue;
-      waiting.delete(server);
-      log.info({ lane }, `${server} is back: the work that waited for it goes on`);
-    }
-  }
-
   async function failed(handler: Handler | undefined, given: readonly OutboxRow[], error: unknown): Promise<void> {
     const now = clock.now();
     // Tries of those that could not read it do not count for the one that can.
@@ -407,7 +383,7 @@ export function openWorker(options: WorkerOptions): Worker {
     const rows = given.map((row) => (isLeft === wasLeft(row) ? row : { ...row, attempts: 0 }));
     const reason = error instanceof Error ? error.message : "unknown failure";
     const about = { err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts };
-    const isTold = isLeft ? about.attempts !== 0 : isKnownOutage(about.lane, error);
+    const isTold = isLeft ? about.attempts !== 0 : outages.isKnown(options.awayServer?.(error), about.lane);
     log[isTold ? "debug" : "warn"](about, "work failed");
     // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
     const dueAt = Math.ceil(now + (isLeft ? leftMs : options.backoffMs(rows[0]?.attempts ?? 0, error)));
@@ -474,6 +450,7 @@ export function openWorker(options: WorkerOptions): Worker {
         return true;
       });
     },
+    isBusy: () => [...running].some((lane) => handlers[kindOf(lane)]?.yieldsMs === undefined),
     lease,
     take,
     running: () => new Map([...Map.groupBy(running, kindOf)].map(([kind, lanes]) => [kind, lanes.length])),

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import type { Tx, WriteOptions } from "#engine/ports.ts";
@@ -31,7 +30,6 @@ export interface GroupCommitOptions {
 }
 
 const attemptsMax = 6;
-const lookMs = 1;
 
 /**
  * Runs works that wait at the same time in one transaction, a savepoint each: one flush to disk serves them all, and
@@ -146,11 +144,10 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     });
   }
 
-  /** Resolves when nothing runs or waits, or when that has not been so for this long. */
-  async function calm(maxMs: number): Promise<void> {
-    const end = performance.now() + maxMs;
-    while ((running > 0 || waiting.length > 0) && performance.now() < end) await sleep(lookMs);
-  }
-
-  return { write, calm, drained, load: () => ({ writesWaiting: waiting.length, transactions: running }) };
+  return {
+    write,
+    isCalm: () => running === 0 && waiting.length === 0,
+    drained,
+    load: () => ({ writesWaiting: waiting.length, transactions: running }),
+  };
 }

@@ -189,7 +189,7 @@ function assemble(
       if (inside.getStore() === true) throw new Error("store.write was called inside store.write: use the transaction");
       return group.write((tx) => inside.run(true, () => work(tx)), flushed);
     },
-    calm: group.calm,
+    isCalm: group.isCalm,
     async migrate() {
       const { error, results } = await migrator.migrateToLatest();
       if (error !== undefined)

@@ -48,14 +48,11 @@ async function stepsOf({ oneTakes, conversations, aRow = 1, lateMs = 0, bad }: G
       for (const id of named) indexed.add(id);
     },
   };
-  const paced = {
-    ...store,
-    async calm(maxMs: number): Promise<void> {
-      waits.push(maxMs);
-    },
+  const giveWay = async (maxMs: number): Promise<void> => {
+    waits.push(maxMs);
   };
   const clock = createHandMovedClock(dueAt + lateMs);
-  await indexTexts({ store: paced, search: search as ConversationSearch, clock }, rows, goesOn, () => now);
+  await indexTexts({ store, search: search as ConversationSearch, clock, giveWay }, rows, goesOn, () => now);
   const left = await store.read.selectFrom("outbox").select(["payload", "lease_id"]).execute();
   return { steps, waits, left, missing: ids.filter((id) => !indexed.has(id)) };
 }
@@ -111,7 +108,11 @@ describe("the texts of conversations are indexed", () => {
       index: async () => ending.abort(new Error("the program stops")),
     };
     const clock = createHandMovedClock(dueAt);
-    const indexing = indexTexts({ store, search: search as ConversationSearch, clock }, rows, ending.signal);
+    const indexing = indexTexts(
+      { store, search: search as ConversationSearch, clock, giveWay: async () => undefined },
+      rows,
+      ending.signal,
+    );
     await expect(indexing).rejects.toThrow("the program stops");
     expect(await store.read.selectFrom("outbox").select("id").execute()).toHaveLength(24);
   });
