@@ -232,6 +232,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       const { reconcile } = adapter(account);
       return reconcile === undefined ? "cannot_tell" : reconcile.call(adapter(account), key, context, attempt);
     },
+    reconciles: (account) => adapter(account).reconcile !== undefined,
     fileBytesMax: (account) => adapter(account).capabilities.fileBytesMax ?? 0,
     window: (account) => adapter(account).window,
     isPrivate: (account, thread) => adapter(account).isPrivate?.(thread) ?? false,

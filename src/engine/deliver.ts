@@ -165,11 +165,11 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
   async function settle(state: DeliveryState, sent: Receipt | null, note: string | null): Promise<void> {
     // Nothing else hangs on the parts of most messages.
     const isPlain = note === null && sent !== null && (sent.marks ?? []).length === 0 && delivery?.role !== "agent";
-    if (
-      isPlain &&
-      (await marks.sent({ row, deliveryId, externalId: sent.externalId, state: sent.state, isBegun: !harmless }))
-    )
-      return;
+    if (isPlain) {
+      const isFoundOut = !harmless && channels.reconciles(account);
+      const known = { row, deliveryId, externalId: sent.externalId, state: sent.state, isFoundOut };
+      if (await marks.sent(known)) return;
+    }
     const effects = await store.write(async (tx) => {
       await finishWork(tx, [row]);
       const { numUpdatedRows } = await tx

@@ -15,8 +15,8 @@ interface Sent {
   readonly deliveryId: string;
   readonly externalId: string | null;
   readonly state: Receipt["state"];
-  /** Whether it was stored that its call begins. */
-  readonly isBegun: boolean;
+  /** Whether it was stored that its call begins, and the platform can be asked what became of it. */
+  readonly isFoundOut: boolean;
 }
 
 interface Begun extends Pick<Sent, "row" | "deliveryId"> {
@@ -73,14 +73,14 @@ export function createMarks({ store, clock }: { readonly store: Store; readonly 
   });
   const storeSent = (flush: boolean) =>
     createTogether({ store, all: sent, alone: async (tx, part: Sent) => (await sent(tx, [part]))[0], flush });
-  // Where a loss of power leaves only that its call has begun, what became of it is looked into at the next start.
-  const ofBegun = storeSent(false);
+  // Where a loss of power leaves only that its call has begun, the platform is asked at the next start.
+  const ofFoundOut = storeSent(false);
   const ofOthers = storeSent(true);
   return {
     begin: beginTogether,
     async sent(part) {
       try {
-        await (part.isBegun ? ofBegun : ofOthers)(part);
+        await (part.isFoundOut ? ofFoundOut : ofOthers)(part);
         return true;
       } catch (error) {
         if (error instanceof KnownOtherwise) return false;

@@ -37,9 +37,9 @@ export interface Store {
   /** Runs a statement that {@link read} has compiled; under the same rules, and past what builds statements. */
   select<R>(query: CompiledQuery<R>): Promise<readonly R[]>;
   /**
-   * Runs `work` in a transaction and resolves when it is on the disk, or as its options say. Works that wait at the same time share a transaction,
-   * a savepoint each: the failure of one undoes that one alone. `work` may run again when the database asks for it, so
-   * it has no effect but on `tx`; it must not await anything but `tx`.
+   * Runs `work` in a transaction and resolves when it is on the disk, or as its options say. Works that wait at the same
+   * time share a transaction, a savepoint each: the failure of one undoes that one alone. `work` may run again when the
+   * database asks for it, so it has no effect but on `tx`; it must not await anything but `tx`.
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Whether nothing is written, or waits to be. */
@@ -158,6 +158,8 @@ export interface Channels {
     context: SendContext,
     attempt: Attempt,
   ): Promise<Receipt | null | "cannot_tell">;
+  /** Whether there is anybody to ask: otherwise {@link reconcile} cannot tell. */
+  reconciles(account: Pick<Account, "id">): boolean;
   idempotentSend(account: Pick<Account, "id">): boolean;
   /** The largest file that the account's channel carries; 0 where it carries none. */
   fileBytesMax(account: Pick<Account, "id">): number;

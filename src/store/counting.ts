@@ -17,8 +17,8 @@ export interface Taken {
 export interface Counting {
   /**
    * Counts one up in each of these, unless one of them would go above its limit. It outlives this process, but need not
-   * outlive a loss of power. With a key, whose request must have been entered: not either if more than `inFlightMax` of them are then in flight, over all
-   * processes.
+   * outlive a loss of power. With a key, whose request must have been entered: not either if more than `inFlightMax` of
+   * them are then in flight, over all processes.
    */
   take(counters: readonly Counter[], limits: readonly number[], keyId?: string): Promise<Taken>;
   /** Enters a request of this key that is in flight; the end of it, to be called once. Null: too many are. */

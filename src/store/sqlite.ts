@@ -32,7 +32,7 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
     database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: 10_000 });
     if (!options.readOnly) {
       database.exec("pragma journal_mode = wal");
-      // A message is acknowledged after its commit, so a commit must survive the loss of power, unless it is said otherwise.
+      // A message is acknowledged after its commit, so a commit must survive the loss of power, unless it says otherwise.
       database.exec("pragma synchronous = full");
       // What is deleted is overwritten, so that the file does not go on holding what customers had erased.
       database.exec("pragma secure_delete = on");

@@ -48,15 +48,18 @@ async function writesOf(script: Partial<Script>) {
 }
 
 it("has on the disk what it acknowledges and what it begins, and may lose only what is looked into", async () => {
-  const writes = await writesOf({});
+  const writes = await writesOf({ reconcile: async () => null });
   expect(writes.filter(({ adds }) => adds).length).toBeGreaterThanOrEqual(3);
   expect(writes.filter(({ adds, flush }) => adds && !flush)).toEqual([]);
-  // That the platform has it, where the disk has that its call began; and the index, which can be made again.
+  // That the platform has it, where that can be asked; and the index, which can be made again.
   expect(writes.filter(({ marks }) => marks)).toEqual([{ flush: false, adds: false, marks: true }]);
   expect(writes.filter(({ flush }) => !flush).length).toBeGreaterThanOrEqual(2);
 });
 
-it("has on the disk that a platform has what it would otherwise send again without asking", async () => {
-  const writes = await writesOf({ idempotentSend: true });
+it.each([
+  ["would be sent again without asking", { idempotentSend: true, reconcile: async () => null }],
+  ["nobody could tell afterwards", {}],
+])("has on the disk that a platform has what %s", async (_, script) => {
+  const writes = await writesOf(script);
   expect(writes.filter(({ marks }) => marks)).toMatchObject([{ flush: true }]);
 });
