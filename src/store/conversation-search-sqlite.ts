@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { RawBuilder } from "kysely";
 import { sql } from "kysely";
 import type { ConversationFilter, ListPosition, Reader, Tx } from "#engine/ports.ts";
@@ -12,7 +13,7 @@ import { prepareWork } from "./prepared.ts";
 // order and stops when the page is full; and they hold what lists filter by as further tokens, so that "refund, open,
 // tagged vip" is an intersection inside the index.
 
-/** Conversations that start in the same millisecond: as many have a number of their own. */
+/** Conversations that start in the same millisecond: half as many have a number of their own. */
 const positionsPerMs = 1n << 20n;
 const positionMax = (1n << 63n) - 1n;
 
@@ -46,6 +47,7 @@ async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> 
   const conversations = new Map((await conversationsOf(tx, { ids })).rows.map((row) => [row.id, row]));
   const tags = Map.groupBy((await tagsOf(tx, { ids })).rows, (row) => row.conversation_id);
   const positioned = new Set((await positionsOf(tx, { ids })).rows.map((row) => row.conversation_id));
+  let written = 0;
   for (const id of ids) {
     const conversation = conversations.get(id);
     if (conversation === undefined) {
@@ -62,14 +64,35 @@ async function index(tx: Tx, conversationIds: readonly string[]): Promise<void> 
     });
     if (!positioned.has(id)) {
       const first = BigInt(conversation.started_at) * positionsPerMs;
+      // FTS5 keeps the numbers of rewritten rows in hash tables, by their remainder: were all multiples of a power of two,
+      // all would be in one place, and each look-up would go through them.
+      const free = first + BigInt(randomInt(Number(positionsPerMs / 2n)));
       await sql`insert into conversation_text (position, conversation_id, indexed_seq)
-        select coalesce(max(position) + 1, ${first}), ${id}, ${conversation.last_seq} from conversation_text
+        select coalesce(max(position) + 1, ${free}), ${id}, ${conversation.last_seq} from conversation_text
         where position >= ${first} and position < ${first + positionsPerMs}`.execute(tx);
     }
     const body = `${facets.join(" ")} ${await searchText(tx, conversation.workspace_id, id)}`;
     await writeDocument(tx, { id, body });
+    written += body.length;
   }
+  await mergePages(tx, { pages: mergedLeast + Math.ceil((written / pageBytes) * mergedPerPage) });
 }
+
+/** What FTS5 writes at a time by default. */
+const pageBytes = 4_050;
+/** Each page is merged once on every level, of which there are seven to ten; with fewer than that, parts pile up. */
+const mergedPerPage = 10;
+/** Parts are merged for their removed rows, too: half a millisecond. */
+const mergedLeast = 10;
+
+/**
+ * Merges the parts of the index as far as writing has made it necessary. FTS5 would do so by itself, but then hundreds of
+ * pages at once, for which everything else in this process waits.
+ */
+const mergePages = prepareWork(
+  (_db, { pages }: { readonly pages: number }) =>
+    sql`insert into conversation_fts (conversation_fts, rank) values ('merge', ${pages})`,
+);
 
 const conversationsOf = prepareWork((db, { ids }: { readonly ids: readonly string[] }) =>
   db

@@ -27,6 +27,7 @@ import { requestsInFlight } from "./migrations/0016-requests-in-flight.ts";
 import { replyWindows } from "./migrations/0017-reply-windows.ts";
 import { passingState } from "./migrations/0018-passing-state.ts";
 import { platformOrders } from "./migrations/0024-platform-orders.ts";
+import { searchMerging } from "./migrations/0025-search-merging.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./sqlite.ts";
 
@@ -48,6 +49,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0017-reply-windows": replyWindows,
   "0018-passing-state": passingState,
   "0024-platform-orders": platformOrders,
+  "0025-search-merging": searchMerging,
 };
 
 export interface OpenStore extends Store {
