@@ -10,5 +10,5 @@ async function up(db: Kysely<unknown>): Promise<void> {
   if (dialectOf(db) !== "sqlite") return;
   await sql`insert into conversation_fts (conversation_fts, rank) values ('automerge', 0)`.execute(db);
   // Conversations are rewritten all the time: parts are merged for their removed rows only when there are many.
-  await sql`insert into conversation_fts (conversation_fts, rank) values ('deletemerge', 10)`.execute(db);
+  await sql`insert into conversation_fts (conversation_fts, rank) values ('deletemerge', 40)`.execute(db);
 }
