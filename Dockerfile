@@ -30,7 +30,7 @@ COPY docs docs
 COPY src src
 COPY adapters adapters
 COPY --from=browser-code /app/dist dist
-RUN mkdir -p /data node_modules/.cache/parley && chown node:node /data node_modules/.cache/parley
+RUN mkdir -p -m 700 /data && mkdir -p node_modules/.cache/parley && chown node:node /data node_modules/.cache/parley
 USER node
 # Compiles the program once for all starts, also where the image is read-only. It keeps apart what each user compiled.
 RUN node bin/parley.js help > /dev/null

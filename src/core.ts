@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -35,6 +34,7 @@ import { createTypesense } from "#store/typesense-client.ts";
 import type { Opened } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
 import type { Config } from "./config/environment.ts";
+import { makeDataFolder } from "./data-folder.ts";
 import { createMeasures } from "./measures.ts";
 import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
 import { openGuardedFetch } from "./outbound/guarded-fetch.ts";
@@ -93,7 +93,7 @@ export async function openCore(
   wake?: OpenWake,
   metrics?: Registry,
 ): Promise<Core> {
-  mkdirSync(config.dataDir, { recursive: true });
+  makeDataFolder(config.dataDir);
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });

@@ -1,10 +1,11 @@
-import { access, constants, mkdir, statfs } from "node:fs/promises";
+import { access, constants, statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { openStore } from "#store/open.ts";
 import { checkFiles } from "../core.ts";
 import { checkDeclaredChannels } from "../declared-channels.ts";
 import { systemClock } from "../clock.ts";
+import { isOpenToOthers, makeDataFolder } from "../data-folder.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
@@ -42,7 +43,7 @@ export const doctor: Command = async ({ argv, output, config }) => {
         );
       return `${major}.${minor}`;
     }),
-    await check("data folder", () => checkFolder(config)),
+    await folderOf(config),
     await check("files", () => checkFiles(config, { clock: systemClock })),
     database,
     ...(secret === undefined ? [] : [secret]),
@@ -102,9 +103,17 @@ async function publicUrlOf(config: Config): Promise<readonly Check[]> {
   }
 }
 
+/** Others who may read it are told of, but it works. */
+async function folderOf(config: Config): Promise<Check> {
+  const made = await check("data folder", () => checkFolder(config));
+  if (!made.ok || !isOpenToOthers(config.dataDir)) return made;
+  const detail = `every user of this machine can read what is in ${config.dataDir}, customers' messages too: chmod 700 ${config.dataDir}`;
+  return { ...made, ok: false, degraded: true, detail };
+}
+
 async function checkFolder({ dataDir }: Config): Promise<string> {
   try {
-    await mkdir(dataDir, { recursive: true });
+    makeDataFolder(dataDir);
     await access(dataDir, constants.W_OK);
   } catch (error) {
     throw new Error(`${dataDir} cannot be written to: give this user the right, or set PARLEY_DATA_DIR`, {

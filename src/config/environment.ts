@@ -296,7 +296,11 @@ function metricsTokenOf(token: string | undefined): string | undefined {
 }
 
 function publicUrlOf(given: string | undefined, host: string, port: number): string {
-  if (given === undefined) return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (given === undefined) {
+    // To listen on all addresses is to have none to go to; this one leads here from the same machine.
+    const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+    return `http://${name.includes(":") ? `[${name}]` : name}:${port}`;
+  }
   const url = URL.parse(given);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw new ConfigError(

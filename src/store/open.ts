@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
@@ -8,6 +7,7 @@ import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
+import { makeDataFolder } from "../data-folder.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
@@ -77,7 +77,7 @@ export async function openStore(
 }
 
 function openSqlite(path: string): OpenStore {
-  mkdirSync(dirname(path), { recursive: true });
+  makeDataFolder(dirname(path));
   // The writer comes first: it makes the file that the reader opens.
   const writable = openDatabase(path, { readOnly: false });
   const readable = openDatabase(path, { readOnly: true });

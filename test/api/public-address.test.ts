@@ -51,6 +51,17 @@ describe("the public address", () => {
     expect(await checkPublicAddress(given)).toHaveProperty("leads");
   });
 
+  it("is one that leads here from the same machine where the server listens on all", () => {
+    const addressOf = (host: string): string => loadConfig({ HOST: host, PORT: "81" }).publicUrl;
+    expect(["0.0.0.0", "::", "::1", "127.0.0.1", "support.internal"].map(addressOf)).toEqual([
+      "http://localhost:81",
+      "http://localhost:81",
+      "http://[::1]:81",
+      "http://127.0.0.1:81",
+      "http://support.internal:81",
+    ]);
+  });
+
   it("is found to lead to this installation, by a proof that nobody else can give", async () => {
     const app = await startApp(newSqlite);
     try {

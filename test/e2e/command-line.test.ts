@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -170,6 +170,23 @@ eachDatabase("the command line", (open) => {
     expect(checked.stdout).not.toContain("public address");
     expect(checked.status).toBe(0);
     expect(existsSync(join(fresh, "secret"))).toBe(false);
+  });
+
+  it("keeps what customers have written from other users of the machine, and is told by doctor where it is not", async () => {
+    const dataDir = join(folder, "kept", "data");
+    const kept = { PARLEY_DATA_DIR: dataDir, DATABASE_URL: `sqlite:${join(folder, "of-the-database", "kept.sqlite")}` };
+    expect((await parley(["doctor"], kept)).stdout).toMatch(/✓ data folder: .*MB free/);
+    for (const made of [dataDir, join(folder, "of-the-database")]) {
+      expect(((await stat(made)).mode & 0o777).toString(8), made).toBe("700");
+    }
+    await chmod(dataDir, 0o755);
+    const wide = await parley(["doctor"], kept);
+    expect(wide.stdout).toContain(`! data folder: every user of this machine`);
+    expect(wide.stdout).toContain(`chmod 700 ${dataDir}`);
+    expect(wide.status).toBe(0);
+    // A group that makes backups, say, is the operator's own choice.
+    await chmod(dataDir, 0o750);
+    expect((await parley(["doctor"], kept)).stdout).toContain("✓ data folder");
   });
 
   it("is told by doctor when another server answers at the public address, and when a proxy finds nobody", async () => {

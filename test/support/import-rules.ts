@@ -108,7 +108,7 @@ export const importRules: readonly ImportRule[] = [
   {
     files: "src/store/",
     own: "src/store/",
-    may: ["src/domain/", ports, "kysely", "mysql2", "stemmer", "node:"],
+    may: ["src/domain/", ports, "src/data-folder.ts", "kysely", "mysql2", "stemmer", "node:"],
   },
   // The index in an engine outside; that there is one, only the composition root knows.
   {
@@ -307,6 +307,7 @@ export const importRules: readonly ImportRule[] = [
       "src/store/customers.ts",
       "src/app.ts",
       "src/core.ts",
+      "src/data-folder.ts",
       "src/declared-channels.ts",
       "src/clock.ts",
       "src/config/environment.ts",
@@ -391,7 +392,8 @@ export const importRules: readonly ImportRule[] = [
     may: ["src/domain/", "src/outbound/addresses.ts", "typebox", "yaml"],
     never: ["src/config/environment.ts"],
   },
-  { files: "src/secrets.ts", may: ["node:"] },
+  { files: "src/secrets.ts", may: ["node:", "src/data-folder.ts"] },
+  { files: "src/data-folder.ts", may: ["node:fs"] },
   { files: "src/windows.ts", may: [ports] },
   { files: "src/version.ts", may: ["node:fs"] },
   { files: "src/log.ts", may: ["node:fs", "pino", "pino-pretty", "src/request-context.ts"] },
