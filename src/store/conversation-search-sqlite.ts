@@ -120,6 +120,7 @@ async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void>
       where rowid = (select position from conversation_text where conversation_id = ${id})`.execute(tx);
     await tx.deleteFrom("conversation_text").where("conversation_id", "=", id).execute();
   }
+  await mergePages(tx, { pages: mergedLeast * conversationIds.length });
 }
 
 const mergedPages = 500;

@@ -93,3 +93,9 @@ it("comes to an end where there is nothing", async () => {
   expect(await purge()).toBe(1);
   expect(await held()).toEqual(secrets);
 });
+
+it("leaves out in time what is removed where nothing is written any more", async () => {
+  const ids = await indexed([secrets.join(" "), ...Array.from({ length: 99 }, (_, at) => `${word(at)} short`)]);
+  for (const id of ids.slice(0, 70)) await remove(id);
+  expect(await held()).toEqual([]);
+});
