@@ -7,6 +7,7 @@ import { finishWork, insertWork } from "#store/outbox.ts";
 import { dropAttachments } from "./attachments.ts";
 import { RetryLater } from "./deliver.ts";
 import { eraseLane } from "./desk/erase-work.ts";
+import { purgeIndex } from "./forget.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
 import { deleteEndpoint, deleteEventsOfWorkspace } from "#store/webhooks.ts";
@@ -73,6 +74,7 @@ export async function purge(
       eraseWaitMs,
       undefined,
     );
+  await purgeIndex(dependencies);
   await store.write((tx) => finishWork(tx, rows));
 }
 

@@ -5,7 +5,7 @@ import type { ConversationFilter, ListPosition, Reader, Tx } from "#engine/ports
 import type { PageRow } from "./conversation-list-plan.ts";
 import { newestFirst, rowConditions, tagJoins, tagsMax } from "./conversation-list-plan.ts";
 import { searchText } from "./conversation-search-text.ts";
-import { facetTokens, phrasesOf } from "./conversation-search-words.ts";
+import { facetTokens, messageBreak, phrasesOf } from "./conversation-search-words.ts";
 import type { DatabaseSearch } from "./conversation-search.ts";
 import { prepareWork } from "./prepared.ts";
 
@@ -120,20 +120,33 @@ async function remove(tx: Tx, conversationIds: readonly string[]): Promise<void>
       where rowid = (select position from conversation_text where conversation_id = ${id})`.execute(tx);
     await tx.deleteFrom("conversation_text").where("conversation_id", "=", id).execute();
   }
+  await mergePages(tx, { pages: mergedLeast * conversationIds.length });
 }
 
 const mergedPages = 500;
+/** Numbers that no conversation has. Each is lower than the one before, for which FTS5 begins another part. */
+const fillers = [-1, -2, -3, -4];
 
 /** Removed rows are only marked as such in the parts of the index; merging the parts leaves them out. */
 async function purge(tx: Tx, first: boolean): Promise<boolean> {
+  if (first) {
+    // FTS5 would go on with a merge of everything that has begun already, and keep what that has written of rows that were
+    // removed since; and it leaves one of fewer than four parts alone as soon as there are as many new ones. Four parts
+    // more, and it is neither.
+    for (const position of fillers) {
+      await sql`insert into conversation_fts (rowid, body) values (${position}, ${messageBreak})`.execute(tx);
+    }
+    for (const position of fillers) await sql`delete from conversation_fts where rowid = ${position}`.execute(tx);
+    // A negative number begins to merge everything into one part, a positive one goes on with it.
+    await mergePages(tx, { pages: -mergedPages });
+    return true;
+  }
   const changes = async (): Promise<number> => {
     const { rows } = await sql<{ readonly count: number }>`select total_changes() as count`.execute(tx);
     return rows[0]?.count ?? 0;
   };
   const before = await changes();
-  // A negative number begins to merge everything into one part, a positive one goes on with it.
-  await sql`insert into conversation_fts (conversation_fts, rank)
-    values ('merge', ${sql.lit(first ? -mergedPages : mergedPages)})`.execute(tx);
+  await mergePages(tx, { pages: mergedPages });
   return (await changes()) - before >= 2;
 }
 

@@ -12,7 +12,7 @@ const searchWordsMax = 64;
 const wordLengthMax = 40;
 
 /** Stands between two messages, where no phrase may go across. No word is made of it. */
-const messageBreak = "_";
+export const messageBreak = "_";
 
 /** What compatibility decomposition leaves as it is and people type in two ways. */
 const spelledOut: Readonly<Record<string, string>> = {

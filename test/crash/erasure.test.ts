@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
+import { createConversationSearch } from "#store/conversation-search.ts";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
 import { rowsOf } from "../support/conversation-rows.ts";
@@ -62,6 +64,7 @@ eachDatabase("an erasure that is killed", (open) => {
     { timeout: 120_000 },
     async () => {
       await seed(store, installation);
+      if (store.dialect === "sqlite") expect(await isInIndex()).toBe(true);
       const deletion = ["workspace", "delete", installation.workspaceId, "--yes"];
       const left = await killBelow(conversationCount, deletion);
       await expectWhole(left);
@@ -98,11 +101,19 @@ eachDatabase("an erasure that is killed", (open) => {
     const { workspaceId } = installation;
     const texts = await textsOf(store.read);
     expect([tablesWith(texts, word), tablesWith(texts, "harbour lamp")]).toEqual([[], []]);
+    if (store.dialect === "sqlite") expect(await isInIndex()).toBe(false);
     const filled = [...texts].filter(([, rows]) => rows.length > 0).map(([name]) => name);
     expect(["api_keys", "audit", "counters", "outbox", "processes", "workspaces"]).toEqual(
       expect.arrayContaining(filled),
     );
     expect(texts.get("audit")?.filter((text) => text.includes(workspaceId.toLowerCase()))).toHaveLength(1);
+  }
+
+  /** Whether FTS5's own tables hold the word's stem, which is not found any more. */
+  async function isInIndex(): Promise<boolean> {
+    const { rows } = await sql`select id from conversation_fts_data
+      where instr(block, cast(${word.slice(2, -3)} as blob)) > 0`.execute(store.read);
+    return rows.length > 0;
   }
 
   /** Kills the command when fewer conversations are there than this; how many are left. */
@@ -183,5 +194,6 @@ async function seed(store: OpenStore, { workspaceId }: Installation): Promise<{ 
         .execute();
     }
   });
+  await store.write((tx) => createConversationSearch(store).index(tx, ids));
   return { first: ids[0] ?? "" };
 }
