@@ -33,6 +33,7 @@ beforeEach(async () => {
   const host: Partial<ChannelHost> = {
     webhookUrl: "https://parley.example/channels/slack/acc",
     clock: { now: () => now, timer: () => () => undefined },
+    recall: async () => null,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     accept: async (event) => {
       accepted.push(event);
@@ -270,7 +271,7 @@ describe("the check of an account", () => {
     slack.scopes.splice(slack.scopes.indexOf("files:read"), 1);
     expect(await failureOf(check())).toMatchObject({
       message:
-        "@parley in Shop lacks files:read (to fetch what customers attach): add it under OAuth & Permissions, and install the app again",
+        "@parley in Shop lacks files:read (to fetch what customers attach): add it as Bot Token Scopes under OAuth & Permissions, and install the app again",
     });
     slack.fail("auth.test", { kind: "error", error: "account_inactive" });
     expect((await failureOf(check())).message).toContain("the app was removed from the workspace: install the app");
