@@ -40,9 +40,11 @@ export async function checkApp(
 ): Promise<string> {
   let team: string;
   let user: string;
+  let botId: string | undefined;
   let granted: readonly string[];
   try {
-    const { team: named, user: called, response_metadata: more } = await api.client(signal).auth.test();
+    const { team: named, user: called, bot_id, response_metadata: more } = await api.client(signal).auth.test();
+    botId = bot_id;
     team = named ?? "a workspace";
     user = called ?? "the app";
     granted = more?.scopes ?? [];
@@ -53,7 +55,15 @@ export async function checkApp(
   const missing = granted.length === 0 ? undefined : missingScopes(scopes, granted);
   if (missing !== undefined) throw new Error(`@${user} in ${team} lacks ${missing}`);
   if (transport.kind === "socket") {
-    await checkSocket(api, transport.appToken, host.log);
+    const [own, { app_id: other, app_name: name }] = await Promise.all([
+      appOf(api, botId, signal),
+      checkSocket(api, transport.appToken, host.log),
+    ]);
+    if (own !== undefined && other !== undefined && own !== other) {
+      throw new Error(
+        `app_token is of another app (${name ?? other}) than bot_token, which is @${user}'s in ${team}: take both from the same app`,
+      );
+    }
     return `@${user} in ${team}, Socket Mode`;
   }
   if (!transport.url.startsWith("https:")) {
@@ -77,8 +87,22 @@ export async function checkApp(
   return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}`;
 }
 
-/** Asks for the address of a socket, without connecting to it. */
-async function checkSocket(api: SlackApi, appToken: string, log: Log): Promise<void> {
+/** Of which app the bot is; undefined where Slack does not tell. */
+async function appOf(api: SlackApi, bot: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+  if (bot === undefined) return undefined;
+  try {
+    return (await api.client(signal).bots.info({ bot })).bot?.app_id;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks for the address of a socket, without connecting to it, and whose it is, where Slack tells. */
+async function checkSocket(
+  api: SlackApi,
+  appToken: string,
+  log: Log,
+): Promise<{ readonly app_id?: string; readonly app_name?: string }> {
   const client = new WebClient(appToken, { ...clientOptions(api.baseUrl), logger: sdkLogger(log) });
   try {
     await client.apps.connections.open({});
@@ -89,5 +113,11 @@ async function checkSocket(api: SlackApi, appToken: string, log: Log): Promise<v
       `Slack refuses app_token (${failure.code}): switch Socket Mode on, and make an app-level token with the scope connections:write on the app's page Basic Information`,
       { cause: error },
     );
+  }
+  try {
+    return await client.auth.test();
+  } catch {
+    // That it may connect is what counts.
+    return {};
   }
 }

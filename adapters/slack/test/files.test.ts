@@ -279,6 +279,32 @@ describe("the check of an account", () => {
     expect((await failureOf(check())).message).toMatch(/Slack cannot be reached|connection to Slack broke/);
   });
 
+  it("tells when the two tokens of Socket Mode are of two apps", async () => {
+    const withToken = (app_token: string) =>
+      slackModule.create(
+        {
+          id: "a",
+          workspaceId: "w",
+          channel: "slack",
+          name: "s",
+          config: { bot_token: slack.botToken, app_token, base_url: slack.url },
+        },
+        { log: { debug: () => undefined } } as unknown as ChannelHost,
+      );
+    const checked = (app_token: string) =>
+      withToken(app_token).check?.(AbortSignal.timeout(5_000)) ?? Promise.resolve("no check");
+    const other = "xapp-1-A0OTHER01-1234567890";
+    slack.otherApps.set(other, { id: "A0OTHER01", name: "Lunch" });
+    const failure = await failureOf(checked(other));
+    expect(failure.message).toBe(
+      "app_token is of another app (Lunch) than bot_token, which is @parley's in Shop: take both from the same app",
+    );
+    expect(await checked(slack.appToken)).toBe("@parley in Shop, Socket Mode");
+    // A server that stands for Slack's may not tell.
+    slack.fail("bots.info", { kind: "error", error: "unknown_method" });
+    expect(await checked(other)).toBe("@parley in Shop, Socket Mode");
+  });
+
   it("asks for what the chosen transport needs, before anything runs", () => {
     const made = (config: object) => () =>
       slackModule.create(
