@@ -1,9 +1,11 @@
 import { WebClient } from "@slack/web-api";
-import type { Log } from "#channel/contract.ts";
+import type { ChannelHost, Log } from "#channel/contract.ts";
+import { isInOwnNetwork } from "#channel/own-network.ts";
 import type { SlackApi } from "./client.ts";
 import { clientOptions, sdkLogger } from "./client.ts";
 import type { Transport } from "./config.ts";
 import { failureOf, operatorError } from "./failures.ts";
+import { lastRefusal } from "./refusals.ts";
 
 /** What the app must be allowed to, and for what. */
 export const scopes: readonly (readonly [string, string])[] = [
@@ -18,29 +20,50 @@ export const scopes: readonly (readonly [string, string])[] = [
   ["files:write", "to send files"],
 ];
 
+/** Which of the scopes was not granted, and the mend; undefined: none. */
+export function missingScopes(
+  needed: readonly (readonly [string, string])[],
+  granted: readonly string[],
+): string | undefined {
+  const missing = needed.filter(([scope]) => !granted.includes(scope));
+  if (missing.length === 0) return undefined;
+  const list = missing.map(([scope, purpose]) => `${scope} (${purpose})`).join(", ");
+  return `${list}: add ${missing.length === 1 ? "it" : "them"} as Bot Token Scopes under OAuth & Permissions, and install the app again`;
+}
+
 /** Asks Slack whose token it is, what it may do, and, for Socket Mode, whether it could connect. */
-export async function checkApp(api: SlackApi, transport: Transport, log: Log, signal: AbortSignal): Promise<string> {
+export async function checkApp(
+  api: SlackApi,
+  transport: Transport,
+  host: Pick<ChannelHost, "desk" | "log" | "recall">,
+  signal: AbortSignal,
+): Promise<string> {
   let team: string;
   let user: string;
+  let botId: string | undefined;
   let granted: readonly string[];
   try {
-    const { team: named, user: called, response_metadata: more } = await api.client(signal).auth.test();
+    const { team: named, user: called, bot_id, response_metadata: more } = await api.client(signal).auth.test();
+    botId = bot_id;
     team = named ?? "a workspace";
     user = called ?? "the app";
     granted = more?.scopes ?? [];
   } catch (error) {
     throw operatorError(failureOf(error));
   }
-  const missing = scopes.filter(([scope]) => !granted.includes(scope));
   // A server that stands for Slack's may not tell the scopes at all.
-  if (granted.length > 0 && missing.length > 0) {
-    const list = missing.map(([scope, purpose]) => `${scope} (${purpose})`).join(", ");
-    throw new Error(
-      `@${user} in ${team} lacks ${list}: add ${missing.length === 1 ? "it" : "them"} under OAuth & Permissions, and install the app again`,
-    );
-  }
+  const missing = granted.length === 0 ? undefined : missingScopes(scopes, granted);
+  if (missing !== undefined) throw new Error(`@${user} in ${team} lacks ${missing}`);
   if (transport.kind === "socket") {
-    await checkSocket(api, transport.appToken, log);
+    const [own, { app_id: other, app_name: name }] = await Promise.all([
+      appOf(api, botId, signal),
+      checkSocket(api, transport.appToken, host.log),
+    ]);
+    if (own !== undefined && other !== undefined && own !== other) {
+      throw new Error(
+        `app_token is of another app (${name ?? other}) than bot_token, which is @${user}'s in ${team}: take both from the same app`,
+      );
+    }
     return `@${user} in ${team}, Socket Mode`;
   }
   if (!transport.url.startsWith("https:")) {
@@ -48,12 +71,38 @@ export async function checkApp(api: SlackApi, transport: Transport, log: Log, si
       `@${user} in ${team} cannot be delivered to at ${transport.url}: set PUBLIC_URL to an https address, or app_token for Socket Mode`,
     );
   }
+  if (isInOwnNetwork(transport.url)) {
+    throw new Error(
+      `@${user} in ${team} cannot be delivered to at ${transport.url}, which is an address within your own network: set PUBLIC_URL to the https address by which this server is reached from the internet, or app_token for Socket Mode`,
+    );
+  }
+  const refusal = await lastRefusal(host, transport.signingSecret);
+  if (refusal !== undefined) {
+    throw new Error(
+      `@${user} in ${team}: what was delivered last to ${transport.url} was refused: ${refusal}; then write to the app, and ask again`,
+    );
+  }
   // Slack tells nobody where it delivers to: the operator compares.
-  return `@${user} in ${team}; the Request URL of its events has to be ${transport.url}`;
+  const what = host.desk === undefined ? "its events" : "its events, of Interactivity and of the command /parley";
+  return `@${user} in ${team}; the Request URL of ${what} has to be ${transport.url}`;
 }
 
-/** Asks for the address of a socket, without connecting to it. */
-async function checkSocket(api: SlackApi, appToken: string, log: Log): Promise<void> {
+/** Of which app the bot is; undefined where Slack does not tell. */
+async function appOf(api: SlackApi, bot: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+  if (bot === undefined) return undefined;
+  try {
+    return (await api.client(signal).bots.info({ bot })).bot?.app_id;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks for the address of a socket, without connecting to it, and whose it is, where Slack tells. */
+async function checkSocket(
+  api: SlackApi,
+  appToken: string,
+  log: Log,
+): Promise<{ readonly app_id?: string; readonly app_name?: string }> {
   const client = new WebClient(appToken, { ...clientOptions(api.baseUrl), logger: sdkLogger(log) });
   try {
     await client.apps.connections.open({});
@@ -64,5 +113,11 @@ async function checkSocket(api: SlackApi, appToken: string, log: Log): Promise<v
       `Slack refuses app_token (${failure.code}): switch Socket Mode on, and make an app-level token with the scope connections:write on the app's page Basic Information`,
       { cause: error },
     );
+  }
+  try {
+    return await client.auth.test();
+  } catch {
+    // That it may connect is what counts.
+    return {};
   }
 }

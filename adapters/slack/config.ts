@@ -5,7 +5,7 @@ export const config = Type.Object(
   {
     bot_token: Type.String({
       pattern: "^xoxb-[A-Za-z0-9-]{10,250}$",
-      description: "Bot User OAuth Token of the app, from its page OAuth & Permissions.",
+      description: "Bot User OAuth Token of the app, from its page OAuth & Permissions; it begins with xoxb-.",
     }),
     signing_secret: Type.Optional(
       Type.String({
@@ -17,7 +17,7 @@ export const config = Type.Object(
       Type.String({
         pattern: "^xapp-[A-Za-z0-9-]{10,250}$",
         description:
-          "App-level token with the scope connections:write, from the app's page Basic Information. Needed for the transport socket.",
+          "App-level token with the scope connections:write, from the app's page Basic Information; it begins with xapp-. Needed for the transport socket.",
       }),
     ),
     transport: Type.Optional(

@@ -3,6 +3,7 @@ import type { ChannelHost } from "#channel/contract.ts";
 import type { Desk, DeskContext, DeskHost, DeskNotice, ShownFile } from "#desk/contract.ts";
 import { ThreadGone } from "#desk/errors.ts";
 import type { SlackApi } from "./client.ts";
+import { missingScopes } from "./check.ts";
 import { isSlackAddress } from "./client.ts";
 import type { Card } from "./desk-card.ts";
 import { cardOf } from "./desk-card.ts";
@@ -40,8 +41,14 @@ const mendable: Readonly<Record<string, string>> = {
 
 const mendMs = 60_000;
 
-/** What the app must be allowed to, besides what it needs for customers. */
-export const deskScopes = ["channels:read", "commands", "groups:read", "reactions:write", "users:read.email"] as const;
+/** What the app must be allowed to, besides what it needs for customers, and for what. */
+export const deskScopes: readonly (readonly [string, string])[] = [
+  ["channels:read", "to see the desk channel"],
+  ["commands", "for /parley, and the shortcut on messages"],
+  ["groups:read", "to see a private desk channel"],
+  ["reactions:write", "for ticks and crosses on replies"],
+  ["users:read.email", "to know who an agent is"],
+];
 
 /** Where a notice is shown: in a channel, to one person, or as the answer to a command. */
 export const placeIn = (channelId: string, threadTs: string | undefined): string => threadOf({ channelId, threadTs });
@@ -215,13 +222,9 @@ async function checkDesk(api: SlackApi, channel: string, signal: AbortSignal): P
   } catch (error) {
     throw operatorError(failureOf(error));
   }
-  const missing = deskScopes.filter((scope) => !granted.includes(scope));
   // A server that stands for Slack's may not tell the scopes at all.
-  if (granted.length > 0 && missing.length > 0) {
-    throw new Error(
-      `the app lacks the scopes ${missing.join(", ")}: add them under OAuth & Permissions, and install the app again`,
-    );
-  }
+  const missing = granted.length === 0 ? undefined : missingScopes(deskScopes, granted);
+  if (missing !== undefined) throw new Error(`for the desk the app lacks ${missing}`);
   let found: { readonly name?: string; readonly is_member?: boolean; readonly is_archived?: boolean };
   try {
     found = (await client.conversations.info({ channel })).channel ?? {};

@@ -3,8 +3,9 @@ import type { Delivery } from "./deliveries.ts";
 import { parseBody } from "./deliveries.ts";
 import type { Intake } from "./intake.ts";
 import { channelIdOf } from "./payloads.ts";
+import { createRefusals } from "./refusals.ts";
 import type { DeskRoutes, Reply } from "./routes.ts";
-import { isSignedBySlack } from "./signature.ts";
+import { judge } from "./signature.ts";
 
 export interface Door {
   /** Resolves when all that there is to store of the delivery is durable; rejects when it is not. */
@@ -29,6 +30,8 @@ const noDesk: Reply = {
 
 /** Where everything that Slack tells comes in, and is led to the customers' side or to the agents'. */
 export function createDoor({ host, intake, signingSecret, desk }: DoorDependencies): Door {
+  const refusals = signingSecret === undefined ? undefined : createRefusals(host, signingSecret);
+
   async function take(delivery: Delivery): Promise<Reply> {
     switch (delivery.kind) {
       case "event": {
@@ -58,11 +61,16 @@ export function createDoor({ host, intake, signingSecret, desk }: DoorDependenci
       const { method, headers, body } = request;
       if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
       if (signingSecret === undefined) return { status: 404 };
-      if (!isSignedBySlack({ headers, body }, signingSecret, host.clock.now())) return { status: 401 };
+      const judged = judge({ headers, body }, signingSecret, host.clock.now());
+      if (judged.kind !== "good") {
+        if (headers["x-slack-signature"] !== undefined) await refusals?.refused(judged);
+        return { status: 401 };
+      }
       const delivery = parseBody(headers["content-type"] ?? "", body);
       if (delivery === null) return { status: 400 };
       try {
         const reply = await take(delivery);
+        await refusals?.delivered();
         return reply === null
           ? { status: 200 }
           : { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(reply) };

@@ -129,10 +129,18 @@ export function operatorError(failure: Failure): Error {
     case "unreachable":
       return new Error(`${message}: check that this machine may connect to slack.com, or to base_url`);
     case "broken":
-      return new Error(`${message}: check base_url, and whether a proxy is in between`);
-    case "refused":
-    case "limited":
+      return new Error(`${message}: check base_url, and whether a proxy or a firewall is in between`);
+    case "limited": {
+      const seconds = Math.max(1, Math.ceil(failure.retryAfterMs / 1_000));
+      return new Error(`Slack takes no more calls of this app for ${seconds} s: ask again then`);
+    }
     case "status":
-      return new Error(message);
+      return new Error(failure.status >= 500 ? `${message}${whenSlackFails}` : message);
+    case "refused":
+      if (failedCodes.has(failure.code)) return new Error(`${message}${whenSlackFails}`);
+      if (passingCodes.has(failure.code)) return new Error(`${message}: ask again in a minute`);
+      return new Error(`${message}: https://docs.slack.dev tells what that is`);
   }
 }
+
+const whenSlackFails = ": ask again in a few minutes; https://slack-status.com tells whether Slack has trouble";

@@ -57,7 +57,7 @@ const slack: AdapterModule<SlackConfig> = {
       reconcile: (key, context, attempt) => findPart(api, key, context, attempt),
       fetchFile: (ref, signal) => fetchSlackFile(api, ref, signal),
       ...(desk === undefined ? {} : { desk: desk.desk }),
-      check: (signal) => checkApp(api, transport, host.log, signal),
+      check: (signal) => checkApp(api, transport, host, signal),
       close: async () => undefined,
     };
   },

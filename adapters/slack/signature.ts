@@ -9,14 +9,22 @@ export interface Signed {
   readonly body: Buffer;
 }
 
+export type Judgement =
+  /** Signed with this secret, about now. */
+  | { readonly kind: "good" }
+  /** Signed with this secret, at another time: by so much is this machine's clock ahead, unless somebody repeats it. */
+  | { readonly kind: "untimely"; readonly aheadSeconds: number }
+  | { readonly kind: "forged" };
+
 /** Whether Slack has signed these bytes with this secret, about now. Constant time. */
-export function isSignedBySlack({ headers, body }: Signed, secret: string, now: number): boolean {
+export function judge({ headers, body }: Signed, secret: string, now: number): Judgement {
   const timestamp = headers["x-slack-request-timestamp"] ?? "";
-  if (!/^\d{1,12}$/.test(timestamp)) return false;
-  if (Math.abs(now / 1_000 - Number(timestamp)) > ageMaxSeconds) return false;
+  if (!/^\d{1,12}$/.test(timestamp)) return { kind: "forged" };
   const given = Buffer.from(headers["x-slack-signature"] ?? "");
   const expected = Buffer.from(signatureOf(secret, timestamp, body));
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return { kind: "forged" };
+  const aheadSeconds = now / 1_000 - Number(timestamp);
+  return Math.abs(aheadSeconds) > ageMaxSeconds ? { kind: "untimely", aheadSeconds } : { kind: "good" };
 }
 
 export function signatureOf(secret: string, timestamp: string, body: Buffer | string): string {

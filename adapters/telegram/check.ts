@@ -1,14 +1,24 @@
 import type { Api } from "grammy";
 import { GrammyError } from "grammy";
+import { isInOwnNetwork } from "#channel/own-network.ts";
 import { withoutToken } from "./failures.ts";
 import { grammySignal } from "./grammy-types.ts";
 
+export interface BotCheck {
+  readonly api: Api;
+  readonly token: string;
+  readonly transport: "webhook" | "polling";
+  readonly webhookUrl: string;
+  /** Whether `base_url` names another server than Telegram's own, which may deliver to other ports and within your network. */
+  readonly isOwnServer: boolean;
+}
+
+/** Those that Telegram delivers to; none stands in an address with the port of https. */
+const ports: readonly string[] = ["", "80", "88", "8443"];
+
 /** Asks Telegram whose token it is, and whether its deliveries arrive. */
 export async function checkBot(
-  api: Api,
-  token: string,
-  transport: "webhook" | "polling",
-  webhookUrl: string,
+  { api, token, transport, webhookUrl, isOwnServer }: BotCheck,
   signal: AbortSignal,
 ): Promise<string> {
   const me = await withoutToken(token, () => whoIs(api, signal));
@@ -16,22 +26,37 @@ export async function checkBot(
     throw new Error("Telegram does not know this token: get the bot's token from @BotFather, and set `token`");
   }
   const { username } = me;
-  if (transport === "polling") return `@${username}, polling`;
   const {
-    url,
+    url = "",
     last_error_message: failure,
     pending_update_count: pending,
   } = await withoutToken(token, () => api.getWebhookInfo(grammySignal(signal)));
+  if (transport === "polling") {
+    if (url === "") return `@${username}, polling`;
+    throw new Error(
+      `@${username} still delivers to ${hostOf(url)}: start Parley, which asks for the messages itself from then on; if it runs, another program has set that address: stop it, or use another bot`,
+    );
+  }
   if (url !== webhookUrl) {
     if (!webhookUrl.startsWith("https:")) {
       throw new Error(
         `@${username} cannot be delivered to at ${webhookUrl}: set PUBLIC_URL to an https address, or transport: polling, which needs none`,
       );
     }
+    if (!isOwnServer && isInOwnNetwork(webhookUrl)) {
+      throw new Error(
+        `@${username} cannot be delivered to at ${webhookUrl}, which is an address within your own network: set PUBLIC_URL to the https address by which this server is reached from the internet, or transport: polling, which needs none`,
+      );
+    }
+    if (!isOwnServer && !ports.includes(new URL(webhookUrl).port)) {
+      throw new Error(
+        `@${username} cannot be delivered to at ${webhookUrl}: Telegram delivers to the ports 443, 80, 88 and 8443 only; set PUBLIC_URL to an address with one of them, or transport: polling, which needs none`,
+      );
+    }
     throw new Error(
       url === ""
-        ? `@${username} has no webhook yet: start Parley, which sets it to ${webhookUrl}`
-        : `@${username} delivers to another address: start Parley, which sets it to ${webhookUrl}, or use another bot`,
+        ? `@${username} has no webhook yet: start Parley, which sets it to ${webhookUrl}; if it runs, /health/ready tells why Telegram does not take that address`
+        : `@${username} delivers to another address, at ${hostOf(url)}: start Parley, which sets it to ${webhookUrl}; if it runs, another program has set it since: stop that, or use another bot`,
     );
   }
   if (failure !== undefined && pending > 0) {
@@ -39,6 +64,9 @@ export async function checkBot(
   }
   return `@${username}, webhook`;
 }
+
+/** What is behind the host may be a secret of another program. */
+const hostOf = (url: string): string => URL.parse(url)?.host ?? "another program";
 
 /** Null: Telegram does not know the token. */
 async function whoIs(api: Api, signal: AbortSignal) {

@@ -42,9 +42,15 @@ export async function withoutToken<T>(token: string, call: () => Promise<T>): Pr
 }
 
 /** For the operator; without a cause, which would bring the token into the log. */
-function withReason({ kind, description }: Failure): Error {
+function withReason(failure: Failure): Error {
+  const { kind, description } = failure;
   switch (kind) {
     case "answered":
+      if (failure.retryAfterMs !== undefined) {
+        const seconds = Math.max(1, Math.ceil(failure.retryAfterMs / 1_000));
+        return new Error(`Telegram takes no more calls of this bot for ${seconds} s: ask again then`);
+      }
+      if (failure.code >= 500) return new Error(`Telegram failed (${description}): ask again in a few minutes`);
       return new Error(`Telegram: ${description}`);
     case "unreachable":
       return new Error(
@@ -52,7 +58,7 @@ function withReason({ kind, description }: Failure): Error {
       );
     case "broken":
       return new Error(
-        `what answers is not Telegram, or the connection broke (${description}): check \`base_url\`, and whether a proxy is in between`,
+        `what answers is not Telegram, or the connection broke (${description}): check \`base_url\`, and whether a proxy or a firewall is in between; if Telegram itself has trouble, ask again later`,
       );
   }
 }

@@ -101,7 +101,11 @@ const telegram: AdapterModule<TelegramConfig> = {
           api.sendChatAction(chatId, "typing", topicId === undefined ? {} : { message_thread_id: topicId }),
         );
       },
-      check: (signal) => checkBot(api, token, kind, host.webhookUrl, signal),
+      check: (signal) =>
+        checkBot(
+          { api, token, transport: kind, webhookUrl: host.webhookUrl, isOwnServer: apiRoot !== undefined },
+          signal,
+        ),
       close: async () => undefined,
     };
   },

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from "node:net";
 import type { Twilio } from "twilio";
+import { isInOwnNetwork } from "#channel/own-network.ts";
 import { questions } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
@@ -37,32 +37,11 @@ export async function checkAccount(
   return `${friendlyName}, ${sender.number}`;
 }
 
-/** Addresses of this machine and of networks of one's own. */
-const inside = new BlockList();
-for (const [net, prefix] of [
-  ["10.0.0.0", 8],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-] as const) {
-  inside.addSubnet(net, prefix);
-}
-inside.addAddress("::1", "ipv6");
-inside.addSubnet("fc00::", 7, "ipv6");
-
 /** Throws where nobody on the internet can deliver to this address. */
 export function requireOutside(webhookUrl: string): void {
-  const { hostname, origin } = new URL(webhookUrl);
-  const host = hostname.replaceAll(/[[\]]/g, "");
-  const version = isIP(host);
-  const isInside =
-    version === 0
-      ? /(?:^|\.)(?:localhost|local|internal|lan)$/.test(host)
-      : inside.check(host, version === 6 ? "ipv6" : "ipv4");
-  if (!isInside) return;
+  if (!isInOwnNetwork(webhookUrl)) return;
   throw new Error(
-    `Twilio cannot deliver to ${origin}, which is an address within your own network: set PUBLIC_URL to the https address by which this server is reached from the internet`,
+    `Twilio cannot deliver to ${new URL(webhookUrl).origin}, which is an address within your own network: set PUBLIC_URL to the https address by which this server is reached from the internet`,
   );
 }
 

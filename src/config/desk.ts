@@ -8,7 +8,8 @@ export const deskSchema = closed(
     account: text("Name of the account below channels whose app the agents have in their workspace.", 60),
     channel: Type.String({
       pattern: "^[CG][A-Z0-9]{5,30}$",
-      description: "Id of the channel that the conversations are shown in, such as C0123456789.",
+      description:
+        "Id of the channel that the conversations are shown in, such as C0123456789, from the foot of its details in Slack.",
     }),
     mirror: Type.Optional(
       Type.Enum([...deskMirrors], {

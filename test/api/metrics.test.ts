@@ -107,6 +107,18 @@ it("are not given to whom a proxy brings, nor where the installation is publishe
   await published.close();
 });
 
+it("name no kind of work that the manual does not explain", async () => {
+  const app = await startApp(newSqlite, local);
+  const served = [...(await scrape(app)).matchAll(/^parley_work_waiting\{kind="([^"]+)"/gm)].map(
+    ([, kind]) => kind ?? "",
+  );
+  const manual = await readFile(new URL("../../docs/operating.md", import.meta.url), "utf8");
+  const [explained = ""] = /^The kinds of work are .*$/m.exec(manual) ?? [];
+  expect(served.length).toBeGreaterThan(20);
+  expect(served.filter((kind) => !explained.includes(`\`${kind}\``))).toEqual([]);
+  await app.close();
+});
+
 it("are listed in the manual, every one of them and no other", async () => {
   const app = await startApp(newSqlite, local);
   const served = [...(await scrape(app)).matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name ?? "");

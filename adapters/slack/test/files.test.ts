@@ -33,6 +33,7 @@ beforeEach(async () => {
   const host: Partial<ChannelHost> = {
     webhookUrl: "https://parley.example/channels/slack/acc",
     clock: { now: () => now, timer: () => () => undefined },
+    recall: async () => null,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     accept: async (event) => {
       accepted.push(event);
@@ -270,12 +271,38 @@ describe("the check of an account", () => {
     slack.scopes.splice(slack.scopes.indexOf("files:read"), 1);
     expect(await failureOf(check())).toMatchObject({
       message:
-        "@parley in Shop lacks files:read (to fetch what customers attach): add it under OAuth & Permissions, and install the app again",
+        "@parley in Shop lacks files:read (to fetch what customers attach): add it as Bot Token Scopes under OAuth & Permissions, and install the app again",
     });
     slack.fail("auth.test", { kind: "error", error: "account_inactive" });
     expect((await failureOf(check())).message).toContain("the app was removed from the workspace: install the app");
     await slack.goAway();
     expect((await failureOf(check())).message).toMatch(/Slack cannot be reached|connection to Slack broke/);
+  });
+
+  it("tells when the two tokens of Socket Mode are of two apps", async () => {
+    const withToken = (app_token: string) =>
+      slackModule.create(
+        {
+          id: "a",
+          workspaceId: "w",
+          channel: "slack",
+          name: "s",
+          config: { bot_token: slack.botToken, app_token, base_url: slack.url },
+        },
+        { log: { debug: () => undefined } } as unknown as ChannelHost,
+      );
+    const checked = (app_token: string) =>
+      withToken(app_token).check?.(AbortSignal.timeout(5_000)) ?? Promise.resolve("no check");
+    const other = "xapp-1-A0OTHER01-1234567890";
+    slack.otherApps.set(other, { id: "A0OTHER01", name: "Lunch" });
+    const failure = await failureOf(checked(other));
+    expect(failure.message).toBe(
+      "app_token is of another app (Lunch) than bot_token, which is @parley's in Shop: take both from the same app",
+    );
+    expect(await checked(slack.appToken)).toBe("@parley in Shop, Socket Mode");
+    // A server that stands for Slack's may not tell.
+    slack.fail("bots.info", { kind: "error", error: "unknown_method" });
+    expect(await checked(other)).toBe("@parley in Shop, Socket Mode");
   });
 
   it("asks for what the chosen transport needs, before anything runs", () => {

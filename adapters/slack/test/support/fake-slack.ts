@@ -41,6 +41,8 @@ export interface FakeSlack extends Workspace {
   /** Of the Web API; without a slash at the end. */
   readonly url: string;
   readonly appToken: string;
+  /** App-level tokens of other apps of the same people, and what they are called. */
+  readonly otherApps: Map<string, { readonly id: string; readonly name: string }>;
   readonly signingSecret: string;
   /** What the app has posted and not deleted, oldest first. */
   shown(channel?: string): readonly Shown[];
@@ -81,6 +83,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
   const workspace = createWorkspace();
   const appToken = `xapp-1-A${hex(5)}-${hex(16)}`;
   const signingSecret = hex(16);
+  const otherApps = new Map<string, { readonly id: string; readonly name: string }>();
   const called = new Map<string, Record<string, string>[]>();
   const faults = new Map<string, Fault[]>();
   const responses: { id: string; body: unknown }[] = [];
@@ -120,7 +123,8 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     const body = Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
     called.set(method, [...(called.get(method) ?? []), body]);
     const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
-    const wanted = method === "apps.connections.open" ? appToken : workspace.botToken;
+    const own = { id: workspace.appId, name: "Support" };
+    const app = token === appToken ? own : otherApps.get(token);
     const fault = takeFault(method, body);
     if (fault?.kind === "limit") {
       return answer(429, { ok: false, error: "ratelimited" }, { "retry-after": String(fault.seconds) });
@@ -135,7 +139,11 @@ export async function startFakeSlack(): Promise<FakeSlack> {
       else answer(fault.status, "Sorry");
       return;
     }
-    if (token !== wanted) return answer(200, { ok: false, error: token === "" ? "not_authed" : "invalid_auth" });
+    if (app !== undefined && method === "auth.test") {
+      return answer(200, { ok: true, app_id: app.id, app_name: app.name });
+    }
+    const isWanted = method === "apps.connections.open" ? app !== undefined : token === workspace.botToken;
+    if (!isWanted) return answer(200, { ok: false, error: token === "" ? "not_authed" : "invalid_auth" });
     const result =
       method === "apps.connections.open" ? { ok: true, url: socketUrl() } : runMethod(workspace, method, body, url);
     if (fault?.kind === "hang_up_after_commit") request.socket.destroy();
@@ -226,6 +234,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     ...workspace,
     url,
     appToken,
+    otherApps,
     signingSecret,
     responses,
     responseUrl: (id) => `http://127.0.0.1:${port}/response/${id}`,

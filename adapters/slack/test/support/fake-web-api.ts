@@ -84,6 +84,7 @@ function scopeOf({ channels }: Workspace, method: string, body: Body): string | 
     case "conversations.info":
       return `${family}:read`;
     case "users.info":
+    case "bots.info":
       return "users:read";
     case "files.info":
       return "files:read";
@@ -147,6 +148,9 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
         bot_id: workspace.botId,
         is_enterprise_install: false,
       };
+    case "bots.info":
+      if (body["bot"] !== workspace.botId) return refuse("bot_not_found");
+      return { ok: true, bot: { id: workspace.botId, deleted: false, name: "parley", app_id: workspace.appId } };
     case "chat.postMessage":
       return postMessage(workspace, body);
     case "chat.postEphemeral": {

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "#src/config/environment.ts";
+import type { ChannelCheck } from "#src/core.ts";
+import { checkChannels } from "#src/core.ts";
+import { benchSecret } from "../../../test/support/engine-bench.ts";
+import type { SlackAccount } from "./support/account.ts";
+import { openSlackAccount } from "./support/account.ts";
+
+let account: SlackAccount;
+let dataDir: string;
+beforeEach(async () => {
+  account = await openSlackAccount();
+  dataDir = await mkdtemp(join(tmpdir(), "parley-refusals-"));
+});
+afterEach(async () => {
+  await account.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function doctor(publicUrl = "https://parley.test"): Promise<ChannelCheck | undefined> {
+  const config = loadConfig({
+    DATABASE_URL: account.bench.url,
+    PARLEY_DATA_DIR: dataDir,
+    PARLEY_SECRET: benchSecret,
+    PUBLIC_URL: publicUrl,
+  });
+  const [checked] = await checkChannels(config, { clock: account.bench.clock, log: pino({ level: "silent" }) });
+  return checked;
+}
+
+const refused = async (headers: Readonly<Record<string, string>>): Promise<void> => {
+  const body = JSON.stringify({ type: "url_verification", challenge: "x" });
+  expect((await account.post(body, headers)).status).toBe(401);
+};
+const sign = (at: number, secret?: string) =>
+  account.slack.sign(JSON.stringify({ type: "url_verification", challenge: "x" }), at, secret);
+const warnings = (): number =>
+  account.bench.logged.filter((line) => line.includes("a delivery of Slack is refused")).length;
+
+describe("deliveries of Slack that are refused", () => {
+  it("tell the operator of another signing secret, until one comes that is signed with this", async () => {
+    expect(await doctor()).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining("the Request URL of its events"),
+    });
+    const { clock } = account.bench;
+    await refused(sign(clock.now(), "of-another-app-00"));
+    expect(await doctor()).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/^@parley in Shop: .* was refused: it is not signed with signing_secret: copy /),
+    });
+    expect(JSON.stringify(await doctor())).not.toContain(account.slack.signingSecret);
+    await account.say({ channel: "D0ADA", text: "Now it is" });
+    expect(await doctor()).toMatchObject({ ok: true });
+  });
+
+  it("tell the operator of a clock that is wrong, and which way", async () => {
+    const { clock } = account.bench;
+    await refused(sign(clock.now() - 600_000));
+    expect((await doctor())?.detail).toContain("this machine's clock is 10 minutes ahead of Slack's");
+    await account.bench.advance(60_000);
+    await refused(sign(clock.now() + 600_000));
+    expect((await doctor())?.detail).toContain("this machine's clock is 10 minutes behind Slack's");
+  });
+
+  it("are told once a minute, and not at all where nobody has signed", async () => {
+    await refused({ "x-slack-signature": "v0=00", "x-slack-request-timestamp": "1" });
+    for (let i = 0; i < 20; i += 1) await refused(sign(account.bench.clock.now(), "of-another-app-00"));
+    expect(warnings()).toBe(1);
+    await account.bench.advance(60_000);
+    await refused(sign(account.bench.clock.now(), "of-another-app-00"));
+    expect(warnings()).toBe(2);
+    await account.bench.advance(60_000);
+    const stranger = await fetch(account.url, { method: "POST", body: "{}" });
+    expect(stranger.status).toBe(401);
+    expect(warnings()).toBe(2);
+  });
+
+  it("say nothing of a signing secret that was set since", async () => {
+    const { store, app } = account.bench;
+    await refused(sign(account.bench.clock.now(), "of-another-app-00"));
+    const { secrets } = app.core;
+    const row = await store.read
+      .selectFrom("accounts")
+      .select("credentials")
+      .where("channel", "=", "slack")
+      .executeTakeFirstOrThrow();
+    const credentials = JSON.parse(secrets.open(row.credentials ?? "")) as Readonly<Record<string, string>>;
+    const sealed = secrets.seal(JSON.stringify({ ...credentials, signing_secret: "ofanotherapp0000" }));
+    await store.write((tx) =>
+      tx.updateTable("accounts").set({ credentials: sealed }).where("channel", "=", "slack").execute(),
+    );
+    expect(await doctor()).toMatchObject({ ok: true });
+  });
+});
+
+describe("what doctor says", () => {
+  it("of an address that Slack cannot reach", async () => {
+    for (const url of ["https://192.168.0.9", "https://parley.lan", "https://localhost:8443"]) {
+      expect((await doctor(url))?.detail).toContain("which is an address within your own network: set PUBLIC_URL");
+    }
+  });
+
+  it("how long to wait, or where Slack tells of its trouble", async () => {
+    const { slack } = account;
+    slack.fail("auth.test", { kind: "limit", seconds: 17 });
+    expect((await doctor())?.detail).toBe("Slack takes no more calls of this app for 17 s: ask again then");
+    for (const fault of [
+      { kind: "status", status: 500 } as const,
+      { kind: "error", error: "internal_error" } as const,
+    ]) {
+      slack.fail("auth.test", fault);
+      expect((await doctor())?.detail).toMatch(/^Slack failed \(\S+(?: 500)?\): ask again in a few minutes; https:/);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { Api } from "grammy";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { BotCheck } from "../check.ts";
+import { checkBot } from "../check.ts";
+import type { FakeTelegram } from "./support/fake-telegram.ts";
+import { startFakeTelegram } from "./support/fake-telegram.ts";
+
+let telegram: FakeTelegram;
+let api: Api;
+beforeEach(async () => {
+  telegram = await startFakeTelegram();
+  api = new Api(telegram.token, { apiRoot: telegram.url });
+});
+afterEach(() => telegram.close());
+
+const webhookUrl = "https://parley.test/channels/telegram/acc_1";
+
+async function doctor(given: Partial<BotCheck> = {}): Promise<string> {
+  const asked = { api, token: telegram.token, transport: "webhook", webhookUrl, isOwnServer: false, ...given } as const;
+  try {
+    return await checkBot(asked, AbortSignal.timeout(5_000));
+  } catch (error) {
+    return `✗ ${String(error)}`;
+  }
+}
+
+const deliverTo = (url: string) => api.setWebhook(url, { secret_token: "of-the-other" });
+
+describe("what doctor says of a bot", () => {
+  it("names the host that it delivers to instead, and nothing of the address behind that", async () => {
+    await deliverTo("https://old.example:8443/hook/a-secret-path");
+    const said = await doctor();
+    expect(said).toContain("delivers to another address, at old.example:8443: start Parley, which sets it to");
+    expect(said).not.toContain("a-secret-path");
+    await deliverTo(webhookUrl);
+    expect(await doctor()).toBe("@parley_test_bot, webhook");
+  });
+
+  it("tells that nothing can be polled for while the bot delivers", async () => {
+    await deliverTo("https://old.example/hook");
+    expect(await doctor({ transport: "polling" })).toContain("still delivers to old.example: start Parley");
+    await api.deleteWebhook();
+    expect(await doctor({ transport: "polling" })).toBe("@parley_test_bot, polling");
+  });
+
+  it("tells which ports Telegram delivers to, where it is Telegram's own server", async () => {
+    const elsewhere = { webhookUrl: webhookUrl.replace("parley.test", "parley.test:9443") };
+    expect(await doctor(elsewhere)).toContain("the ports 443, 80, 88 and 8443 only; set PUBLIC_URL");
+    expect(await doctor({ ...elsewhere, isOwnServer: true })).toContain("has no webhook yet: start Parley");
+    expect(await doctor({ webhookUrl: webhookUrl.replace("parley.test", "parley.test:8443") })).toContain(
+      "has no webhook yet: start Parley",
+    );
+  });
+
+  it("tells that Telegram reaches no address of a network of one's own", async () => {
+    for (const host of ["192.168.0.9", "10.1.2.3:8443", "[fd00::1]", "localhost", "parley.lan"]) {
+      const at = { webhookUrl: webhookUrl.replace("parley.test", host) };
+      expect(await doctor(at)).toContain("which is an address within your own network: set PUBLIC_URL");
+      expect(await doctor({ ...at, isOwnServer: true })).toContain("has no webhook yet");
+    }
+  });
+
+  it("tells how long to wait, and that Telegram fails", async () => {
+    const parameters = { retry_after: 17 };
+    telegram.fail("getMe", { kind: "error", code: 429, description: "Too Many Requests: retry after 17", parameters });
+    expect(await doctor()).toContain("no more calls of this bot for 17 s: ask again then");
+    telegram.fail("getMe", { kind: "error", code: 500, description: "Internal Server Error: restart" });
+    expect(await doctor()).toContain("Telegram failed (Internal Server Error: restart): ask again in a few minutes");
+    telegram.fail("getMe", { kind: "html", status: 502 });
+    expect(await doctor()).toContain("if Telegram itself has trouble, ask again later");
+  });
+});
