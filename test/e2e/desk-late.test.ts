@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands } from "../support/desk-hands.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
 import type { DeskWorld, Written } from "../support/desk-world.ts";
 import { ben, deskChannel, mia } from "../support/desk-world.ts";
 import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
@@ -157,6 +157,37 @@ describe("what comes late to the desk", () => {
     await send("// Have a look");
     expect(told(mia)).toMatch(/^The text was sent without its files: .*a\.pdf/u);
     expect(sees().slice(before)).toEqual(["Mia Meyer:\nHave a look"]);
+  });
+});
+
+describe("what is written in a thread whose card is deleted", () => {
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite);
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  it("stands in the thread that is begun anew, and is changed there", async () => {
+    const card = await claimed();
+    // Slack takes nothing of ours for now, but tells what people write.
+    world.slack.trouble((method) => (method === "chat.postMessage" ? { kind: "limit", seconds: 60 } : undefined));
+    await world.telegramSays(hands.chat(), 2, "Is it in stock?");
+    await until(() => world.slack.calls("chat.postMessage").some(({ text = "" }) => text.includes("in stock")));
+    const reply = await world.writes(mia, card.ts, "It is");
+    await world.writes(mia, card.ts, "// Order more of it");
+    await until(() => sees().at(-1) === "Mia Meyer:\nIt is");
+    card.deleted = true;
+    world.slack.trouble(undefined);
+    await bench.settle();
+    const anew = newest(world.cards());
+    expect(anew.ts).not.toBe(card.ts);
+    const [transcript, ...after] = world.thread(anew);
+    expect(transcript).toContain("Is it in stock?");
+    expect(after).toEqual(["💬 Mia Meyer\nIt is", "📝 Note of Mia Meyer\nOrder more of it"]);
+    await world.edits(reply, "It was");
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nIt was");
+    expect(world.thread(anew)).toContain("💬 Mia Meyer\nIt was (edited)");
   });
 });
 
