@@ -1,6 +1,6 @@
 import type { DeskConversation, Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
-import { escapeText } from "./mrkdwn.ts";
+import { escapeText, mrkdwnObject } from "./mrkdwn.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -50,11 +50,11 @@ export function cardOf(card: DeskConversation): Card {
       ...(card.question === ""
         ? []
         : [{ type: "section", text: { type: "plain_text", text: card.question, emoji: false } }]),
-      { type: "section", fields: fieldsOf(card).map((text) => ({ type: "mrkdwn", text })) },
+      { type: "section", fields: fieldsOf(card).map(mrkdwnObject) },
       actionsOf(card),
       {
         type: "context",
-        elements: [{ type: "mrkdwn", text: `<${escapeText(card.url)}|Open in the inbox> · ${card.id}` }],
+        elements: [mrkdwnObject(`<${escapeText(card.url)}|Open in the inbox> · ${card.id}`)],
       },
     ],
   };

@@ -1,4 +1,4 @@
-import type { DeskConversation, DeskHost, DeskView } from "#desk/contract.ts";
+import type { DeskConversation, DeskHost, DeskPerson, DeskView } from "#desk/contract.ts";
 import type { ChannelHost } from "#channel/contract.ts";
 import { channelName, shortened, statusText } from "./desk-card.ts";
 import type { DeskPeople } from "./desk-people.ts";
@@ -39,26 +39,27 @@ export async function answerCommand(dependencies: CommandDependencies, command: 
   const argument = rest.join(" ").slice(0, 500);
   const verb = word.toLowerCase();
   if (verb === "" || verb === "help") return privately(help);
-  if (verb === "claim") return claim(dependencies, command, argument);
-  if (verb !== "mine" && verb !== "open" && verb !== "search") {
+  if (verb !== "mine" && verb !== "open" && verb !== "search" && verb !== "claim") {
     return privately(`There is no command “${escapeText(word.slice(0, 50))}”.\n\n${help}`);
   }
   if (verb === "search" && argument === "") return privately("What for? For example: */parley search refund*");
-  let view: DeskView;
+  let person: DeskPerson;
   try {
-    // What customers write is for agents alone.
-    const person = await people.find(command.user_id, AbortSignal.timeout(patienceMs));
-    if (person.kind === "stranger") return privately(`Nothing is shown: ${escapeText(person.reason)}.`);
-    view =
-      verb === "mine"
-        ? { kind: "mine", email: person.email }
-        : verb === "open"
-          ? { kind: "open" }
-          : { kind: "search", text: argument };
+    // What customers write is for agents alone, and a command comes from anywhere in Slack.
+    person = await people.findMember(command.user_id, AbortSignal.timeout(patienceMs));
   } catch (error) {
     host.log.warn({ err: error }, "a command was not answered, because Slack does not tell who sent it");
     return privately("Slack does not tell who you are just now. Please try again in a minute.");
   }
+  if (person.kind === "stranger")
+    return privately(`${verb === "claim" ? "Nothing was done" : "Nothing is shown"}: ${escapeText(person.reason)}.`);
+  if (verb === "claim") return claim(dependencies, command, argument);
+  const view: DeskView =
+    verb === "mine"
+      ? { kind: "mine", email: person.email }
+      : verb === "open"
+        ? { kind: "open" }
+        : { kind: "search", text: argument };
   const found = await desk.list(view, listMax + 1);
   return privately(listText(found, dependencies.workspaceUrl()));
 }

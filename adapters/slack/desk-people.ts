@@ -1,12 +1,14 @@
 import { DeliveryError } from "#channel/errors.ts";
 import type { ChannelHost } from "#channel/contract.ts";
-import type { DeskPerson } from "#desk/contract.ts";
+import type { DeskHost, DeskPerson } from "#desk/contract.ts";
 import type { SlackApi } from "./client.ts";
 import { deliveryError, failureOf } from "./failures.ts";
 
 export interface DeskPeople {
   /** Throws `DeliveryError` when Slack does not tell now. */
   find(userId: string, signal: AbortSignal): Promise<DeskPerson>;
+  /** The same, and nobody who is not in the desk channel: for what can be asked from anywhere. */
+  findMember(userId: string, signal: AbortSignal): Promise<DeskPerson>;
 }
 
 /** Short enough that who leaves the team is out soon, long enough that an outage of Slack holds no reply up. */
@@ -23,9 +25,19 @@ type SlackUser = NonNullable<Awaited<ReturnType<ReturnType<SlackApi["client"]>["
 
 const stranger = (reason: string): DeskPerson => ({ kind: "stranger", reason });
 
+/** Pages of the channel's members, and how many are on one. */
+const pagesMax = 20;
+const pageSize = 999;
+
 /** Who the people at the desk are. Agents are members of our own team with an address, and nobody else. */
-export function createDeskPeople(api: SlackApi, { clock }: Pick<ChannelHost, "clock">): DeskPeople {
+export function createDeskPeople(
+  api: SlackApi,
+  { clock }: Pick<ChannelHost, "clock">,
+  { channel }: Pick<DeskHost, "channel">,
+): DeskPeople {
   const kept = new Map<string, Kept>();
+  /** Until when those who were seen in the channel count as being there. */
+  const there = new Map<string, number>();
   let ownTeam: string | undefined;
 
   async function ask(userId: string, signal: AbortSignal): Promise<DeskPerson> {
@@ -35,7 +47,34 @@ export function createDeskPeople(api: SlackApi, { clock }: Pick<ChannelHost, "cl
     return user === undefined ? stranger("Slack does not know you") : personOf(user, ownTeam);
   }
 
-  return {
+  async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
+    if ((there.get(userId) ?? 0) > clock.now()) return true;
+    const client = api.client(signal);
+    there.clear();
+    let cursor: string | undefined;
+    for (let page = 0; page < pagesMax; page += 1) {
+      const { members = [], response_metadata: more } = await client.conversations.members({
+        channel,
+        limit: pageSize,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      for (const member of members) there.set(member, clock.now() + freshMs);
+      cursor = more?.next_cursor;
+      if (cursor === undefined || cursor === "") break;
+    }
+    return there.has(userId);
+  }
+
+  const people: DeskPeople = {
+    async findMember(userId, signal) {
+      const person = await people.find(userId, signal);
+      if (person.kind === "stranger") return person;
+      try {
+        return (await isThere(userId, signal)) ? person : stranger("you are not in the channel where agents work");
+      } catch (error) {
+        throw new DeliveryError("not_sent", deliveryError(failureOf(error)).message, { cause: error });
+      }
+    },
     async find(userId, signal) {
       const known = kept.get(userId);
       const age = known === undefined ? Infinity : clock.now() - known.at;
@@ -58,6 +97,7 @@ export function createDeskPeople(api: SlackApi, { clock }: Pick<ChannelHost, "cl
       }
     },
   };
+  return people;
 }
 
 function personOf(user: SlackUser, ownTeam: string | undefined): DeskPerson {

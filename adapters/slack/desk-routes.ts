@@ -12,6 +12,7 @@ import { markdownOf } from "./desk-render.ts";
 import type { Dialog, DialogSubject } from "./desk-views.ts";
 import { dialogOf, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./desk-views.ts";
 import { failureOf } from "./failures.ts";
+import { forwardedIn } from "./forwarded.ts";
 import { readEvent } from "./inbound.ts";
 import { filesMax, filesOf, isElsewhere, nameOf } from "./intake.ts";
 import { emojiOf, namedUsers, plainText } from "./mrkdwn.ts";
@@ -28,6 +29,9 @@ export interface RouteDependencies {
   readonly people: DeskPeople;
   readonly users: Users;
 }
+
+/** What colleagues pass on to each other is mostly not meant for customers. */
+const forwardedText = "A forwarded message does not go to the customer: write what they are to read, or copy it.";
 
 /** A dialog opens only within three seconds of the click. */
 const dialogMs = 2_500;
@@ -226,6 +230,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
             externalId: `wrote:${messageId}`,
             text: await textOf(reading.message),
             files: filesOf(reading.message).slice(0, filesMax),
+            unsent: forwardedIn(reading.message).length === 0 ? [] : [forwardedText],
           });
           return;
         case "edit":
@@ -234,6 +239,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
             kind: "edited",
             externalId: `edited:${messageId}:${reading.editedTs}`,
             text: await textOf(reading.message),
+            revision: Number(reading.editedTs),
           });
           return;
         case "delete":

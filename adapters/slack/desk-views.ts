@@ -19,7 +19,8 @@ export type Dialog = (typeof dialogs)[number];
 const callbackPrefix = "parley_";
 const blockId = "value";
 const actionId = "value";
-const tagsTextMax = 1_000;
+const tagsTextMax = 2_000;
+const tagsSeparator = ", ";
 const noteTextMax = 3_000;
 
 const titles: Readonly<Record<Dialog, string>> = {
@@ -47,7 +48,9 @@ const messageOptions = {
 export type MessageChoice = keyof typeof messageOptions;
 
 /** A dialog as Slack opens it. `now`: epoch milliseconds. */
-export function dialogView(dialog: Dialog, subject: DialogSubject, now: number): Json {
+export function dialogView(dialog: Dialog, given: DialogSubject, now: number): Json {
+  const subject = dialog === "tag" ? withTags(given) : given;
+  const left = (given.tags?.length ?? 0) - (subject.tags?.length ?? 0);
   return {
     type: "modal",
     callback_id: `${callbackPrefix}${dialog}`,
@@ -61,10 +64,22 @@ export function dialogView(dialog: Dialog, subject: DialogSubject, now: number):
         block_id: blockId,
         label: { type: "plain_text", text: labels[dialog] },
         optional: dialog === "tag",
+        ...(left === 0 ? {} : { hint: { type: "plain_text", text: `${left} more, which stay, are in the inbox.` } }),
         element: { action_id: actionId, ...elementOf(dialog, subject, now) },
       },
     ],
   };
+}
+
+/** Only what can be shown as a whole, with room to add some: what is not in the field has not been taken out of it. */
+function withTags({ tags = [], ...subject }: DialogSubject): DialogSubject {
+  let room = tagsTextMax / 2;
+  const shown = tags.filter((tag) => {
+    if (tag.includes(",")) return false;
+    room -= tag.length + tagsSeparator.length;
+    return room >= 0;
+  });
+  return { ...subject, tags: shown };
 }
 
 /** A dialog that only says something. */
@@ -90,7 +105,7 @@ function elementOf(dialog: Dialog, { tags = [] }: DialogSubject, now: number): J
       return {
         type: "plain_text_input",
         max_length: tagsTextMax,
-        ...(tags.length === 0 ? {} : { initial_value: tags.join(", ").slice(0, tagsTextMax) }),
+        ...(tags.length === 0 ? {} : { initial_value: tags.join(tagsSeparator) }),
       };
     case "snooze":
       return { type: "datetimepicker", initial_date_time: Math.ceil((now + 3_600_000) / 900_000) * 900 };

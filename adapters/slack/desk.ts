@@ -13,7 +13,7 @@ import type { DeskPayload } from "./desk-render.ts";
 import { renderItem } from "./desk-render.ts";
 import type { Failure } from "./failures.ts";
 import { deliveryError, failureOf, operatorError } from "./failures.ts";
-import { escapeText } from "./mrkdwn.ts";
+import { escapeText, mrkdwnObject } from "./mrkdwn.ts";
 import { findMessage } from "./reconcile.ts";
 import type { Blocks } from "./send.ts";
 import { createHolds, metadataType } from "./send.ts";
@@ -132,7 +132,7 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
   ): Promise<void> {
     const shown = escapeText(text);
     const blocks = [
-      { type: "section", text: { type: "mrkdwn", text: shown.slice(0, 3_000) } },
+      { type: "section", text: mrkdwnObject(shown.slice(0, 3_000)) },
       ...(choices === undefined ? [] : [choiceButtons(choices)]),
     ];
     if (isSlackAddress(place, api.baseUrl)) {

@@ -1,5 +1,6 @@
 import type { EventEnvelope, SlackMessage } from "./payloads.ts";
 import { channelIdOf, filled } from "./payloads.ts";
+import { forwardedIn } from "./forwarded.ts";
 import { threadOf } from "./thread.ts";
 
 /** Where something was written, and by whom. */
@@ -63,8 +64,8 @@ function readMessage(envelope: EventEnvelope, message: SlackMessage, mentioned: 
   if (typeof place === "string") return ignored(place);
   const ts = timestamp(message.ts);
   if (ts === undefined) return ignored("it has no time stamp");
-  if (filled(message.text) === undefined && (message.files ?? []).length === 0)
-    return ignored("there is nothing in it");
+  const isEmpty = filled(message.text) === undefined && (message.files ?? []).length === 0;
+  if (isEmpty && forwardedIn(message).length === 0) return ignored("there is nothing in it");
   return { kind: "message", place, ts, message, mentioned };
 }
 

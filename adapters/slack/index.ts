@@ -66,7 +66,7 @@ const slack: AdapterModule<SlackConfig> = {
 export default slack;
 
 function createAgentsSide(common: Pick<RouteDependencies, "api" | "host" | "users">, desk: DeskHost) {
-  const people = createDeskPeople(common.api, common.host);
+  const people = createDeskPeople(common.api, common.host, desk);
   return {
     desk: createSlackDesk({ ...common, desk, people }),
     routes: createDeskRoutes({ ...common, desk, people }),

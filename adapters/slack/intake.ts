@@ -6,6 +6,7 @@ import type { EventEnvelope, SlackFile, SlackMessage } from "./payloads.ts";
 import { filled } from "./payloads.ts";
 import { messageIdOf } from "./thread.ts";
 import { fileRef } from "./fetch-file.ts";
+import { withForwarded } from "./forwarded.ts";
 import type { SlackUser, Users } from "./users.ts";
 
 export interface Intake {
@@ -78,11 +79,11 @@ export function createIntake({ host, users, channelMessages }: IntakeDependencie
           externalId: `edit:${messageExternalId}:${reading.editedTs}`,
           messageExternalId,
           sentAt: timeOf(reading.editedTs),
-          text: await textOf(reading.message, ownUser),
+          text: await textOf(withForwarded(reading.message), ownUser),
         });
         return;
       case "message": {
-        const { message } = reading;
+        const message = withForwarded(reading.message);
         const files = filesOf(message).slice(0, filesMax);
         await host.accept({
           ...base,

@@ -8,6 +8,9 @@ export function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
+/** Of marks that are ours, and escaped text. Slack itself makes no links and mentions of what only looks like them. */
+export const mrkdwnObject = (text: string) => ({ type: "mrkdwn", text, verbatim: true }) as const;
+
 export function unescapeText(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }

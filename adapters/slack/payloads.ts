@@ -39,6 +39,7 @@ const message = Type.Object({
   hidden: flag,
   edited,
   files: maybe(Type.Array(file)),
+  attachments: maybe(Type.Unknown()),
   blocks: maybe(Type.Array(Type.Unknown())),
 });
 

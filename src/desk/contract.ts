@@ -183,12 +183,16 @@ export type DeskEvent =
       readonly messageId: string;
       readonly text: string;
       readonly files: readonly DeskFile[];
+      /** What of it goes to no customer, in sentences for its writer. */
+      readonly unsent?: readonly string[];
     })
   | (DeskEventBase & {
       readonly kind: "edited";
       readonly thread: string;
       readonly messageId: string;
       readonly text: string;
+      /** Of several edits of a text the one with the highest counts, in whatever order they come. */
+      readonly revision: number;
     })
   | (DeskEventBase & { readonly kind: "removed"; readonly thread: string; readonly messageId: string })
   /** `seen` absent: whatever the state is. `confirm`: success is told too. */

@@ -22,7 +22,7 @@ import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { Applied } from "./parked.ts";
-import { linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
+import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
 import { applyStanding, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
@@ -64,6 +64,7 @@ export async function acceptAll(
     now,
   );
   const parked = await parkedChanges(tx, fresh);
+  const edits = await lastEdits(tx, fresh);
   const uploads = await uploadsOf(
     tx,
     fresh.flatMap(({ event }) =>
@@ -192,6 +193,9 @@ export async function acceptAll(
         const together =
           arrived.get(target) ??
           [...arrived.values()].find(({ id }) => event.kind === "edit" && id === album?.messageId);
+        if (!isNewest(edits, target, event)) {
+          return { ...nothing, conversationId: row?.id ?? null, messageId: together?.id ?? null };
+        }
         if (row !== undefined && together !== undefined) {
           changeText(together, withWords(album, event), now);
           if (event.kind === "delete") changes.withdrawFiles(together);

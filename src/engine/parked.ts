@@ -14,16 +14,41 @@ export interface Applied {
 export const targetOf = (accountId: string, thread: string, messageExternalId: string): string =>
   `${accountId}\n${thread}\n${messageExternalId}`;
 
-/** What was deleted stays deleted, whatever comes after it. */
+/** What was deleted stays deleted, whatever comes after it; else the edit counts that was made last. */
 export function park(parked: Map<string, TextChange>, target: string, event: TextChange): void {
-  if (parked.get(target)?.kind !== "delete") parked.set(target, event);
+  const before = parked.get(target);
+  const isOlder = event.kind === "edit" && before !== undefined && event.sentAt < before.sentAt;
+  if (before?.kind !== "delete" && !isOlder) parked.set(target, event);
+}
+
+type Coming = readonly { readonly account: { readonly id: string }; readonly event: InboundEvent }[];
+
+/**
+ * When messages were edited last, as far as it is known; those of these events are added as they are taken. Platforms
+ * deliver again what was not acknowledged, which may be after what came later.
+ */
+export async function lastEdits(tx: Tx, arrivals: Coming): Promise<Map<string, number>> {
+  const last = new Map<string, number>();
+  const edits = arrivals.flatMap(({ account, event }) => (event.kind === "edit" ? [{ account, event }] : []));
+  for (const [accountId, group] of Map.groupBy(edits, ({ account }) => account.id)) {
+    const targets = group.map(({ event }) => event.messageExternalId);
+    for (const change of changesIn((await changesOf(tx, { accountId, targets })).rows)) {
+      if (change.kind === "edit") isNewest(last, targetOf(accountId, change.thread, change.messageExternalId), change);
+    }
+  }
+  return last;
+}
+
+/** Whether nothing has changed the message after this was done, which counts from then on. */
+export function isNewest(last: Map<string, number>, target: string, { kind, sentAt }: TextChange): boolean {
+  if (kind === "delete") return true;
+  if (sentAt < (last.get(target) ?? 0)) return false;
+  last.set(target, sentAt);
+  return true;
 }
 
 /** Edits and deletions that came before the message that they change. */
-export async function parkedChanges(
-  tx: Tx,
-  arrivals: readonly { readonly account: { readonly id: string }; readonly event: InboundEvent }[],
-): Promise<Map<string, TextChange>> {
+export async function parkedChanges(tx: Tx, arrivals: Coming): Promise<Map<string, TextChange>> {
   const parked = new Map<string, TextChange>();
   const messages = arrivals.filter(({ event }) => event.kind === "message");
   for (const [accountId, group] of Map.groupBy(messages, ({ account }) => account.id)) {
@@ -31,15 +56,19 @@ export async function parkedChanges(
       event.kind === "message" ? (event.messageExternalId ?? event.externalId) : event.externalId,
     );
     const { rows } = await changesOf(tx, { accountId, targets });
-    for (const row of rows) {
-      const event = JSON.parse(row.payload) as Partial<TextChange>;
-      // The text of a deleted conversation's events is gone; and what joins a message changes it otherwise.
-      if (event.kind !== "edit" && event.kind !== "delete") continue;
-      const change = event as TextChange;
+    for (const change of changesIn(rows)) {
       park(parked, targetOf(accountId, change.thread, change.messageExternalId), change);
     }
   }
   return parked;
+}
+
+/** The text of a deleted conversation's events is gone; and what joins a message changes it otherwise. */
+function changesIn(rows: readonly { readonly payload: string }[]): readonly TextChange[] {
+  return rows.flatMap(({ payload }) => {
+    const event = JSON.parse(payload) as Partial<TextChange>;
+    return event.kind === "edit" || event.kind === "delete" ? [event as TextChange] : [];
+  });
 }
 
 const changesOf = prepareWork(

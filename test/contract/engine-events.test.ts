@@ -26,11 +26,12 @@ eachDatabase("accepting events", (open) => {
     text,
     ...base(thread, given),
   });
-  const edit = (thread: string, messageExternalId: string, text: string): InboundEvent => ({
+  const edit = (thread: string, messageExternalId: string, text: string, laterMs = 0): InboundEvent => ({
     kind: "edit",
     messageExternalId,
     text,
     ...base(thread),
+    sentAt: bench.clock.now() + laterMs,
   });
   const deletion = (thread: string, messageExternalId: string): InboundEvent => ({
     kind: "delete",
@@ -135,6 +136,20 @@ eachDatabase("accepting events", (open) => {
       const thread = newThread();
       await inTurn(edit(thread, `m ${thread}`, "after"), message(thread, "before", { externalId: `m ${thread}` }));
       expect(await customerTexts(thread)).toEqual(["after"]);
+    });
+
+    it(`counts the edit that was made last where another comes after it, ${how}`, async () => {
+      const [known, parked] = [newThread(), newThread()];
+      const edits = (thread: string) => [
+        edit(thread, `m ${thread}`, "third", 2_000),
+        edit(thread, `m ${thread}`, "second", 1_000),
+      ];
+      await inTurn(message(known, "first", { externalId: `m ${known}` }), ...edits(known));
+      await inTurn(...edits(parked), message(parked, "first", { externalId: `m ${parked}` }));
+      expect([await customerTexts(known), await customerTexts(parked)]).toEqual([["third"], ["third"]]);
+      await bench.accept(edit(known, `m ${known}`, "fourth", 2_000));
+      await bench.accept(edit(known, `m ${known}`, "second again", 1_500));
+      expect(await customerTexts(known)).toEqual(["fourth"]);
     });
 
     it(`keeps a deletion that comes before its message until the message comes, ${how}`, async () => {

@@ -49,7 +49,7 @@ export interface DeskWorld {
   writes(user: string, threadTs: string, text: string, more?: object): Promise<Written>;
   /** The event of it comes late, or again. */
   writesLate(written: Written): Promise<void>;
-  edits(written: Written, text: string): Promise<void>;
+  edits(written: Written, text: string, at?: string): Promise<void>;
   removes(written: Written): Promise<void>;
   /** An agent clicks a button of a message; `option` of a list. */
   clicks(
@@ -265,7 +265,7 @@ export async function openDeskWorld(options: DeskOptions = {}): Promise<DeskWorl
       return written;
     },
     writesLate: (written) => sendEvent(messageEvent(slack, written)),
-    edits: (written, text) => sendEvent(changedEvent(slack, { ...written, text }, slack.nextTs())),
+    edits: (written, text, at = slack.nextTs()) => sendEvent(changedEvent(slack, { ...written, text }, at)),
     removes: (written) => sendEvent(deletedEvent(slack, written, slack.nextTs())),
     clicks: (user, message, action, option) => clicked(user, message, message.blocks, action, option),
     clicksPrivately: (user, { channel, threadTs, blocks }, action) =>

@@ -19,6 +19,8 @@ import type { Brought } from "./written-files.ts";
 import { bringWritten, nothingBrought } from "./written-files.ts";
 import { changeWritten, choose, isNote, joined, write } from "./written.ts";
 import { conversationAt } from "./conversation-at.ts";
+import type { TextChange } from "./changes-ahead.ts";
+import { changesAhead } from "./changes-ahead.ts";
 
 export interface DeskEventDependencies {
   readonly store: Store;
@@ -51,6 +53,8 @@ export interface EventContext {
   readonly followUp: FollowUp | undefined;
   /** What came with the text. */
   readonly brought: Brought;
+  /** Edits and removals of the text that are known already. */
+  readonly ahead: readonly TextChange[];
   readonly now: number;
 }
 
@@ -81,36 +85,32 @@ export async function deskEvent(
     return;
   }
   const followUp = await readyFor(dependencies, conversationId);
-  let person: DeskPerson;
-  try {
-    person = await found.person(event.by, signal);
-  } catch (error) {
-    if (error instanceof DeliveryError && error.outcome === "rejected") {
-      person = { kind: "stranger", reason: error.message };
-    } else {
-      throw later(error);
-    }
-  }
-  if (person.kind === "stranger") {
-    log.warn({ account: accountId, reason: person.reason }, "somebody at the desk is no agent, and is not listened to");
-    const notice = { text: `Nothing was done: ${person.reason}.` };
-    announce(await store.write((tx) => finish(tx, { effects: null, notice })));
-    return;
-  }
-  const agent = person;
+  let deed: (tx: Tx, now: number) => Promise<Outcome>;
   let effects: Effects | null;
   try {
-    const brought = await bring(
-      dependencies,
-      { workspaceId, conversationId, deskAccountId: accountId },
-      agent,
-      row,
-      signal,
-    );
-    effects = await store.write(async (tx) => {
-      const context = { channels, search, files, workspace, accountId, agent, followUp, brought, now: clock.now() };
-      return finish(tx, await run(tx, context, conversationId, event));
-    });
+    if (event.kind === "removed") {
+      // Whoever it is, be it somebody for a colleague who has left: what was taken back is not to be said any more.
+      deed = (tx, now) => changeWritten(tx, { channels, search, workspace, accountId, now }, conversationId, event);
+    } else {
+      const agent = await personOf(found, event.by, signal);
+      if (agent.kind === "stranger") {
+        log.warn(
+          { account: accountId, reason: agent.reason },
+          "somebody at the desk is no agent, and is not listened to",
+        );
+        const notice = { text: `Nothing was done: ${agent.reason}.` };
+        announce(await store.write((tx) => finish(tx, { effects: null, notice })));
+        return;
+      }
+      const place = { workspaceId, conversationId, deskAccountId: accountId };
+      const brought = await bring(dependencies, place, agent, row, signal);
+      deed = async (tx, now) => {
+        const ahead = event.kind === "wrote" ? await changesAhead(tx, row, event.messageId) : [];
+        const context = { channels, search, files, workspace, accountId, agent, followUp, brought, ahead, now };
+        return run(tx, context, conversationId, event);
+      };
+    }
+    effects = await store.write(async (tx) => finish(tx, await deed(tx, clock.now())));
   } catch (error) {
     // Trying again would not bring back an account that was removed.
     const refused = error instanceof DeliveryError && error.outcome === "rejected";
@@ -137,6 +137,17 @@ export async function deskEvent(
   }
 }
 
+async function personOf(desk: Desk, by: string, signal: AbortSignal): Promise<DeskPerson> {
+  try {
+    return await desk.person(by, signal);
+  } catch (error) {
+    if (error instanceof DeliveryError && error.outcome === "rejected") {
+      return { kind: "stranger", reason: error.message };
+    }
+    throw later(error);
+  }
+}
+
 /** The files of a text that is for the customer, or may be yet. */
 async function bring(
   dependencies: DeskEventDependencies,
@@ -147,6 +158,8 @@ async function bring(
 ): Promise<Brought> {
   const { event } = JSON.parse(row.payload) as DeskEventPayload;
   if (event.kind !== "wrote" || event.files.length === 0 || isNote(event.text)) return nothingBrought;
+  const ahead = await changesAhead(dependencies.store.read, row, event.messageId);
+  if (ahead.some(({ kind }) => kind === "removed")) return nothingBrought;
   const conversation = await dependencies.store.read
     .selectFrom("conversations")
     .select("account_id")
@@ -199,12 +212,16 @@ async function readyFor(dependencies: DeskEventDependencies, conversationId: str
   }
 }
 
-async function run(tx: Tx, context: EventContext, conversationId: string, event: TakenEvent): Promise<Outcome> {
+async function run(
+  tx: Tx,
+  context: EventContext,
+  conversationId: string,
+  event: Exclude<TakenEvent, { kind: "removed" }>,
+): Promise<Outcome> {
   switch (event.kind) {
     case "wrote":
       return write(tx, context, conversationId, event);
     case "edited":
-    case "removed":
       return changeWritten(tx, context, conversationId, event);
     case "chose":
       return choose(tx, context, conversationId, event);

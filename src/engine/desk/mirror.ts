@@ -282,6 +282,10 @@ function createShow(
     }
   }
 
+  /** It was written in this thread, and not in one before it. */
+  const standsHere = ({ direction, created_at: at }: DeskPostsTable): boolean =>
+    direction === "in" && at >= place.thread.opened_at;
+
   const messagesAfter = (seq: number, upTo: number) =>
     store.read
       .selectFrom("messages")
@@ -310,7 +314,7 @@ function createShow(
     for (const message of await messagesAfter(shownSeq, upTo).execute()) {
       const own = await postsOf(store.read, row.id, message.id);
       // What was written at the desk stands there already.
-      if (!own.some(({ direction }) => direction === "in")) {
+      if (!own.some(standsHere)) {
         for (const shown of await deskMessages(store.read, [message])) {
           await post("message", message.id, { kind: "message", message: shown });
         }
@@ -335,7 +339,7 @@ function createShow(
   async function note(id: string): Promise<void> {
     const found = await store.read.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
     const own = await postsOf(store.read, row.id, id);
-    if (found === undefined || own.some(({ direction }) => direction === "in")) return;
+    if (found === undefined || own.some(standsHere)) return;
     const author = found.author.includes("@") && !/^(?:api_key|rule):/u.test(found.author);
     const name = author ? await nameInConversation(store.read, row, found.author) : nameOf(found.author);
     await post("note", id, { kind: "note", author: name, text: found.content });
@@ -378,10 +382,10 @@ function createShow(
     const all = await postsOf(store.read, row.id, id);
     if (message.deleted_at !== null) await removeFiles(all.filter(({ kind }) => kind === "file"));
     const posts = all.filter(({ kind }) => kind !== "file");
-    if (posts.some(({ direction }) => direction === "in")) return;
+    if (posts.some(standsHere)) return;
     const [now] = await deskMessages(store.read, [message]);
     const parts = now === undefined ? [] : desk.render({ kind: "message", message: now });
-    const shown = posts.filter((each) => each.external_id !== null);
+    const shown = posts.filter((each) => each.direction === "out" && each.external_id !== null);
     if (shown.length === parts.length && parts.length > 0) {
       for (const [i, part] of parts.entries()) {
         const externalId = shown[i]?.external_id ?? "";

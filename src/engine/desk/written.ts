@@ -11,12 +11,13 @@ import { createChanges } from "../changes.ts";
 import type { Channels, Tx } from "../ports.ts";
 import { replyAsAgent } from "../reply.ts";
 import { insertNote, requireConversation } from "../update.ts";
+import type { Changed, TextChange } from "./changes-ahead.ts";
+import { changeOf, lastChange } from "./changes-ahead.ts";
 import type { EventContext, Outcome } from "./events.ts";
 import { mirrorAlso } from "./mirror-work.ts";
 import type { TakenWrote } from "./office.ts";
 import { insertWork } from "#store/outbox.ts";
 
-type Changed = Extract<DeskEvent, { kind: "edited" | "removed" }>;
 type Chose = Extract<DeskEvent, { kind: "chose" }>;
 
 /** Begins a text that is for colleagues. */
@@ -36,9 +37,14 @@ export async function write(
   const id = writtenId(accountId, given.messageId);
   const before = await postById(tx, id);
   if (before !== undefined && before.kind !== "parked") return nothing;
-  const parked = parkedIn(before);
-  if (parked?.kind === "removed") return nothing;
+  // What was changed while the text was on its way, or waited for its files, is changed before anybody has it.
+  const parked = lastChange([parkedIn(before), ...context.ahead]);
+  if (parked?.kind === "removed") {
+    if (before === undefined) await park(tx, context, conversationId, given.messageId, parked);
+    return nothing;
+  }
   const text = (parked?.text ?? given.text).trim();
+  const revision = parked?.revision === undefined ? {} : { revision: parked.revision };
   const row = await requireConversation(tx, workspace.id, conversationId);
   const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept): Promise<void> =>
     savePost(tx, {
@@ -51,12 +57,12 @@ export async function write(
       part: 0,
       state: "posted",
       external_id: given.messageId,
-      parked: kept === undefined ? null : JSON.stringify(kept),
+      parked: JSON.stringify({ ...kept, ...revision }),
       mark: null,
       created_at: context.now,
     });
   const { brought } = context;
-  const told = brought.refusals;
+  const told = [...brought.refusals, ...(given.unsent ?? [])];
   const refused = async (reason: string): Promise<Outcome> => {
     await post("refused", null);
     return { effects: null, notice: { text: [reason, ...told].join(" ") } };
@@ -66,14 +72,16 @@ export async function write(
     return refused("Nothing was sent: this conversation has a new thread by now, and goes on there.");
   }
   if (text === "" && brought.files.length === 0) {
-    return given.files.length === 0 ? nothing : refused("Nothing was sent.");
+    return given.files.length === 0 && told.length === 0 ? nothing : refused("Nothing was sent.");
   }
   if (text.length > textMax) return refused(`Nothing was sent: a reply has at most ${textMax} characters.`);
-  if (isNote(text)) {
+  // A note stays a note, also where it was changed before it was known.
+  if (isNote(text) || isNote(given.text)) {
     const files = given.files.map(({ name }) => ({ id: null, name }));
     const kept: Kept = { text: withoutSign(text), files, signed: true };
     if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
-    return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), null);
+    const notice = isNote(text) ? null : { text: staysNote };
+    return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), notice);
   }
   const holder = holderOf(row);
   const isOthers = holder !== null && holder !== agent.email;
@@ -102,8 +110,13 @@ export async function write(
   return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
 }
 
+/** Which change of a text is in it. What came without one is older than every other. */
+interface Revised {
+  readonly revision?: number;
+}
+
 /** What is kept back, or for colleagues. A file without an id is not stored: it stands at the desk alone. */
-interface Kept {
+interface Kept extends Revised {
   readonly text: string;
   readonly files: readonly { readonly id: string | null; readonly name: string }[];
   /** It was written with the sign of a note. */
@@ -111,6 +124,9 @@ interface Kept {
   /** Whose conversation it was when its writer was asked what to do. */
   readonly askedOf?: string;
 }
+
+const staysNote =
+  "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
 
 const heldOptions: readonly DraftChoice[] = ["send", "take_over", "note"];
 
@@ -193,53 +209,70 @@ async function keep(
   return { effects: await changes.flush(tx), notice };
 }
 
-interface Parked {
-  readonly kind: "edited" | "removed";
-  readonly text: string | null;
-}
+const parkedIn = (post: DeskPostsTable | undefined): TextChange | undefined =>
+  post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as TextChange) : undefined;
 
-const parkedIn = (post: DeskPostsTable | undefined): Parked | undefined =>
-  post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as Parked) : undefined;
+const park = (
+  tx: Tx,
+  { accountId, now }: Pick<EventContext, "accountId" | "now">,
+  conversationId: string,
+  messageId: string,
+  change: TextChange,
+): Promise<void> =>
+  savePost(tx, {
+    id: writtenId(accountId, messageId),
+    conversation_id: conversationId,
+    account_id: accountId,
+    direction: "in",
+    kind: "parked",
+    ref_id: null,
+    part: 0,
+    state: "posted",
+    external_id: messageId,
+    parked: JSON.stringify(change),
+    mark: null,
+    created_at: now,
+  });
 
 /** Undefined for what an older version has kept: then the note itself is the text. */
 const keptIn = ({ parked }: DeskPostsTable): Kept | undefined =>
   parked === null ? undefined : (JSON.parse(parked) as Kept);
 
+const revisionIn = ({ parked }: DeskPostsTable): number =>
+  parked === null ? 0 : ((JSON.parse(parked) as Revised).revision ?? 0);
+
 /** An edit or a removal of what somebody wrote goes wherever the text has gone. */
 export async function changeWritten(
   tx: Tx,
-  context: EventContext,
+  context: Pick<EventContext, "accountId" | "workspace" | "channels" | "search" | "now">,
   conversationId: string,
   given: Changed,
 ): Promise<Outcome> {
   const { accountId, channels, search, now } = context;
   const id = writtenId(accountId, given.messageId);
   const post = await postById(tx, id);
-  const content = given.kind === "removed" ? null : given.text.trim();
+  const change = changeOf(given);
+  const content = change.text;
   if (post === undefined || post.kind === "parked") {
-    // It has come before the text itself. What was taken back stays so.
-    if (parkedIn(post)?.kind === "removed") return nothing;
-    const parked: Parked = { kind: given.kind, text: content };
-    await savePost(tx, {
-      id,
-      conversation_id: conversationId,
-      account_id: accountId,
-      direction: "in",
-      kind: "parked",
-      ref_id: null,
-      part: 0,
-      state: "posted",
-      external_id: given.messageId,
-      parked: JSON.stringify(parked),
-      mark: null,
-      created_at: now,
-    });
+    // It has come before the text itself.
+    const last = lastChange([parkedIn(post), change]);
+    if (last === change) await park(tx, context, conversationId, given.messageId, change);
     return nothing;
+  }
+  // Platforms deliver again what was not acknowledged, which may be after what came later.
+  if (given.kind === "edited" && given.revision <= revisionIn(post)) return nothing;
+  const revision = given.kind === "edited" ? given.revision : revisionIn(post);
+  if (post.kind === "refused" && given.kind === "edited") {
+    return {
+      effects: null,
+      notice: { text: "This text was not sent, and a change does not send it: write it again." },
+    };
   }
   if (post.ref_id === null) return nothing;
   if (post.kind === "note" || post.kind === "draft") {
-    return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content);
+    return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
   }
+  await savePost(tx, { ...post, parked: JSON.stringify({ revision } satisfies Revised) });
   const message = await tx
     .selectFrom("messages")
     .select(["content", "deleted_at"])
@@ -260,14 +293,15 @@ export async function changeWritten(
 
 async function changeNote(
   tx: Tx,
-  { search, workspace, now }: EventContext,
+  { search, workspace, now }: Pick<EventContext, "search" | "workspace" | "now">,
   conversationId: string,
   post: DeskPostsTable & { readonly ref_id: string },
   content: string | null,
+  revision: number,
 ): Promise<Outcome> {
   const { ref_id: noteId } = post;
   const before = keptIn(post);
-  const kept = content === null ? null : { files: [], ...before, text: withoutSign(content) };
+  const kept = content === null ? null : { files: [], ...before, text: withoutSign(content), revision };
   const text = kept === null ? null : noteText(kept);
   const changes = createChanges(now, search);
   const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
@@ -276,9 +310,7 @@ async function changeNote(
   await savePost(tx, { ...post, parked: kept === null ? null : JSON.stringify(kept) });
   draft.mirror({ kind: "changed", id: noteId });
   const unsigned = post.kind === "note" && before?.signed === true && content !== null && !isNote(content);
-  const told =
-    "This stays an internal note. To send it, use the shortcut on your message, or write it again without //.";
-  return { effects: await changes.flush(tx), notice: unsigned ? { text: told } : null };
+  return { effects: await changes.flush(tx), notice: unsigned ? { text: staysNote } : null };
 }
 
 /** What becomes of a text that was kept back. To choose twice is to choose once. */
@@ -302,6 +334,11 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   }
   const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
+  const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
+  const left = kept.files.flatMap(({ id, name }) => (id === null ? [name] : []));
+  if (kept.text === "" && files.length === 0) {
+    return { effects: null, notice: { text: `Nothing was sent: ${stayText(left)}` } };
+  }
   const holder = holderOf(row);
   // Who has it now may be somebody else than when they were asked.
   if (choice === "send" && holder !== null && holder !== agent.email && holder !== kept.askedOf) {
@@ -326,15 +363,28 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   }
   // It is said now, and no note any more.
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
-  const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
   const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, files);
-  await savePost(tx, { ...post, kind: "message", ref_id: messageId, parked: null });
+  await savePost(tx, {
+    ...post,
+    kind: "message",
+    ref_id: messageId,
+    parked: JSON.stringify({ revision: revisionIn(post) }),
+  });
   // The message was on its way to the desk before it was known to stand there.
   const work = await mirrorAlso(tx, conversationId, [{ kind: "fate", id: messageId }], now);
   if (work !== null) await insertWork(tx, [work], now);
-  const [notice] = await linkedNotice(tx, channels, row, files);
-  return { effects: joined([...before, effects]), notice: notice === undefined ? null : { text: notice } };
+  const notices = [
+    ...(await linkedNotice(tx, channels, row, files)),
+    ...(left.length === 0 ? [] : [`The text was sent without its files: ${stayText(left)}`]),
+  ];
+  return {
+    effects: joined([...before, effects]),
+    notice: notices.length === 0 ? null : { text: notices.join(" ") },
+  };
 }
+
+const stayText = (names: readonly string[]): string =>
+  `files of a note stay at the desk (${names.join(", ")}). Attach them to a message without ${noteSign} to send them.`;
 
 /** The second click on the same button is no news; another button than the first would have done something else. */
 async function sentAlready(

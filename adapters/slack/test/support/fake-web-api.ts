@@ -23,6 +23,8 @@ export interface FakeChannel {
   archived: boolean;
   /** Whether the app is in it. */
   member: boolean;
+  /** Who is in it; absent: everybody. */
+  people?: readonly string[];
 }
 
 export interface FakeEphemeral {
@@ -82,6 +84,7 @@ function scopeOf({ channels }: Workspace, method: string, body: Body): string | 
     case "conversations.history":
       return `${family}:history`;
     case "conversations.info":
+    case "conversations.members":
       return `${family}:read`;
     case "users.info":
     case "bots.info":
@@ -180,6 +183,8 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
       const { id, name, kind, archived, member } = channel;
       return { ok: true, channel: { id, name, is_im: kind === "im", is_archived: archived, is_member: member } };
     }
+    case "conversations.members":
+      return membersOf(workspace, body);
     case "users.info": {
       const user = workspace.users.get(body["user"] ?? "");
       return user === undefined ? refuse("user_not_found") : { ok: true, user: describeUser(user, scopes) };
@@ -215,6 +220,18 @@ export function runMethod(workspace: Workspace, method: string, body: Body, url:
     default:
       return refuse("unknown_method");
   }
+}
+
+function membersOf({ channels, users }: Workspace, body: Body): Answer {
+  const { channel: id = "", limit = "100", cursor = "0" } = body;
+  const channel = channels.get(id);
+  if (channel === undefined) return refuse("channel_not_found");
+  if (Number(limit) > 999) return refuse("invalid_limit");
+  const all = channel.people ?? [...users.keys()];
+  const from = Number(cursor);
+  const members = all.slice(from, from + Number(limit));
+  const next = from + members.length < all.length ? String(from + members.length) : "";
+  return { ok: true, members, response_metadata: { next_cursor: next } };
 }
 
 function react({ messages, reactions }: Workspace, add: boolean, body: Body): Answer {

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newSqlite } from "../support/databases.ts";
+import type { DeskBench } from "../support/desk-bench.ts";
+import { openDeskBench } from "../support/desk-bench.ts";
+import { createHands } from "../support/desk-hands.ts";
+import type { DeskWorld } from "../support/desk-world.ts";
+import { ben, deskChannel, mia } from "../support/desk-world.ts";
+
+let bench: DeskBench;
+let world: DeskWorld;
+
+const hands = createHands(() => bench);
+const { escalated, claimed, click, write, sees, told, notes, view } = hands;
+
+describe("what Slack allows and a desk has to bear", () => {
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite);
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  const tagsNow = async (): Promise<readonly string[]> => {
+    const { id } = await bench.conversation();
+    const rows = await bench.app.store.read
+      .selectFrom("conversation_tags")
+      .select("tag")
+      .where("conversation_id", "=", id)
+      .execute();
+    return rows.map(({ tag }) => tag).toSorted();
+  };
+
+  it("shows and does nothing for members of the team who are not in the channel", async () => {
+    const { teamId, users, channels } = world.slack;
+    await escalated("I want to talk to a human about my salary");
+    const { id } = await bench.conversation();
+    users.set("U0SALES01", { id: "U0SALES01", name: "Sal", teamId, email: "sal@shop.example" });
+    const channel = channels.get(deskChannel);
+    if (channel === undefined) throw new Error("there is no desk channel");
+    // More than a page of them.
+    channel.people = [...Array.from({ length: 1_500 }, (_, i) => `U1${i}`), mia, ben];
+    for (const text of ["open", "mine", "search salary", `claim ${id}`]) {
+      const answer = await (await world.command("U0SALES01", text)).text();
+      expect(answer, text).toContain("you are not in the channel where agents work");
+      expect(answer).not.toContain("salary");
+    }
+    await bench.settle();
+    expect((await bench.conversation()).status).toBe("escalated");
+    expect(await (await world.command(mia, "open")).text()).toContain(id);
+    const asked = world.slack.calls("conversations.members").length;
+    await world.command(mia, "open");
+    expect(world.slack.calls("conversations.members")).toHaveLength(asked);
+    // Whoever joins is there at once.
+    channel.people = [...channel.people, "U0SALES01"];
+    expect(await (await world.command("U0SALES01", "open")).text()).toContain(id);
+    delete channel.people;
+  });
+
+  it("shows nobody anything while Slack does not tell who is in the channel", async () => {
+    bench.app.clock.advance(11 * 60_000);
+    world.slack.fail("conversations.members", { kind: "limit", seconds: 30 });
+    expect(await (await world.command(mia, "open")).text()).toContain("Please try again in a minute");
+    expect(await (await world.command(mia, "open")).text()).not.toContain("try again");
+  });
+
+  it("loses no tag that its dialog has no room for", async () => {
+    const card = await escalated();
+    const { id } = await bench.conversation();
+    const tags = Array.from({ length: 40 }, (_, i) => `${"a-long-tag-of-this-team-".repeat(2)}${i}`);
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    await bench.app.engine.update(bench.workspaceId, id, { addTags: [...tags, "shoes, red"] }, actor);
+    await click(mia, card, "parley_tag");
+    const dialog = view() as {
+      readonly private_metadata: string;
+      readonly blocks: readonly [{ readonly hint: object; readonly element: { readonly initial_value: string } }];
+    };
+    const [{ hint, element }] = dialog.blocks;
+    const shown = element.initial_value.split(", ");
+    // What Slack keeps for us until the dialog is sent.
+    expect(dialog.private_metadata.length).toBeLessThanOrEqual(3_000);
+    expect(JSON.stringify(hint)).toContain(`${42 - shown.length} more, which stay`);
+    expect(shown.length).toBeGreaterThan(10);
+    await world.submits(mia, dialog, { value: [...shown.slice(1), "vip"].join(", ") });
+    await bench.settle();
+    const all = ["escalated", "shoes, red", "vip", ...tags];
+    expect(await tagsNow()).toEqual(all.filter((tag) => tag !== shown[0]).toSorted());
+  });
+
+  it("tells who forwards a message that the customer does not get it", async () => {
+    const card = await claimed();
+    const before = sees().length;
+    const share = { is_share: true, is_msg_unfurl: true, author_name: "Ben", text: "He never pays", fallback: "…" };
+    await write(mia, card, "", { attachments: [share] });
+    expect(told(mia)).toMatch(/^Nothing was sent\. A forwarded message does not go to the customer/u);
+    await write(mia, card, "See below", { attachments: [share] });
+    expect(told(mia)).toMatch(/^A forwarded message does not go to the customer/u);
+    // The preview of an address that somebody writes is none.
+    const whispers = world.whispers(mia).length;
+    await write(mia, card, "https://shop.example", { attachments: [{ text: "Our shop", is_msg_unfurl: true }] });
+    expect(sees().slice(before)).toEqual(["Mia Meyer:\nSee below", "Mia Meyer:\nhttps://shop.example"]);
+    expect(world.whispers(mia)).toHaveLength(whispers);
+    expect(await notes()).toEqual([]);
+  });
+
+  it("answers a customer who forwards a message, with its files", async () => {
+    const user = "U0SAM0010";
+    world.slack.users.set(user, { id: user, name: "Sam", teamId: world.slack.teamId });
+    const channel = "D0SAM0010";
+    world.slack.channels.set(channel, { id: channel, kind: "im", name: "sam", archived: false, member: true });
+    const file = world.slack.addFile({ name: "bill.pdf", mimetype: "application/pdf", bytes: Buffer.from("%PDF-1.7") });
+    const { id, name, mimetype } = file;
+    const share = {
+      is_share: true,
+      author_name: "Shop",
+      text: "Your bill &amp; more",
+      files: [{ id, name, mimetype, url_private: world.slack.fileUrl(file) }],
+    };
+    for (const attachments of [
+      [share],
+      "none",
+      [null, 5, { is_share: true }, { is_share: true, text: 5, files: "x" }],
+    ]) {
+      await world.slackDelivers({ channel, user, ts: world.slack.nextTs(), text: "", more: { attachments } });
+    }
+    await bench.settle();
+    expect(world.slackSees(user)).toEqual([
+      expect.stringContaining("You asked: [forwarded from Shop] Your bill & more"),
+    ]);
+    const stored = await bench.app.store.read
+      .selectFrom("attachments")
+      .select(["name", "state"])
+      .where("name", "=", "bill.pdf")
+      .execute();
+    expect(stored).toEqual([{ name: "bill.pdf", state: "stored" }]);
+  });
+
+  it("tells Slack to make no mention of what looks like one in names and tags", async () => {
+    const card = await escalated();
+    const { id } = await bench.conversation();
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    await bench.app.engine.update(bench.workspaceId, id, { addTags: ["@channel", "#general", "shop.example"] }, actor);
+    await bench.settle();
+    const marked = marksIn(card.blocks);
+    expect(marked.map(({ text }) => text).join("\n")).toContain("@channel");
+    expect(marked.filter(({ verbatim }) => verbatim !== true)).toEqual([]);
+  });
+});
+
+interface Marked {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly verbatim?: unknown;
+}
+
+function marksIn(blocks: unknown): readonly Marked[] {
+  if (Array.isArray(blocks)) return blocks.flatMap(marksIn);
+  if (typeof blocks !== "object" || blocks === null) return [];
+  return (blocks as Marked).type === "mrkdwn" ? [blocks] : Object.values(blocks).flatMap(marksIn);
+}

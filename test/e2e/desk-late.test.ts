@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newSqlite } from "../support/databases.ts";
+import type { DeskBench } from "../support/desk-bench.ts";
+import { openDeskBench } from "../support/desk-bench.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
+import type { DeskWorld, Written } from "../support/desk-world.ts";
+import { ben, deskChannel, mia } from "../support/desk-world.ts";
+import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
+
+let bench: DeskBench;
+let world: DeskWorld;
+
+const hands = createHands(() => bench);
+const { escalated, claimed, write, sees, told, notes, view } = hands;
+
+/** What an agent has written, before its event comes. */
+const unheard = (card: FakeMessage, text: string, user = mia): Written => ({
+  channel: deskChannel,
+  user,
+  ts: world.slack.nextTs(),
+  text,
+  threadTs: card.ts,
+});
+
+/** Two edits, the second of which comes first. */
+async function editsTheWrongWayRound(written: Written, first: string, second: string): Promise<void> {
+  const [before, after] = [world.slack.nextTs(), world.slack.nextTs()];
+  for (const [text, at] of [
+    [second, after],
+    [first, before],
+  ] as const) {
+    await world.edits(written, text, at);
+    await bench.settle();
+  }
+}
+
+/** A colleague whom nobody knows yet, and of whom Slack does not tell for now. */
+async function unknown(id: string): Promise<string> {
+  world.slack.users.set(id, { id, name: "Dan", teamId: world.slack.teamId, email: `${id.toLowerCase()}@shop.example` });
+  world.slack.trouble((method) => (method === "users.info" ? { kind: "status", status: 500 } : undefined));
+  return id;
+}
+
+const asked = (text: string): number =>
+  world.telegram.calls("sendMessage").filter((call) => JSON.stringify(call).includes(text)).length;
+const until = (work: () => boolean): Promise<void> => bench.until("it is tried", work);
+
+describe("what comes late to the desk", () => {
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite);
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  it("counts the edit that was made last, in whatever order they come", async () => {
+    const card = await claimed();
+    await editsTheWrongWayRound(await write(mia, card, "Five euros"), "Six euros", "Seven euros");
+    expect(sees().at(-1)).toBe("Mia Meyer:\nSeven euros");
+    await editsTheWrongWayRound(await write(mia, card, "// Five"), "// Six", "// Seven");
+    expect((await notes()).map(({ content }) => content)).toEqual(["Seven"]);
+  });
+
+  it("counts it also where the text comes after its edits", async () => {
+    const card = await claimed();
+    const written = unheard(card, "Five euros");
+    await editsTheWrongWayRound(written, "Six euros", "Seven euros");
+    await world.writesLate(written);
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nSeven euros");
+    // The retry of an edit that was passed over.
+    await world.edits(written, "Eight euros");
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nEight euros");
+  });
+
+  it("keeps a note a note whose sign was edited away before it came", async () => {
+    const card = await claimed();
+    const before = sees().length;
+    const written = unheard(card, "// They never pay");
+    await world.edits(written, "They never pay");
+    await bench.settle();
+    await world.writesLate(written);
+    await bench.settle();
+    expect(sees()).toHaveLength(before);
+    expect(await notes()).toEqual([{ content: "They never pay", author: "mia@shop.example" }]);
+    expect(told(mia)).toContain("This stays an internal note");
+  });
+
+  it("sends nothing that was taken back while it waited for its writer's name", async () => {
+    const card = await escalated();
+    const written = await world.writes(await unknown("U0DAN0001"), card.ts, "To the wrong customer");
+    const edited = await world.writes("U0DAN0001", card.ts, "A frist try");
+    await until(() => world.slack.calls("users.info").some(({ user }) => user === "U0DAN0001"));
+    await world.removes(written);
+    await world.edits(edited, "A second try");
+    await world.edits(edited, "A third try");
+    world.slack.trouble(undefined);
+    await bench.settle();
+    expect([asked("wrong customer"), asked("frist"), asked("second"), asked("third")]).toEqual([0, 0, 0, 1]);
+    expect(sees().at(-1)).toBe("Dan:\nA third try");
+  });
+
+  it("sends nothing that was taken back while its file was fetched", async () => {
+    const card = await claimed();
+    const file = world.slack.addFile({ name: "a.pdf", mimetype: "application/pdf", bytes: Buffer.from("%PDF-1.7") });
+    const files = [{ id: file.id, name: "a.pdf", mimetype: "application/pdf", url_private: world.slack.fileUrl(file) }];
+    world.slack.fail("download", ...Array.from({ length: 6 }, () => ({ kind: "status", status: 500 }) as const));
+    const written = await world.writes(mia, card.ts, "Here it is", { subtype: "file_share", files });
+    await world.removes(written);
+    await bench.settle();
+    world.slack.heal();
+    const { id } = await bench.conversation();
+    const said = bench.app.store.read.selectFrom("messages").select("content").where("conversation_id", "=", id);
+    expect(await said.where("role", "=", "agent").execute()).toEqual([]);
+    expect(asked("Here it is")).toBe(0);
+  });
+
+  it("takes back what somebody has written who has left the team since", async () => {
+    const id = "U0LEO0001";
+    world.slack.users.set(id, { id, name: "Leo", teamId: world.slack.teamId, email: "leo@shop.example" });
+    const card = await escalated();
+    const written = await write(id, card, "The password is 1234");
+    expect(sees().at(-1)).toContain("1234");
+    world.slack.users.delete(id);
+    bench.app.clock.advance(11 * 60_000);
+    await world.edits(written, "The password is 12345");
+    await bench.settle();
+    expect(sees().at(-1)).toContain("is 1234");
+    await world.removes(written);
+    await bench.settle();
+    expect(sees().join()).not.toContain("1234");
+  });
+
+  it("says that an edit does not send what was refused", async () => {
+    const card = await claimed();
+    const written = await write(mia, card, "x".repeat(10_001));
+    expect(told(mia)).toContain("Nothing was sent");
+    await world.edits(written, "Shorter");
+    await bench.settle();
+    expect(told(mia)).toBe("This text was not sent, and a change does not send it: write it again.");
+    expect(sees().at(-1)).not.toContain("Shorter");
+  });
+
+  it("sends no empty message for a note that is only a file, and says what stays of others", async () => {
+    const card = await claimed();
+    const before = sees().length;
+    const files = [{ id: "F0NOTE001", name: "a.pdf", mimetype: "application/pdf" }];
+    const send = async (text: string): Promise<void> => {
+      const written = await write(mia, card, text, { subtype: "file_share", files });
+      await world.shortcut(mia, written);
+      await world.submits(mia, view(), { selected_option: { value: "send" } });
+      await bench.settle();
+    };
+    await send("//");
+    expect(told(mia)).toMatch(/^Nothing was sent: files of a note stay at the desk \(a\.pdf\)/u);
+    expect(await notes()).toHaveLength(1);
+    await send("// Have a look");
+    expect(told(mia)).toMatch(/^The text was sent without its files: .*a\.pdf/u);
+    expect(sees().slice(before)).toEqual(["Mia Meyer:\nHave a look"]);
+  });
+});
+
+describe("what is written in a thread whose card is deleted", () => {
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite);
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  it("stands in the thread that is begun anew, and is changed there", async () => {
+    const card = await claimed();
+    // Slack takes nothing of ours for now, but tells what people write.
+    world.slack.trouble((method) => (method === "chat.postMessage" ? { kind: "limit", seconds: 60 } : undefined));
+    await world.telegramSays(hands.chat(), 2, "Is it in stock?");
+    await until(() => world.slack.calls("chat.postMessage").some(({ text = "" }) => text.includes("in stock")));
+    const reply = await world.writes(mia, card.ts, "It is");
+    await world.writes(mia, card.ts, "// Order more of it");
+    await until(() => sees().at(-1) === "Mia Meyer:\nIt is");
+    card.deleted = true;
+    world.slack.trouble(undefined);
+    await bench.settle();
+    const anew = newest(world.cards());
+    expect(anew.ts).not.toBe(card.ts);
+    const [transcript, ...after] = world.thread(anew);
+    expect(transcript).toContain("Is it in stock?");
+    expect(after).toEqual(["💬 Mia Meyer\nIt is", "📝 Note of Mia Meyer\nOrder more of it"]);
+    await world.edits(reply, "It was");
+    await bench.settle();
+    expect(sees().at(-1)).toBe("Mia Meyer:\nIt was");
+    expect(world.thread(anew)).toContain("💬 Mia Meyer\nIt was (edited)");
+  });
+});
+
+describe("what comes late to a desk with a Send button", () => {
+  beforeAll(async () => {
+    bench = await openDeskBench(newSqlite, { replyMode: "explicit" });
+    ({ world } = bench);
+  });
+  afterAll(() => bench.close());
+
+  it("sends what the text was edited to last, and nothing that was taken back", async () => {
+    const card = await claimed(ben);
+    const before = sees().length;
+    const written = await write(ben, card, "Five euros");
+    const question = world.whispers(ben).at(-1);
+    await editsTheWrongWayRound(written, "Six euros", "Seven euros");
+    if (question === undefined) throw new Error("nothing is asked");
+    await world.clicksPrivately(ben, question, "parley_choose_send");
+    await bench.settle();
+    expect(sees().slice(before)).toEqual(["Ben Bauer:\nSeven euros"]);
+    const gone = unheard(card, "Nine euros", ben);
+    await world.removes(gone);
+    await bench.settle();
+    await world.writesLate(gone);
+    await bench.settle();
+    expect(await notes()).toEqual([]);
+    expect(world.whispers(ben).at(-1)).toBe(question);
+  });
+});
