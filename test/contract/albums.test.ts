@@ -90,4 +90,24 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     await part("5", "");
     expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
   });
+
+  it("is answered where its words come when the pictures without words were answered already", async () => {
+    begin();
+    await part("1", "");
+    await bench.advance(5_000);
+    await part("2", "Which is mine?");
+    await part("3", "");
+    await edit("2", "Which is hers?");
+    await bench.advance(5_000);
+    expect(await said()).toEqual(["", "Which is hers?"]);
+    expect(bench.asked.at(-1)?.text).toBe("Which is hers?");
+    const files = bench.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select("messages.files")
+      .where("conversations.context_key", "=", thread)
+      .where("messages.role", "=", "user")
+      .orderBy("messages.seq");
+    expect((await files.execute()).map((row) => row.files)).toEqual([1, 2]);
+  });
 });
