@@ -51,10 +51,18 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
             return null;
           }
           await host.accept(reading.event);
+          if (reading.inTopics === true && reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
       }
     },
   };
+
+  async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
+    for (const { thread } of await host.recentThreads(0)) {
+      if (!thread.startsWith(`${event.thread}:`)) continue;
+      await host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread });
+    }
+  }
 
   /** Of an album only one picture has the words that address the bot. */
   function restOfAlbum(event: InboundEvent): InboundEvent | undefined {
@@ -64,6 +72,8 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
 
   async function counts(message: TelegramMessage): Promise<boolean> {
     if (message.chat.type === "private" || groups === "all") return true;
+    // Of a message that was taken the change may address nobody any more.
+    if (groups === "addressed" && message.edit_date !== undefined) return true;
     return groups === "addressed" && (await isAddressed(message));
   }
 

@@ -50,7 +50,12 @@ const user = Type.Object({
   language_code: Type.Optional(Type.String()),
 });
 
-const chat = Type.Object({ id, type: Type.String(), title: Type.Optional(Type.String()) });
+const chat = Type.Object({
+  id,
+  type: Type.String(),
+  title: Type.Optional(Type.String()),
+  is_forum: Type.Optional(Type.Boolean()),
+});
 
 const file = Type.Object({
   file_id: Type.String(),
@@ -112,6 +117,7 @@ const message = Type.Object({
   giveaway: Type.Optional(Type.Object({})),
   rich_message: Type.Optional(Type.Object({ blocks: Type.Array(Type.Unknown()) })),
   migrate_to_chat_id: Type.Optional(id),
+  migrate_from_chat_id: Type.Optional(id),
 });
 
 const membership = Type.Object({

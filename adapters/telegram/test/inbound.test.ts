@@ -132,12 +132,29 @@ describe("an update of Telegram", () => {
     expect(read({ update_id: 1, poll: {} }).kind).toBe("ignored");
   });
 
-  it("tells that a group has another id from now on", () => {
-    expect(eventOf(messageUpdate({ chatId: -5, messageId: 1, more: { migrate_to_chat_id: -1_005 } }))).toMatchObject({
-      kind: "moved",
-      thread: "-5",
-      toThread: "-1005",
-    });
+  it("tells that a group has another id from now on, the same by both", () => {
+    const moved = { kind: "moved", externalId: "moved:-5:-1005", thread: "-5", toThread: "-1005" };
+    for (const [chatId, more] of [
+      [-5, { migrate_to_chat_id: -1_005 }],
+      [-1_005, { migrate_from_chat_id: -5 }],
+    ] as const) {
+      expect(eventOf(messageUpdate({ chatId, messageId: 1, more }))).toMatchObject(moved);
+    }
+  });
+
+  it("is the customer's pressing Start in whichever way clients write it, and in private alone", () => {
+    const kindOf = (text: string, chat = {}) => read(messageUpdate({ chatId: 7, messageId: 1, text, chat })).kind;
+    for (const text of [
+      "/start",
+      "/start abc",
+      "/start@parley_test_bot",
+      "/start@parley_test_bot abc",
+      "/start\nabc",
+    ]) {
+      expect(kindOf(text)).toBe("start");
+    }
+    expect(kindOf("/started")).toBe("event");
+    expect(kindOf("/start", { id: -5, type: "group" })).toBe("event");
   });
 
   it("tells that a customer has blocked the bot, and that they have not any more", () => {
