@@ -214,7 +214,8 @@ function lengthThatFits(runs: readonly Run[], max: number, sizeOf: (text: string
       length += text.length;
       continue;
     }
-    for (const { segment } of graphemes.segment(text.slice(0, max - size + 1))) {
+    // The character after the last place has to be there as a whole: half of one goes on with no sign.
+    for (const { segment } of graphemes.segment(text.slice(0, max - size + 2))) {
       const own = sizeOf(segment);
       if (size + own > max) {
         if (length > 0) return length;

@@ -106,6 +106,15 @@ describe("a message on Telegram", () => {
     }
   });
 
+  it("is cut between signs, also where the bound is within one of several characters", () => {
+    const family = "👩‍👩‍👧‍👦";
+    for (let before = 0; before < family.length; before += 1) {
+      const parts = bySupport(`${"a".repeat(before)}${family.repeat(800)}`);
+      expect(parts.length).toBeGreaterThan(2);
+      for (const { text } of parts) expect(text).toMatch(new RegExp(`^a*(?:${family})+$`, "u"));
+    }
+  });
+
   it("loses nothing below a file, however its text ends", () => {
     const file = { id: "file_1", name: "a.pdf", mediaType: "application/pdf", bytes: 3 };
     const markdown = `${"a".repeat(500)}\n\n${"b".repeat(520)}${"&nbsp;".repeat(10)}`;
