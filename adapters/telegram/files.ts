@@ -56,8 +56,9 @@ async function addressOfFile(api: Api, token: string, fileId: string, signal: Ab
     if (/file is too big/i.test(description)) {
       throw new DeliveryError("rejected", "Telegram gives bots only files of up to 20 MB");
     }
-    // A token that is wrong now may be mended.
-    const passes = code === 429 || code >= 500 || code === 401 || code === 404;
+    // A token that is wrong now may be mended. Of a file that its servers do not have just now Telegram says 400.
+    const passes =
+      code === 429 || code >= 500 || code === 401 || code === 404 || /temporarily unavailable/i.test(description);
     throw new DeliveryError(
       passes ? "not_sent" : "rejected",
       `Telegram does not give the file: ${description}`,

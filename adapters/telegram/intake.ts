@@ -45,7 +45,7 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
           return { method: "sendMessage", chat_id: reading.chatId, text: (await host.workspace()).greeting };
         case "event":
           if (reading.message !== undefined && !(await counts(reading.message))) {
-            const rest = restOfAlbum(reading.event);
+            const rest = withKnown(reading.event);
             if (rest === undefined) host.log.debug({}, "a message in a group does not address the bot");
             else await host.accept(rest);
             return null;
@@ -64,16 +64,16 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
     }
   }
 
-  /** Of an album only one picture has the words that address the bot. */
-  function restOfAlbum(event: InboundEvent): InboundEvent | undefined {
-    if (groups === "off" || event.kind !== "message" || event.group === undefined) return undefined;
+  /** What belongs to a message that has addressed the bot: of an album only one picture does, and a change need not. */
+  function withKnown(event: InboundEvent): InboundEvent | undefined {
+    if (groups === "off") return undefined;
+    if (event.kind === "edit") return { ...event, knownOnly: true };
+    if (event.kind !== "message" || event.group === undefined) return undefined;
     return { ...event, group: { ...event.group, joinsOnly: true } };
   }
 
   async function counts(message: TelegramMessage): Promise<boolean> {
     if (message.chat.type === "private" || groups === "all") return true;
-    // Of a message that was taken the change may address nobody any more.
-    if (groups === "addressed" && message.edit_date !== undefined) return true;
     return groups === "addressed" && (await isAddressed(message));
   }
 

@@ -103,7 +103,13 @@ export type InboundEvent =
       /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */
       readonly order: string;
     }
-  | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
+  | (InboundBase & {
+      readonly kind: "edit";
+      readonly messageExternalId: string;
+      readonly text: string;
+      /** It waits for no message that is not there, and its text is not kept then. */
+      readonly knownOnly?: true;
+    })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
   /** What the customer says of themselves: unverified. */
   | (InboundBase & {

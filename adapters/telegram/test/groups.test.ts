@@ -138,6 +138,27 @@ describe("what nobody has said to the bot", () => {
     ]);
   });
 
+  it("is not kept, nor is a change of it, while changes of what was said to it are seen", async () => {
+    bot = await openBot();
+    const say = (messageId: number, text: string, more: Fields = {}) =>
+      bot.post(messageUpdate({ chatId: 7, messageId, text, chat: group, more }));
+    const change = (messageId: number, text: string) =>
+      bot.post(editUpdate({ chatId: 7, messageId, text, chat: group }));
+    await say(1, "Secret one");
+    await change(1, "Secret two");
+    await picture(2, { caption: "Secret three" });
+    // A message can be delivered as it was changed meanwhile.
+    await say(3, "Secret four", { edit_date: 1_934_000_100 });
+    await say(4, "How mcuh?", toTheBot());
+    await change(4, "How much?");
+    await bot.bench.settle();
+    const { read } = bot.bench.store;
+    const events = await read.selectFrom("inbound_events").selectAll().execute();
+    expect(JSON.stringify(events)).not.toContain("Secret");
+    const users = read.selectFrom("messages").select("content").where("role", "=", "user");
+    expect(await users.execute()).toEqual([{ content: "How much?" }]);
+  });
+
   it("is not kept where groups are of no account, changes included", async () => {
     bot = await openBot({ groups: "off" });
     await bot.post(messageUpdate({ chatId: 7, messageId: 5, text: "Secret", chat: group }));
@@ -166,5 +187,16 @@ describe("a file of a customer", () => {
       ...endings.map(() => "stored"),
       ...outside.map(() => "failed"),
     ]);
+  });
+
+  it("is asked for again when Telegram does not have it just now", async () => {
+    bot = await openBot();
+    bot.telegram.fail("getFile", refusal(400, "Bad Request: wrong file_id or the file is temporarily unavailable"));
+    await bot.post(
+      messageUpdate({ chatId: 7, messageId: 1, more: { document: { file_id: bot.telegram.keep(Buffer.from("x")) } } }),
+    );
+    await bot.bench.advance(600_000);
+    const files = bot.bench.store.read.selectFrom("attachments").select("state");
+    expect(await files.execute()).toEqual([{ state: "stored" }]);
   });
 });
