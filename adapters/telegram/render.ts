@@ -35,14 +35,21 @@ const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"
 };
 
 /** Telegram takes a text and, apart from it, what is marked in it: nothing has to be escaped, and nothing can break. */
-export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+export function renderParts({
+  role,
+  authorName,
+  markdown,
+  sources,
+  files = [],
+  filesApart,
+}: OutboundMessage): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = [...name, ...withAddresses(styledText(markdown, sources), isNoLink)];
   const [first, ...rest] = files;
   const captions = first === undefined ? [] : splitRuns(runs, captionMax);
   // A short text stands below the first file; a long one goes before it.
-  if (first !== undefined && captions.length <= 1) {
+  if (first !== undefined && filesApart !== true && captions.length <= 1) {
     return [filePart(first, captions[0] ?? []), ...rest.map((file) => filePart(file, []))];
   }
   const texts = splitRuns(runs, textMax).map((part): Part => {

@@ -166,37 +166,3 @@ describe("what nobody has said to the bot", () => {
     expect(await bot.bench.store.read.selectFrom("inbound_events").selectAll().execute()).toEqual([]);
   });
 });
-
-describe("a file of a customer", () => {
-  it("is fetched whatever signs stand behind the last dot of its name, and from below the bot's folder alone", async () => {
-    bot = await openBot();
-    const endings = [".pdf (1)", ".док", ".a#b", ".a%2e?b=c", ""];
-    const send = (messageId: number, ending: string) =>
-      bot.post(
-        messageUpdate({
-          chatId: 7,
-          messageId,
-          more: { document: { file_id: bot.telegram.keep(Buffer.from(`of ${ending}`), ending) } },
-        }),
-      );
-    const outside = ["/../secret", "/./x", "//x", "/..", "\\x", "\n"];
-    for (const [at, ending] of [...endings, ...outside].entries()) await send(at + 1, ending);
-    await bot.bench.settle();
-    const files = bot.bench.store.read.selectFrom("attachments").select("state").orderBy("id");
-    expect((await files.execute()).map(({ state }) => state)).toEqual([
-      ...endings.map(() => "stored"),
-      ...outside.map(() => "failed"),
-    ]);
-  });
-
-  it("is asked for again when Telegram does not have it just now", async () => {
-    bot = await openBot();
-    bot.telegram.fail("getFile", refusal(400, "Bad Request: wrong file_id or the file is temporarily unavailable"));
-    await bot.post(
-      messageUpdate({ chatId: 7, messageId: 1, more: { document: { file_id: bot.telegram.keep(Buffer.from("x")) } } }),
-    );
-    await bot.bench.advance(600_000);
-    const files = bot.bench.store.read.selectFrom("attachments").select("state");
-    expect(await files.execute()).toEqual([{ state: "stored" }]);
-  });
-});
