@@ -106,7 +106,7 @@ function readMembership(
   { chat, from, date, new_chat_member: member }: NonNullable<TelegramUpdate["my_chat_member"]>,
   updateId: number,
 ): Reading {
-  const isThere = member.status !== "kicked" && member.status !== "left";
+  const isThere = member.status !== "kicked" && member.status !== "left" && member.is_member !== false;
   const reachable = isThere && member.can_send_messages !== false;
   const inPrivate = chat.type === "private";
   const what = isThere
@@ -133,8 +133,9 @@ function readMembership(
 }
 
 /** Why nobody who could be answered has written this; undefined for a customer. */
-function notACustomer({ from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
+function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
   if (from === undefined) return "it is a channel's own post";
+  if (chat.is_direct_messages === true) return "direct messages to a channel are not answered";
   if (from.is_bot === true) return "a bot has written it";
   if (sender_chat !== undefined) return "it was written in the name of a chat";
   if (via_bot !== undefined) return "it was written by way of a bot";

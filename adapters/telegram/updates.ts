@@ -55,6 +55,7 @@ const chat = Type.Object({
   type: Type.String(),
   title: Type.Optional(Type.String()),
   is_forum: Type.Optional(Type.Boolean()),
+  is_direct_messages: Type.Optional(Type.Boolean()),
 });
 
 const file = Type.Object({
@@ -124,8 +125,12 @@ const membership = Type.Object({
   chat,
   from: user,
   date: Type.Number(),
-  /** The right is told of `restricted` alone. */
-  new_chat_member: Type.Object({ status: Type.String(), can_send_messages: Type.Optional(Type.Boolean()) }),
+  /** The right, and whether it is there at all, is told of `restricted` alone. */
+  new_chat_member: Type.Object({
+    status: Type.String(),
+    is_member: Type.Optional(Type.Boolean()),
+    can_send_messages: Type.Optional(Type.Boolean()),
+  }),
 });
 
 export const updateSchema = Type.Object({

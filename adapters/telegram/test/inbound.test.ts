@@ -129,6 +129,10 @@ describe("an update of Telegram", () => {
     expect(kindOf({ more: { via_bot: { id: 3, is_bot: true } } })).toBe("ignored");
     expect(kindOf({ more: { is_automatic_forward: true } })).toBe("ignored");
     expect(kindOf({ text: undefined, more: { new_chat_title: "Fans" } })).toBe("ignored");
+    // Each writer has a topic there, which an answer has to name.
+    const toChannel = { chat: { id: -1_005, type: "supergroup", is_direct_messages: true } };
+    expect(kindOf(toChannel)).toBe("ignored");
+    expect(read(editUpdate({ chatId: 1, messageId: 2, text: "x", ...toChannel })).kind).toBe("ignored");
     expect(read({ update_id: 1, poll: {} }).kind).toBe("ignored");
   });
 
@@ -170,14 +174,14 @@ describe("an update of Telegram", () => {
       });
     expect(member("kicked")).toMatchObject({ kind: "reach", reachable: false, thread: "77" });
     expect(member("member")).toMatchObject({ kind: "reach", reachable: true });
-    const restricted = (may: boolean) =>
+    const restricted = (may: boolean, isMember?: boolean) =>
       eventOf({
         update_id: updateId(),
         my_chat_member: {
           chat: { id: -77, type: "supergroup" },
           from: { id: 5 },
           date: 1,
-          new_chat_member: { status: "restricted", can_send_messages: may },
+          new_chat_member: { status: "restricted", can_send_messages: may, is_member: isMember },
         },
       });
     expect(restricted(false)).toMatchObject({
@@ -186,5 +190,10 @@ describe("an update of Telegram", () => {
       reason: "The bot may not write in this group: what you write here does not arrive.",
     });
     expect(restricted(true)).toMatchObject({ kind: "reach", reachable: true });
+    expect(restricted(true, true)).toMatchObject({ kind: "reach", reachable: true });
+    expect(restricted(true, false)).toMatchObject({
+      reachable: false,
+      reason: "The bot was removed from this group: what you write here does not arrive.",
+    });
   });
 });
