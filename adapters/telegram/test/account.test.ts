@@ -442,6 +442,14 @@ describe("a bot that polls", () => {
     });
     await open({ transport: "polling" });
     await bench.until("it has failed", () => bench.logged.some((line) => line.includes("another program polls")));
+    telegram.fail("getUpdates", {
+      kind: "error",
+      code: 409,
+      description:
+        "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete it first",
+    });
+    await bench.advance(5_000);
+    await bench.until("it has failed again", () => bench.logged.some((line) => line.includes("has set a webhook")));
     telegram.fail("deleteWebhook", { kind: "error", code: 401, description: "Unauthorized" });
     await bench.advance(5_000);
     await bench.until("it has failed again", () =>
