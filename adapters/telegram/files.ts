@@ -3,8 +3,15 @@ import { DeliveryError } from "#channel/errors.ts";
 import { failureOf } from "./failures.ts";
 import { grammySignal } from "./grammy-types.ts";
 
-/** Another name than one of a file below the bot's own folder is none that we ask for. */
-const pathPattern = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/;
+/**
+ * The way to a file below the bot's own folder, as it can stand in an address; undefined for any other. What stands behind
+ * the last dot is the customer's, whatever signs it has.
+ */
+function addressOf(path: string): string | undefined {
+  const names = path.split("/");
+  const isBelow = path.isWellFormed() && names.every((name) => !/^\.{0,2}$|[\\\p{Cc}]/u.test(name));
+  return isBelow ? names.map((name) => encodeURIComponent(name)).join("/") : undefined;
+}
 
 /**
  * The bytes of a file that Telegram keeps. The token stands in the address of the file, so neither the address nor an error
@@ -17,10 +24,10 @@ export async function fetchTelegramFile(
   fileId: string,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const path = await pathOf(api, token, fileId, signal);
+  const address = await addressOfFile(api, token, fileId, signal);
   let response: Response;
   try {
-    response = await fetch(`${apiRoot}/file/bot${token}/${path}`, { signal, redirect: "error" });
+    response = await fetch(`${apiRoot}/file/bot${token}/${address}`, { signal, redirect: "error" });
   } catch (error) {
     throw new DeliveryError("not_sent", `Telegram's file cannot be reached (${failureOf(error, token).description})`);
   }
@@ -36,7 +43,7 @@ export async function fetchTelegramFile(
   return readAll(response.body, token);
 }
 
-async function pathOf(api: Api, token: string, fileId: string, signal: AbortSignal): Promise<string> {
+async function addressOfFile(api: Api, token: string, fileId: string, signal: AbortSignal): Promise<string> {
   let path: string | undefined;
   try {
     ({ file_path: path } = await api.getFile(fileId, grammySignal(signal)));
@@ -49,15 +56,17 @@ async function pathOf(api: Api, token: string, fileId: string, signal: AbortSign
     if (/file is too big/i.test(description)) {
       throw new DeliveryError("rejected", "Telegram gives bots only files of up to 20 MB");
     }
-    // A token that is wrong now may be mended.
-    const passes = code === 429 || code >= 500 || code === 401 || code === 404;
+    // A token that is wrong now may be mended. Of a file that its servers do not have just now Telegram says 400.
+    const passes =
+      code === 429 || code >= 500 || code === 401 || code === 404 || /temporarily unavailable/i.test(description);
     throw new DeliveryError(
       passes ? "not_sent" : "rejected",
       `Telegram does not give the file: ${description}`,
       retryAfterMs === undefined ? {} : { retryAfterMs },
     );
   }
-  if (path !== undefined && pathPattern.test(path)) return path;
+  const address = path === undefined ? undefined : addressOf(path);
+  if (address !== undefined) return address;
   throw new DeliveryError(
     "rejected",
     "Telegram names no address for the file: a Bot API server of your own must not run with --local",

@@ -1,12 +1,18 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import { richTextOf } from "./rich.ts";
-import { threadOf } from "./thread.ts";
+import { movedId, threadOf } from "./thread.ts";
 import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./updates.ts";
 import { ignoredKinds } from "./updates.ts";
 
 /** What becomes of an update. `reason` is for the log. */
 export type Reading =
-  | { readonly kind: "event"; readonly event: InboundEvent; readonly message?: TelegramMessage }
+  | {
+      readonly kind: "event";
+      readonly event: InboundEvent;
+      readonly message?: TelegramMessage;
+      /** It holds for each topic of the chat as well. */
+      readonly inTopics?: true;
+    }
   /** The customer has pressed Start. */
   | { readonly kind: "start"; readonly chatId: number }
   | { readonly kind: "ignored"; readonly reason: string };
@@ -24,23 +30,14 @@ export function readUpdate(update: TelegramUpdate): Reading {
 }
 
 function readMessage(message: TelegramMessage): Reading {
-  const { chat, migrate_to_chat_id: movedTo } = message;
-  if (movedTo !== undefined) {
-    return {
-      kind: "event",
-      event: {
-        kind: "moved",
-        externalId: `moved:${chat.id}:${movedTo}`,
-        thread: String(chat.id),
-        toThread: String(movedTo),
-        sender: { key: String(message.from?.id ?? chat.id) },
-        sentAt: message.date * 1_000,
-      },
-    };
-  }
+  const { chat, migrate_to_chat_id: movedTo, migrate_from_chat_id: movedFrom } = message;
+  // Both groups tell it, and either can be the first.
+  if (movedTo !== undefined) return readMove(message, chat.id, movedTo);
+  if (movedFrom !== undefined) return readMove(message, movedFrom, chat.id);
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
-  if (chat.type === "private" && /^\/start(?: |$)/.test(message.text ?? "")) return { kind: "start", chatId: chat.id };
+  if (chat.type === "private" && /^\/start(?:@\w+)?(?:\s|$)/i.test(message.text ?? ""))
+    return { kind: "start", chatId: chat.id };
   const text = textOf(message);
   const files = filesOf(message);
   if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
@@ -67,6 +64,20 @@ function readMessage(message: TelegramMessage): Reading {
   };
 }
 
+function readMove({ from, date }: TelegramMessage, oldId: number, newId: number): Reading {
+  return {
+    kind: "event",
+    event: {
+      kind: "moved",
+      externalId: movedId(oldId, newId),
+      thread: String(oldId),
+      toThread: String(newId),
+      sender: { key: String(from?.id ?? oldId) },
+      sentAt: date * 1_000,
+    },
+  };
+}
+
 function readEdit(message: TelegramMessage, updateId: number): Reading {
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
@@ -77,6 +88,7 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
   }
   return {
     kind: "event",
+    message,
     event: {
       kind: "edit",
       // Also sent for changes that nobody sees, such as a reaction: the text is then the same, and nothing happens.
@@ -94,7 +106,7 @@ function readMembership(
   { chat, from, date, new_chat_member: member }: NonNullable<TelegramUpdate["my_chat_member"]>,
   updateId: number,
 ): Reading {
-  const isThere = member.status !== "kicked" && member.status !== "left";
+  const isThere = member.status !== "kicked" && member.status !== "left" && member.is_member !== false;
   const reachable = isThere && member.can_send_messages !== false;
   const inPrivate = chat.type === "private";
   const what = isThere
@@ -107,6 +119,7 @@ function readMembership(
     : `The bot ${what}: what you write here does not arrive.`;
   return {
     kind: "event",
+    ...(chat.is_forum === true ? { inTopics: true } : {}),
     event: {
       kind: "reach",
       externalId: `member:${updateId}`,
@@ -120,8 +133,9 @@ function readMembership(
 }
 
 /** Why nobody who could be answered has written this; undefined for a customer. */
-function notACustomer({ from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
+function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }: TelegramMessage): string | undefined {
   if (from === undefined) return "it is a channel's own post";
+  if (chat.is_direct_messages === true) return "direct messages to a channel are not answered";
   if (from.is_bot === true) return "a bot has written it";
   if (sender_chat !== undefined) return "it was written in the name of a chat";
   if (via_bot !== undefined) return "it was written by way of a bot";

@@ -45,20 +45,30 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
           return { method: "sendMessage", chat_id: reading.chatId, text: (await host.workspace()).greeting };
         case "event":
           if (reading.message !== undefined && !(await counts(reading.message))) {
-            const rest = restOfAlbum(reading.event);
+            const rest = withKnown(reading.event);
             if (rest === undefined) host.log.debug({}, "a message in a group does not address the bot");
             else await host.accept(rest);
             return null;
           }
           await host.accept(reading.event);
+          if (reading.inTopics === true && reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
       }
     },
   };
 
-  /** Of an album only one picture has the words that address the bot. */
-  function restOfAlbum(event: InboundEvent): InboundEvent | undefined {
-    if (groups === "off" || event.kind !== "message" || event.group === undefined) return undefined;
+  async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
+    for (const { thread } of await host.recentThreads(0)) {
+      if (!thread.startsWith(`${event.thread}:`)) continue;
+      await host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread });
+    }
+  }
+
+  /** What belongs to a message that has addressed the bot: of an album only one picture does, and a change need not. */
+  function withKnown(event: InboundEvent): InboundEvent | undefined {
+    if (groups === "off") return undefined;
+    if (event.kind === "edit") return { ...event, knownOnly: true };
+    if (event.kind !== "message" || event.group === undefined) return undefined;
     return { ...event, group: { ...event.group, joinsOnly: true } };
   }
 

@@ -61,6 +61,11 @@ function pollError(failure: Failure): Error {
   if (failure.kind === "answered" && failure.code === 401) {
     return new Error("Telegram does not know the bot's token: check `token`");
   }
+  if (failure.kind === "answered" && failure.code === 409 && /webhook is active/i.test(failure.description)) {
+    return new Error(
+      "another program has set a webhook for this bot, which is removed again: stop it, or use another bot",
+    );
+  }
   if (failure.kind === "answered" && failure.code === 409) {
     return new Error("another program polls for this bot's updates: stop it, or use another bot");
   }

@@ -1,6 +1,6 @@
 import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
 import type { Run, Style } from "#channel/styled-text.ts";
-import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf, withAddresses } from "#channel/styled-text.ts";
 
 /** UTF-16 units of one message. */
 export const textMax = 4_096;
@@ -35,14 +35,21 @@ const entityTypes: Readonly<Record<Exclude<Style["kind"], "link">, Entity["type"
 };
 
 /** Telegram takes a text and, apart from it, what is marked in it: nothing has to be escaped, and nothing can break. */
-export function renderParts({ role, authorName, markdown, sources, files = [] }: OutboundMessage): readonly Part[] {
+export function renderParts({
+  role,
+  authorName,
+  markdown,
+  sources,
+  files = [],
+  filesApart,
+}: OutboundMessage): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
-  const runs = [...name, ...styledText(markdown, sources)];
+  const runs = [...name, ...withAddresses(styledText(markdown, sources), isNoLink)];
   const [first, ...rest] = files;
   const captions = first === undefined ? [] : splitRuns(runs, captionMax);
   // A short text stands below the first file; a long one goes before it.
-  if (first !== undefined && captions.length <= 1) {
+  if (first !== undefined && filesApart !== true && captions.length <= 1) {
     return [filePart(first, captions[0] ?? []), ...rest.map((file) => filePart(file, []))];
   }
   const texts = splitRuns(runs, textMax).map((part): Part => {
@@ -50,6 +57,15 @@ export function renderParts({ role, authorName, markdown, sources, files = [] }:
     return { text: payload.text, payload };
   });
   return [...texts, ...files.map((file) => filePart(file, []))];
+}
+
+/**
+ * Telegram links only to hosts with a dot in their name, and takes an address of e-mail for one of the web, with the
+ * customer's mail program nowhere. In a text it finds addresses by itself.
+ */
+function isNoLink(href: string): boolean {
+  const { protocol, hostname } = new URL(href);
+  return protocol === "mailto:" || !/[.:]/.test(hostname);
 }
 
 function filePart(file: OutboundFile, caption: readonly Run[]): Part {
@@ -86,8 +102,13 @@ function entitiesOf(runs: readonly Run[]): readonly Entity[] {
 
 const keyOf = (style: Style): string => (style.kind === "link" ? `link ${style.href}` : style.kind);
 
-/** Code can have no other mark on it, and a kind can stand only once. */
-function allowedTogether(styles: readonly Style[]): readonly Style[] {
+/**
+ * Code can have no other mark on it, and a kind can stand only once. Of code that is a link it matters more where it leads
+ * to than how it looks.
+ */
+function allowedTogether(given: readonly Style[]): readonly Style[] {
+  const isLink = given.some(({ kind }) => kind === "link");
+  const styles = isLink ? given.filter(({ kind }) => kind !== "code") : given;
   const code = styles.find(({ kind }) => kind === "pre") ?? styles.find(({ kind }) => kind === "code");
   if (code !== undefined) return [code];
   return styles.filter(({ kind }, at) => styles.findIndex((other) => other.kind === kind) === at);

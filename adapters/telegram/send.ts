@@ -5,12 +5,15 @@ import { DeliveryError } from "#channel/errors.ts";
 import type { Failure } from "./failures.ts";
 import { failureOf } from "./failures.ts";
 import type { TelegramPart } from "./render.ts";
-import { parseThread } from "./thread.ts";
+import { movedId, parseThread } from "./thread.ts";
 import { grammySignal } from "./grammy-types.ts";
 
 type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["entities"]>;
 
-/** Sends one message. Telegram has neither a key against duplicates nor a history that could be asked. */
+/**
+ * Sends one message. Telegram has neither a key against duplicates nor a history that could be asked. What it refuses for
+ * how it is sent is sent otherwise, each way once: that is no second time, for nothing of it was shown.
+ */
 export async function sendPart(
   api: Api,
   host: ChannelHost,
@@ -18,36 +21,49 @@ export async function sendPart(
   part: Part,
   context: SendContext,
 ): Promise<Receipt> {
-  const { chatId } = parseThread(context.thread);
-  const post = (how: How): Promise<Receipt> => postPart(api, part.payload as TelegramPart, context, how);
-  const usual: How = { withEntities: true, inTopic: true, asPhoto: isPhoto(part.payload as TelegramPart) };
-  try {
-    return await post(usual);
-  } catch (error) {
-    if (error instanceof DeliveryError) throw error;
-    const failure = failureOf(error, token);
-    // It was refused, so that sending it otherwise is no second time.
-    if (isAbout(failure, /entit/i)) return otherwise(() => post({ ...usual, withEntities: false }), token);
-    if (isAbout(failure, /message thread not found/i))
-      return otherwise(() => post({ ...usual, inTopic: false }), token);
-    if (usual.asPhoto && isAbout(failure, /photo|image/i)) {
-      return otherwise(() => post({ ...usual, asPhoto: false }), token);
+  const payload = part.payload as TelegramPart;
+  let how: How = { ...parseThread(context.thread), withEntities: true, asPhoto: isPhoto(payload) };
+  for (;;) {
+    try {
+      return await postPart(api, payload, context, how);
+    } catch (error) {
+      if (error instanceof DeliveryError) throw error;
+      const failure = failureOf(error, token);
+      const other = otherHow(how, failure);
+      if (other === undefined) {
+        const refused = deliveryError(failure);
+        if (isGone(failure)) await tellUnreachable(host, context, refused.message);
+        throw refused;
+      }
+      // Where the new group has a conversation already this one keeps its place, and still arrives there.
+      if (other.chatId !== how.chatId) await tellMoved(host, how.chatId, other.chatId);
+      how = other;
     }
-    if (failure.kind === "answered" && failure.movedTo !== undefined) {
-      await host.accept({
-        kind: "moved",
-        externalId: `moved:${chatId}:${failure.movedTo}`,
-        thread: context.thread,
-        toThread: String(failure.movedTo),
-        sender: { key: String(chatId) },
-        sentAt: host.clock.now(),
-      });
-      throw new DeliveryError("not_sent", "the group has become a supergroup", { retryAfterMs: 0 });
-    }
-    const refused = deliveryError(failure);
-    if (isGone(failure)) await tellUnreachable(host, context, refused.message);
-    throw refused;
   }
+}
+
+/** Undefined: there is no other way to send it. */
+function otherHow(how: How, failure: Failure): How | undefined {
+  if (failure.kind !== "answered") return undefined;
+  const { movedTo } = failure;
+  if (movedTo !== undefined && how.moved === undefined) return { ...how, moved: true, chatId: movedTo };
+  if (how.topicId !== undefined && isAbout(failure, /message thread not found|TOPIC_(?:CLOSED|DELETED)/i)) {
+    return { ...how, topicId: undefined };
+  }
+  if (how.asPhoto && isAbout(failure, /photo|image/i)) return { ...how, asPhoto: false };
+  if (how.withEntities && isAbout(failure, /entit/i)) return { ...how, withEntities: false };
+  return undefined;
+}
+
+async function tellMoved(host: ChannelHost, from: number, to: number): Promise<void> {
+  await host.accept({
+    kind: "moved",
+    externalId: movedId(from, to),
+    thread: String(from),
+    toThread: String(to),
+    sender: { key: String(from) },
+    sentAt: host.clock.now(),
+  });
 }
 
 /** A chat that Telegram does not have for this bot is one that the bot cannot write in, as one that it was put out of. */
@@ -68,9 +84,12 @@ async function tellUnreachable(host: ChannelHost, { thread, key }: SendContext, 
 }
 
 interface How {
+  readonly chatId: number;
+  readonly topicId: number | undefined;
   readonly withEntities: boolean;
-  readonly inTopic: boolean;
   readonly asPhoto: boolean;
+  /** To the supergroup that the group has become. */
+  readonly moved?: true;
 }
 
 /** Shown in the chat; larger ones are sent as files. */
@@ -83,11 +102,10 @@ const isPhoto = ({ file }: TelegramPart): boolean =>
 async function postPart(
   api: Api,
   { text, entities, file }: TelegramPart,
-  { thread, signal, file: bytesOf }: SendContext,
-  { withEntities, inTopic, asPhoto }: How,
+  { signal, file: bytesOf }: SendContext,
+  { chatId, topicId, withEntities, asPhoto }: How,
 ): Promise<Receipt> {
-  const { chatId, topicId } = parseThread(thread);
-  const topic = inTopic && topicId !== undefined ? { message_thread_id: topicId } : {};
+  const topic = topicId === undefined ? {} : { message_thread_id: topicId };
   const marks = withEntities && entities.length > 0 ? ([...entities] as Entities) : undefined;
   if (file === undefined) {
     const sent = await api.sendMessage(
@@ -166,15 +184,6 @@ export async function removePart(api: Api, token: string, externalId: string, { 
       throw new DeliveryError("rejected", "Telegram lets a bot take back only messages of the last 48 hours");
     }
     throw deliveryError(failure);
-  }
-}
-
-async function otherwise(post: () => Promise<Receipt>, token: string): Promise<Receipt> {
-  try {
-    return await post();
-  } catch (error) {
-    if (error instanceof DeliveryError) throw error;
-    throw deliveryError(failureOf(error, token));
   }
 }
 

@@ -12,3 +12,6 @@ export function parseThread(thread: string): TelegramThread {
   const [chat, topic] = thread.split(":");
   return { chatId: Number(chat), topicId: topic === undefined ? undefined : Number(topic) };
 }
+
+/** The same whichever of the two groups tells it first, or a message that is refused for it. */
+export const movedId = (from: number, to: number): string => `moved:${from}:${to}`;

@@ -50,7 +50,13 @@ const user = Type.Object({
   language_code: Type.Optional(Type.String()),
 });
 
-const chat = Type.Object({ id, type: Type.String(), title: Type.Optional(Type.String()) });
+const chat = Type.Object({
+  id,
+  type: Type.String(),
+  title: Type.Optional(Type.String()),
+  is_forum: Type.Optional(Type.Boolean()),
+  is_direct_messages: Type.Optional(Type.Boolean()),
+});
 
 const file = Type.Object({
   file_id: Type.String(),
@@ -112,14 +118,19 @@ const message = Type.Object({
   giveaway: Type.Optional(Type.Object({})),
   rich_message: Type.Optional(Type.Object({ blocks: Type.Array(Type.Unknown()) })),
   migrate_to_chat_id: Type.Optional(id),
+  migrate_from_chat_id: Type.Optional(id),
 });
 
 const membership = Type.Object({
   chat,
   from: user,
   date: Type.Number(),
-  /** The right is told of `restricted` alone. */
-  new_chat_member: Type.Object({ status: Type.String(), can_send_messages: Type.Optional(Type.Boolean()) }),
+  /** The right, and whether it is there at all, is told of `restricted` alone. */
+  new_chat_member: Type.Object({
+    status: Type.String(),
+    is_member: Type.Optional(Type.Boolean()),
+    can_send_messages: Type.Optional(Type.Boolean()),
+  }),
 });
 
 export const updateSchema = Type.Object({

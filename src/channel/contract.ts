@@ -246,6 +246,8 @@ export interface OutboundMessage {
   readonly markdown: string;
   readonly sources: readonly Source[];
   readonly files?: readonly OutboundFile[];
+  /** It was sent with its text before the files, and is changed: no text can stand with a file any more. */
+  readonly filesApart?: true;
   /** People have the conversation, or have it with this message: nobody needs to be asked for. */
   readonly forPeople?: true;
 }

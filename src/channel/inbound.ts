@@ -44,8 +44,8 @@ export type InboundEvent =
       readonly files?: readonly InboundFile[];
       /**
        * Events with the same key in a thread are one message, such as the pictures of an album: the files are joined, and
-       * the bot waits a little for the rest. At most 190 characters. `joinsOnly`: taken only where the message is there
-       * already.
+       * the bot waits a little for the rest. At most 190 characters. Words that come later than that are a message of their
+       * own. `joinsOnly`: taken only where another of the group is a message, be it a later one.
        */
       readonly group?: { readonly key: string; readonly joinsOnly?: boolean };
       /** What later messages may refer to it by, such as a Message-ID; for {@link ChannelHost.threadOf}. At most 190 characters each. */
@@ -103,7 +103,13 @@ export type InboundEvent =
       /** A later change of the thread has a larger one, as texts are compared: what comes late changes nothing. At most 100 characters. */
       readonly order: string;
     }
-  | (InboundBase & { readonly kind: "edit"; readonly messageExternalId: string; readonly text: string })
+  | (InboundBase & {
+      readonly kind: "edit";
+      readonly messageExternalId: string;
+      readonly text: string;
+      /** It waits for no message that is not there, and its text is not kept then. */
+      readonly knownOnly?: true;
+    })
   | (InboundBase & { readonly kind: "delete"; readonly messageExternalId: string })
   /** What the customer says of themselves: unverified. */
   | (InboundBase & {

@@ -108,7 +108,7 @@ function inlineRuns(inlines: readonly Inline[], styles: readonly Style[]): Run[]
 }
 
 const cellText = (cell: Cell): string =>
-  inlineRuns(cell, [])
+  withAddresses(inlineRuns(cell, []))
     .map(({ text }) => text.replaceAll("\n", " "))
     .join("");
 
@@ -180,16 +180,19 @@ export function splitRuns(
 }
 
 /**
- * The runs for where links can be shown as text only: behind what is linked, which may have marks within, stands where it
- * leads to, unless it says so itself.
+ * The runs for where links can be shown as text only, or those that `isOnlyText` says: behind what is linked, which may
+ * have marks within, stands where it leads to, unless it says so itself.
  */
-export function withAddresses(runs: readonly Run[]): readonly Run[] {
+export function withAddresses(
+  runs: readonly Run[],
+  isOnlyText: (href: string) => boolean = () => true,
+): readonly Run[] {
   const hrefOf = (run: Run | undefined): string | undefined =>
-    run?.styles.flatMap((style) => (style.kind === "link" ? [style.href] : []))[0];
+    run?.styles.flatMap((style) => (style.kind === "link" && isOnlyText(style.href) ? [style.href] : []))[0];
   let shown = "";
   return runs.map((run, at) => {
     const href = hrefOf(run);
-    const styles = run.styles.filter(({ kind }) => kind !== "link");
+    const styles = href === undefined ? run.styles : run.styles.filter(({ kind }) => kind !== "link");
     shown = href !== undefined && href === hrefOf(runs[at - 1]) ? shown + run.text : run.text;
     if (href === undefined || href === hrefOf(runs[at + 1])) return { text: run.text, styles };
     const address = href.replace(/^mailto:/, "");
@@ -211,7 +214,8 @@ function lengthThatFits(runs: readonly Run[], max: number, sizeOf: (text: string
       length += text.length;
       continue;
     }
-    for (const { segment } of graphemes.segment(text.slice(0, max - size + 1))) {
+    // The character after the last place has to be there as a whole: half of one goes on with no sign.
+    for (const { segment } of graphemes.segment(text.slice(0, max - size + 2))) {
       const own = sizeOf(segment);
       if (size + own > max) {
         if (length > 0) return length;

@@ -11,7 +11,16 @@ import type { Arrival, Arrived } from "./arrivals.ts";
 import { inboundRow, keyOf, knownEvents, partIdOf } from "./arrivals.ts";
 import { createAlbums, withWords, wordsOf } from "./albums.ts";
 import type { Grouped, MessageFiles } from "./attachments.ts";
-import { filesOfArrival, groupKey, groupsOf, groupWaitMs, noFiles, uploadsOf } from "./attachments.ts";
+import {
+  filesOfArrival,
+  groupKey,
+  groupsOf,
+  groupWaitMs,
+  keepAside,
+  noFiles,
+  uploadsOf,
+  withKeptAside,
+} from "./attachments.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { thinkLane } from "./lanes.ts";
@@ -120,17 +129,20 @@ export async function acceptAll(
     switch (event.kind) {
       case "message": {
         const together = groups.get(groupOf(account.id, event) ?? "");
-        if (together !== undefined && row !== undefined && together.conversationId === row.id) {
+        if (together !== undefined && row?.id === together.conversationId && !isLate(row, event, together)) {
           const draft = changes.track(row, workspace.settings, false);
           draft.joinMessage(together, await joinedWords(arrival, event, together), filesOf(arrival, event));
           return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
         }
-        if (event.group?.joinsOnly === true) return nothing;
+        if (event.group?.joinsOnly === true) {
+          await keepAside(tx, filesOf(arrival, event));
+          return nothing;
+        }
         const contact = contacts.of(personOf(arrival, event));
         const draft =
           row === undefined ? begin(arrival, event.thread, contact) : changes.track(row, workspace.settings, false);
         conversations.set(context, draft.row);
-        const accepted = acceptMessage(draft, arrival, event, contact);
+        const accepted = await acceptMessage(draft, arrival, event, contact);
         for (const note of accepted.notes) await noteProblem(tx, draft, note, now);
         return accepted.arrived;
       }
@@ -296,12 +308,12 @@ export async function acceptAll(
     return draft;
   }
 
-  function acceptMessage(
+  async function acceptMessage(
     draft: Draft,
     arrival: Arrival,
     event: Extract<InboundEvent, { kind: "message" }>,
     customer: Known,
-  ): { readonly arrived: Arrived; readonly notes: readonly string[] } {
+  ): Promise<{ readonly arrived: Arrived; readonly notes: readonly string[] }> {
     const { row } = draft;
     const { contact } = customer;
     if (event.sender.claimed !== undefined) contacts.setClaimed(contact, event.sender.claimed);
@@ -331,7 +343,7 @@ export async function acceptAll(
       externalId,
       ...metadataOf(event, guest),
       // What was taken back before it came is not fetched.
-      ...(change?.kind === "delete" ? {} : { files: filesOf(arrival, event) }),
+      ...(change?.kind === "delete" ? {} : { files: await filesAtOnce(arrival, event) }),
     });
     if (change !== undefined) {
       changeText(message, change, now);
@@ -341,7 +353,7 @@ export async function acceptAll(
     const group = groupOf(arrival.account.id, event);
     if (group !== undefined && message.deleted_at === null) {
       const { id: messageId, seq, content, files } = message;
-      groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0 });
+      groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0, createdAt: now });
       albums.begin(row.id, messageId, externalId, content);
     }
     row.last_customer_seq = message.seq;
@@ -366,6 +378,25 @@ export async function acceptAll(
       });
     }
     return { arrived: { ...nothing, conversationId: row.id, messageId: message.id, seq: message.seq }, notes };
+  }
+
+  /** With those of its group that came before anybody knew that it is a customer's. */
+  async function filesAtOnce(
+    arrival: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+  ): Promise<MessageFiles> {
+    const files = filesOf(arrival, event);
+    if (event.group === undefined) return files;
+    return withKeptAside(tx, arrival.account.id, groupKey(event.thread, event.group.key), files);
+  }
+
+  /** Words that come when the bot has begun to answer the rest of the group are a message that it answers as well. */
+  function isLate(
+    { status }: ConversationRow,
+    { group, text }: Extract<InboundEvent, { kind: "message" }>,
+    { createdAt }: Grouped,
+  ): boolean {
+    return group?.joinsOnly !== true && text.trim() !== "" && botMayAnswer(status) && now >= createdAt + groupWaitMs;
   }
 
   function filesOf(

@@ -65,8 +65,9 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
   try {
     await channels.ready(account);
     waiting = await amendWaiting(dependencies, message, elsewhere, amendment.content);
-    const parts = amendment.content === null ? [] : await partsOf(dependencies, message, account, amendment.content);
     const own = deliveries.filter(({ thread }) => thread === null);
+    const parts =
+      amendment.content === null ? [] : await partsOf(dependencies, message, account, amendment.content, own.length);
     payloads = await change(channels, account, parts, own, {
       thread: message.context_key,
       key: `${row.id}.amend`,

@@ -37,16 +37,19 @@ export async function amendmentsWaiting(
 export const lastOf = (amendments: readonly Amendment[]): Amendment | undefined =>
   amendments.find(({ content }) => content === null) ?? amendments.at(-1);
 
-/** The message as it is to be shown; its files stay as they are. */
+/** The message as it is to be shown; its files stay as they are. `sent`: in how many parts it is there already. */
 export async function partsOf(
   { store, channels, files }: DeliverDependencies,
   message: MessagesTable & Pick<ConversationRow, "account_id" | "channel">,
   account: { readonly id: string },
   content: string,
+  sent = 0,
 ): Promise<readonly Part[]> {
   const attachments = (await attachmentsOf(store.read, [message])).get(message.id) ?? [];
   const text = { role: "agent", authorName: message.author_name, markdown: content, sources: [] } as const;
-  return channels.render(account, withFiles(channels, files, message, text, attachments));
+  const whole = withFiles(channels, files, message, text, attachments);
+  const isApart = whole.files !== undefined && sent > whole.files.length;
+  return channels.render(account, isApart ? { ...whole, filesApart: true } : whole);
 }
 
 /** The text as it is from now on, for everybody who reads the conversation. */

@@ -71,18 +71,22 @@ export function inboundRow(
   joins: boolean,
   now: number,
 ): Omit<InboundEventsTable, "id"> {
+  const isForNothing = outcome.messageId === null && isForKnownOnly(event);
   return {
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
-    // What opens a file stands sealed beside it, and nowhere else.
-    payload: JSON.stringify(withoutRefs(event)),
-    target_external_id: targetIdOf(event, joins),
+    // What opens a file stands sealed beside it, and nowhere else. Words that nobody has said to the bot are not kept.
+    payload: JSON.stringify(isForNothing ? { ...withoutRefs(event), text: "" } : withoutRefs(event)),
+    target_external_id: isForNothing ? null : targetIdOf(event, joins),
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,
     received_at: now,
   };
 }
+
+const isForKnownOnly = (event: InboundEvent): boolean =>
+  (event.kind === "edit" && event.knownOnly === true) || (event.kind === "message" && event.group?.joinsOnly === true);
 
 function targetIdOf(event: InboundEvent, joins: boolean): string | null {
   if (event.kind === "edit" || event.kind === "delete") return event.messageExternalId;

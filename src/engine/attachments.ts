@@ -82,6 +82,7 @@ export interface Grouped {
   readonly seq: number;
   content: string;
   files: number;
+  createdAt: number;
 }
 
 /** How a group is known: the platform's key is its own business, and can be long. */
@@ -98,13 +99,15 @@ export async function groupsOf(
       .selectFrom("attachments")
       .innerJoin("messages", "messages.id", "attachments.message_id")
       .select(["attachments.group_key", "messages.id", "messages.conversation_id", "messages.seq"])
-      .select(["messages.content", "messages.files"])
+      .select(["messages.content", "messages.files", "messages.created_at"])
       .where("attachments.account_id", "=", accountId)
       .where(
         "attachments.group_key",
         "in",
         of.map(({ group }) => group),
       )
+      // Where words came too late for the first message, the rest joins the one that has them.
+      .orderBy("messages.seq")
       .execute();
     for (const row of rows) {
       found.set(`${accountId}\n${row.group_key}`, {
@@ -113,10 +116,54 @@ export async function groupsOf(
         seq: row.seq,
         content: row.content,
         files: row.files ?? 0,
+        createdAt: row.created_at,
       });
     }
   }
   return found;
+}
+
+/**
+ * Keeps files of a group of which nobody knows yet whether it is a customer's message: if none of it is within a day, they
+ * are swept away like uploads that were never sent.
+ */
+export async function keepAside(tx: Tx, { fresh }: MessageFiles): Promise<void> {
+  if (fresh.length > 0)
+    await tx
+      .insertInto("attachments")
+      .values([...fresh])
+      .execute();
+}
+
+/** The files of a message that begins a group, behind those of the group that were kept aside. */
+export async function withKeptAside(
+  tx: Tx,
+  accountId: string,
+  group: string,
+  files: MessageFiles,
+): Promise<MessageFiles> {
+  const aside = await tx
+    .selectFrom("attachments")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("group_key", "=", group)
+    .where("message_id", "is", null)
+    .orderBy("id")
+    .execute();
+  if (aside.length === 0) return files;
+  await tx
+    .deleteFrom("attachments")
+    .where(
+      "id",
+      "in",
+      aside.map(({ id }) => id),
+    )
+    .execute();
+  const behind = (file: AttachmentRow): AttachmentRow => ({ ...file, position: file.position + aside.length });
+  return {
+    fresh: [...aside.map((file, position) => ({ ...file, position })), ...files.fresh.map(behind)],
+    uploaded: files.uploaded.map(behind),
+  };
 }
 
 /** The uploads that these files may name. */

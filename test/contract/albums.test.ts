@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { groupKey } from "#engine/attachments.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { openBench } from "../support/engine-bench.ts";
@@ -15,7 +16,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
   afterAll(() => bench.close());
 
   const base = () => ({ thread, sender: { key: thread }, sentAt: bench.clock.now() });
-  const part = (id: string, text: string) =>
+  const part = (id: string, text: string, joinsOnly?: true) =>
     bench.accept({
       ...base(),
       kind: "message",
@@ -23,7 +24,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
       messageExternalId: `${thread}:${id}`,
       text,
       files: [{ ref: `${thread}:${id}`, name: `${id}.jpg`, mediaType: "image/jpeg", bytes: 3 }],
-      group: { key: "album" },
+      group: { key: "album", ...(joinsOnly === undefined ? {} : { joinsOnly }) },
     });
   const edit = (id: string, text: string) =>
     bench.accept({
@@ -89,5 +90,55 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
     await part("5", "");
     expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
+  });
+
+  it("is answered where its words come when the pictures without words were answered already", async () => {
+    begin();
+    await part("1", "");
+    await bench.advance(5_000);
+    await part("2", "Which is mine?");
+    await part("3", "");
+    await edit("2", "Which is hers?");
+    await bench.advance(5_000);
+    expect(await said()).toEqual(["", "Which is hers?"]);
+    expect(bench.asked.at(-1)?.text).toBe("Which is hers?");
+    const files = bench.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select("messages.files")
+      .where("conversations.context_key", "=", thread)
+      .where("messages.role", "=", "user")
+      .orderBy("messages.seq");
+    expect((await files.execute()).map((row) => row.files)).toEqual([1, 2]);
+  });
+
+  it("has the pictures that came before anybody knew that it is a customer's, and never for another", async () => {
+    begin();
+    const other = thread;
+    await part("1", "", true);
+    begin();
+    await Promise.all([part("1", "", true), part("2", "Not for us", true), part("2", "Not for us", true)]);
+    await part("3", "Which of these?");
+    await part("4", "", true);
+    await bench.advance(5_000);
+    expect(await said()).toEqual(["Which of these?"]);
+    const files = bench.store.read
+      .selectFrom("attachments")
+      .select(["name", "state", "message_id"])
+      .orderBy("position");
+    const of = await files
+      .where(
+        "group_key",
+        "in",
+        [other, thread].map((each) => groupKey(each, "album")),
+      )
+      .execute();
+    expect(of.filter(({ message_id: id }) => id === null)).toMatchObject([{ name: "1.jpg", state: "pending" }]);
+    expect(of.filter(({ message_id: id }) => id !== null).map(({ name }) => name)).toEqual([
+      "1.jpg",
+      "2.jpg",
+      "3.jpg",
+      "4.jpg",
+    ]);
   });
 });

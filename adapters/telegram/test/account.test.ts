@@ -294,7 +294,8 @@ describe("files on Telegram", () => {
     await of(3, "theirs", {});
     await bench.advance(2_000);
     expect(await stored()).toEqual([words.caption]);
-    expect(await filesStored()).toHaveLength(2);
+    expect((await filesStored()).filter(({ message_id: id }) => id !== null)).toHaveLength(2);
+    expect(telegram.calls("getFile")).toHaveLength(2);
   });
 
   it("go out as a picture or a document, a short text below and a long one before them", async () => {
@@ -441,6 +442,14 @@ describe("a bot that polls", () => {
     });
     await open({ transport: "polling" });
     await bench.until("it has failed", () => bench.logged.some((line) => line.includes("another program polls")));
+    telegram.fail("getUpdates", {
+      kind: "error",
+      code: 409,
+      description:
+        "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete it first",
+    });
+    await bench.advance(5_000);
+    await bench.until("it has failed again", () => bench.logged.some((line) => line.includes("has set a webhook")));
     telegram.fail("deleteWebhook", { kind: "error", code: 401, description: "Unauthorized" });
     await bench.advance(5_000);
     await bench.until("it has failed again", () =>

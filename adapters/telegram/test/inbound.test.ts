@@ -129,15 +129,36 @@ describe("an update of Telegram", () => {
     expect(kindOf({ more: { via_bot: { id: 3, is_bot: true } } })).toBe("ignored");
     expect(kindOf({ more: { is_automatic_forward: true } })).toBe("ignored");
     expect(kindOf({ text: undefined, more: { new_chat_title: "Fans" } })).toBe("ignored");
+    // Each writer has a topic there, which an answer has to name.
+    const toChannel = { chat: { id: -1_005, type: "supergroup", is_direct_messages: true } };
+    expect(kindOf(toChannel)).toBe("ignored");
+    expect(read(editUpdate({ chatId: 1, messageId: 2, text: "x", ...toChannel })).kind).toBe("ignored");
     expect(read({ update_id: 1, poll: {} }).kind).toBe("ignored");
   });
 
-  it("tells that a group has another id from now on", () => {
-    expect(eventOf(messageUpdate({ chatId: -5, messageId: 1, more: { migrate_to_chat_id: -1_005 } }))).toMatchObject({
-      kind: "moved",
-      thread: "-5",
-      toThread: "-1005",
-    });
+  it("tells that a group has another id from now on, the same by both", () => {
+    const moved = { kind: "moved", externalId: "moved:-5:-1005", thread: "-5", toThread: "-1005" };
+    for (const [chatId, more] of [
+      [-5, { migrate_to_chat_id: -1_005 }],
+      [-1_005, { migrate_from_chat_id: -5 }],
+    ] as const) {
+      expect(eventOf(messageUpdate({ chatId, messageId: 1, more }))).toMatchObject(moved);
+    }
+  });
+
+  it("is the customer's pressing Start in whichever way clients write it, and in private alone", () => {
+    const kindOf = (text: string, chat = {}) => read(messageUpdate({ chatId: 7, messageId: 1, text, chat })).kind;
+    for (const text of [
+      "/start",
+      "/start abc",
+      "/start@parley_test_bot",
+      "/start@parley_test_bot abc",
+      "/start\nabc",
+    ]) {
+      expect(kindOf(text)).toBe("start");
+    }
+    expect(kindOf("/started")).toBe("event");
+    expect(kindOf("/start", { id: -5, type: "group" })).toBe("event");
   });
 
   it("tells that a customer has blocked the bot, and that they have not any more", () => {
@@ -153,14 +174,14 @@ describe("an update of Telegram", () => {
       });
     expect(member("kicked")).toMatchObject({ kind: "reach", reachable: false, thread: "77" });
     expect(member("member")).toMatchObject({ kind: "reach", reachable: true });
-    const restricted = (may: boolean) =>
+    const restricted = (may: boolean, isMember?: boolean) =>
       eventOf({
         update_id: updateId(),
         my_chat_member: {
           chat: { id: -77, type: "supergroup" },
           from: { id: 5 },
           date: 1,
-          new_chat_member: { status: "restricted", can_send_messages: may },
+          new_chat_member: { status: "restricted", can_send_messages: may, is_member: isMember },
         },
       });
     expect(restricted(false)).toMatchObject({
@@ -169,5 +190,10 @@ describe("an update of Telegram", () => {
       reason: "The bot may not write in this group: what you write here does not arrive.",
     });
     expect(restricted(true)).toMatchObject({ kind: "reach", reachable: true });
+    expect(restricted(true, true)).toMatchObject({ kind: "reach", reachable: true });
+    expect(restricted(true, false)).toMatchObject({
+      reachable: false,
+      reason: "The bot was removed from this group: what you write here does not arrive.",
+    });
   });
 });

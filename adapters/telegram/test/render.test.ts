@@ -71,6 +71,31 @@ describe("a message on Telegram", () => {
     expect(marked(bySupport("[press](javascript:alert) <tg://user?id=1>")[0])).toEqual([]);
   });
 
+  it("shows the address where Telegram would link to nothing, or to something else", () => {
+    const shown = (markdown: string) => [bySupport(markdown)[0]?.text, marked(bySupport(markdown)[0])];
+    expect(shown("Write to help@shop.test")).toEqual(["Write to help@shop.test", []]);
+    expect(shown("**[Write](mailto:help@shop.test)**")).toEqual([
+      "Write (help@shop.test)",
+      ["bold|Write (help@shop.test)"],
+    ]);
+    expect(shown("See [the wiki](http://wiki/start)")).toEqual(["See the wiki (http://wiki/start)", []]);
+    const sources = [{ title: "Wiki", url: "http://wiki/start", chunk: "", score: 1 }];
+    const [answer] = renderParts({ role: "assistant", authorName: null, markdown: "Yes.", sources });
+    expect(answer?.text).toBe("Yes.\n\nSources:\n1. Wiki (http://wiki/start)");
+  });
+
+  it("loses no address to how what it stands on is shown", () => {
+    const [part] = bySupport("Set [`depth`](https://docs.test/depth) and [**`width`**](https://docs.test/width)");
+    expect(marked(part)).toEqual([
+      "text_link|depth|https://docs.test/depth",
+      "text_link|width|https://docs.test/width",
+      "bold|width",
+    ]);
+    expect(bySupport("| Plan | Buy |\n| - | - |\n| S | [here](https://shop.test/s) |")[0]?.text).toBe(
+      "Plan | Buy\nS    | here (https://shop.test/s)",
+    );
+  });
+
   it("is split between paragraphs, with the marks where they belong", () => {
     const paragraph = `**start** ${"word ".repeat(300)}end`;
     const parts = bySupport([paragraph, paragraph, paragraph, paragraph].join("\n\n"));
@@ -78,6 +103,15 @@ describe("a message on Telegram", () => {
     for (const part of parts) {
       expect(part.text).toMatch(/^start .*end$/s);
       expect(marked(part)).toEqual(["bold|start", "bold|start"]);
+    }
+  });
+
+  it("is cut between signs, also where the bound is within one of several characters", () => {
+    const family = "👩‍👩‍👧‍👦";
+    for (let before = 0; before < family.length; before += 1) {
+      const parts = bySupport(`${"a".repeat(before)}${family.repeat(800)}`);
+      expect(parts.length).toBeGreaterThan(2);
+      for (const { text } of parts) expect(text).toMatch(new RegExp(`^a*(?:${family})+$`, "u"));
     }
   });
 

@@ -9,7 +9,12 @@ export interface Shown {
   readonly chatId: number;
   readonly messageId: number;
   readonly text: string;
-  readonly entities: readonly { readonly type: string; readonly offset: number; readonly length: number }[];
+  readonly entities: readonly {
+    readonly type: string;
+    readonly offset: number;
+    readonly length: number;
+    readonly url?: string;
+  }[];
   readonly topicId: number | undefined;
   /** The text is then its caption. */
   readonly file?: { readonly name: string; readonly mediaType: string; readonly bytes: Buffer; readonly how: string };
@@ -44,8 +49,10 @@ export interface FakeTelegram {
   calls(method: string): readonly Readonly<Record<string, unknown>>[];
   /** For the next calls of this method, one each. */
   fail(method: string, ...faults: readonly Fault[]): void;
-  /** Keeps a file that a customer has sent; gives its id. */
-  keep(bytes: Buffer): string;
+  /** Keeps a file that a customer has sent; gives its id. What stands behind the last dot of its name is the customer's. */
+  keep(bytes: Buffer, ending?: string): string;
+  /** The group is a supergroup with another id from now on. */
+  upgrade(chatId: number, toChatId: number): void;
   /** An update that is delivered to whoever polls, until it is confirmed. */
   queue(update: Readonly<Record<string, unknown>>): void;
   /** Ids of the updates that nobody has confirmed. */
@@ -69,7 +76,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
   const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
   const called = new Map<string, Record<string, unknown>[]>();
   const faults = new Map<string, Fault[]>();
-  const files = new Map<string, Buffer>();
+  const files = new Map<string, { readonly bytes: Buffer; readonly path: string }>();
+  const upgraded = new Map<number, number>();
   let updates: { readonly update_id: number }[] = [];
   let waiting: (() => void)[] = [];
   let webhook: { url: string; secret: string } | undefined;
@@ -118,10 +126,10 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
         return ok(true);
       }
       case "getFile": {
-        const bytes = files.get(String(body["file_id"]));
-        if (bytes === undefined) return refuse(400, "Bad Request: invalid file_id");
-        if (bytes.length > fetchedBytesMax) return refuse(400, "Bad Request: file is too big");
-        return ok({ file_id: body["file_id"], file_path: `documents/${String(body["file_id"])}` });
+        const file = files.get(String(body["file_id"]));
+        if (file === undefined) return refuse(400, "Bad Request: invalid file_id");
+        if (file.bytes.length > fetchedBytesMax) return refuse(400, "Bad Request: file is too big");
+        return ok({ file_id: body["file_id"], file_path: file.path });
       }
       default:
         return refuse(404, "Not Found");
@@ -139,6 +147,8 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const entities = (body["entities"] ?? []) as Shown["entities"];
     const bad = entities.find(({ offset, length }) => offset < 0 || length < 1 || offset + length > text.length);
     if (bad !== undefined) return refuse(400, "Bad Request: can't parse entities: out of range");
+    const dead = entities.find(({ url }) => url !== undefined && !/^https?:\/\/[^/]*[.:][^/]*/.test(url));
+    if (dead !== undefined) return refuse(400, `Bad Request: can't parse entities: URL '${dead.url}' is invalid`);
     const message = { chatId, messageId: (nextMessage += 1), text, entities, topicId: topicOf(body) };
     shown.push(message);
     return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
@@ -152,6 +162,12 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     const before = shown[at];
     if (before === undefined) return refuse(400, "Bad Request: message to edit not found");
     const text = textIn(body, field) ?? "";
+    if (field === "caption" && before.file === undefined) {
+      return refuse(400, "Bad Request: there is no caption in the message to edit");
+    }
+    if (field === "text" && before.file !== undefined) {
+      return refuse(400, "Bad Request: there is no text in the message to edit");
+    }
     if (before.text === text) return refuse(400, "Bad Request: message is not modified");
     shown[at] = { ...before, text };
     return ok(true);
@@ -191,13 +207,14 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
     if (prefix === "file" && method === `bot${token}`) {
-      const bytes = files.get((request.url ?? "").split("/").at(-1) ?? "");
+      const path = decodeURIComponent((request.url ?? "").split("/").slice(3).join("/"));
+      const file = [...files.values()].find((each) => each.path === path);
       const fault = faults.get("file")?.shift();
-      if (fault?.kind === "html" || bytes === undefined) {
+      if (fault?.kind === "html" || file === undefined) {
         response.writeHead(fault?.kind === "html" ? fault.status : 404).end();
         return;
       }
-      response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes);
+      response.writeHead(200, { "content-type": "application/octet-stream" }).end(file.bytes);
       return;
     }
     if (prefix !== `bot${token}`) return answer(401, { ok: false, error_code: 401, description: "Unauthorized" });
@@ -221,7 +238,13 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
       request.socket.destroy();
       return;
     }
-    const result = fault?.kind === "error" ? fault : await run(method, body, request.socket);
+    const movedTo = upgraded.get(Number(body["chat_id"]));
+    const result =
+      fault?.kind === "error"
+        ? fault
+        : movedTo === undefined
+          ? await run(method, body, request.socket)
+          : movedError(movedTo);
     if (fault?.kind === "hang_up_after_commit") {
       request.socket.destroy();
       return;
@@ -247,11 +270,12 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     get webhook() {
       return webhook;
     },
-    keep(bytes) {
+    keep(bytes, ending = "") {
       const id = `AgAC${randomBytes(12).toString("hex")}`;
-      files.set(id, bytes);
+      files.set(id, { bytes, path: `documents/file_${files.size}${ending}` });
       return id;
     },
+    upgrade: (chatId, toChatId) => void upgraded.set(chatId, toChatId),
     calls: (method) => called.get(method) ?? [],
     fail: (method, ...next) => void faults.set(method, [...(faults.get(method) ?? []), ...next]),
     queue(update) {
@@ -267,6 +291,13 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     },
   };
 }
+
+const movedError = (toChatId: number): Extract<Fault, { kind: "error" }> => ({
+  kind: "error",
+  code: 400,
+  description: "Bad Request: group chat was upgraded to a supergroup chat",
+  parameters: { migrate_to_chat_id: toChatId },
+});
 
 function textIn(body: Record<string, unknown>, name: string): string | undefined {
   const value = body[name];

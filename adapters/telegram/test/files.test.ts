@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Bot } from "./support/bot.ts";
+import { openBot } from "./support/bot.ts";
+import { messageUpdate } from "./support/updates.ts";
+
+let bot: Bot;
+afterEach(() => bot.close());
+
+describe("a file of a customer", () => {
+  it("is fetched whatever signs stand behind the last dot of its name, and from below the bot's folder alone", async () => {
+    bot = await openBot();
+    const endings = [".pdf (1)", ".док", ".a#b", ".a%2e?b=c", ""];
+    const send = (messageId: number, ending: string) =>
+      bot.post(
+        messageUpdate({
+          chatId: 7,
+          messageId,
+          more: { document: { file_id: bot.telegram.keep(Buffer.from(`of ${ending}`), ending) } },
+        }),
+      );
+    const outside = ["/../secret", "/./x", "//x", "/..", "\\x", "\n"];
+    for (const [at, ending] of [...endings, ...outside].entries()) await send(at + 1, ending);
+    await bot.bench.settle();
+    const files = bot.bench.store.read.selectFrom("attachments").select("state").orderBy("id");
+    expect((await files.execute()).map(({ state }) => state)).toEqual([
+      ...endings.map(() => "stored"),
+      ...outside.map(() => "failed"),
+    ]);
+  });
+
+  it("is asked for again when Telegram does not have it just now", async () => {
+    bot = await openBot();
+    bot.telegram.fail("getFile", {
+      kind: "error",
+      code: 400,
+      description: "Bad Request: wrong file_id or the file is temporarily unavailable",
+    });
+    await bot.post(
+      messageUpdate({ chatId: 7, messageId: 1, more: { document: { file_id: bot.telegram.keep(Buffer.from("x")) } } }),
+    );
+    await bot.bench.advance(600_000);
+    const files = bot.bench.store.read.selectFrom("attachments").select("state");
+    expect(await files.execute()).toEqual([{ state: "stored" }]);
+  });
+});
+
+describe("a reply that was sent with a file", () => {
+  const change = async (before: string, after: string): Promise<readonly (readonly [string, string | undefined])[]> => {
+    bot = await openBot();
+    await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "My bill?" }));
+    await bot.bench.settle();
+    const conversation = await bot.conversationIn("7");
+    await bot.reply(conversation, before, [await bot.upload(conversation, "bill.pdf", Buffer.from("%PDF-1.7 bill"))]);
+    const { id: messageId } = (await bot.bench.messages(conversation)).at(-1) ?? { id: "" };
+    const { engine, workspaceId } = bot.bench;
+    const anna = { email: "anna@test.example", name: "Anna" };
+    await engine.say(workspaceId, conversation, { kind: "amend", messageId, content: after }, anna);
+    await bot.bench.settle();
+    expect(await bot.bench.notes(conversation)).toEqual([]);
+    return bot.telegram.shown.slice(1).map(({ text, file }) => [text, file?.name]);
+  };
+
+  it("can be made shorter where its text stands before the file, and stays there", async () => {
+    expect(await change("word ".repeat(300), "A word")).toEqual([
+      ["Anna:\nA word", undefined],
+      ["", "bill.pdf"],
+    ]);
+  });
+
+  it("can be changed where its text stands below the file", async () => {
+    expect(await change("A word", "Another word")).toEqual([["Anna:\nAnother word", "bill.pdf"]]);
+  });
+});

@@ -1,0 +1,168 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { png } from "../../../test/support/file-channel.ts";
+import type { Bot } from "./support/bot.ts";
+import { openBot } from "./support/bot.ts";
+import { editUpdate, messageUpdate, updateId } from "./support/updates.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+let bot: Bot;
+afterEach(() => bot.close());
+
+const refusal = (code: number, description: string) => ({ kind: "error", code, description }) as const;
+const toTheBot = () => ({ reply_to_message: { message_id: 9, from: { id: bot.telegram.botId, is_bot: true } } });
+
+describe("a group that becomes a supergroup", () => {
+  const [before, after] = [-5, -1_005];
+  const group = { id: before, type: "group", title: "Fans" };
+  const supergroup = { id: after, type: "supergroup", title: "Fans" };
+  const say = (messageId: number, text: string, chat: Fields) =>
+    bot.post(messageUpdate({ chatId: 7, messageId, text, chat, more: toTheBot() }));
+  const isTold = (chat: Fields, more: Fields) => bot.post(messageUpdate({ chatId: 7, messageId: 90, chat, more }));
+  const threads = async (): Promise<readonly string[]> => {
+    const rows = bot.bench.store.read.selectFrom("conversations").select("context_key").orderBy("context_key");
+    return (await rows.execute()).map(({ context_key: thread }) => thread);
+  };
+
+  it("keeps its conversation, whichever of the two tells it first", async () => {
+    bot = await openBot();
+    await say(2, "One", group);
+    await isTold(supergroup, { migrate_from_chat_id: before });
+    await say(2, "Two", supergroup);
+    await isTold(group, { migrate_to_chat_id: after });
+    await say(3, "Three", supergroup);
+    expect(await threads()).toEqual([String(after)]);
+  });
+
+  it("gets what is said to it where it was, when somebody has written in the new one before it was told", async () => {
+    bot = await openBot();
+    await say(2, "One", group);
+    await bot.bench.settle();
+    const conversation = await bot.conversationIn(String(before));
+    bot.telegram.upgrade(before, after);
+    await say(2, "Two", supergroup);
+    await isTold(group, { migrate_to_chat_id: after });
+    await isTold(supergroup, { migrate_from_chat_id: before });
+    await bot.reply(conversation, "Are you there?");
+    await bot.reply(conversation, "Still?");
+    expect(await threads()).toEqual([String(after), String(before)]);
+    expect(bot.texts(after)).toEqual(["You asked: Two", "Anna:\nAre you there?", "Anna:\nStill?"]);
+    expect(await bot.bench.notes(conversation)).toEqual([]);
+  });
+});
+
+describe("a topic of a forum", () => {
+  const forum = { id: -1_005, type: "supergroup", title: "Fans", is_forum: true };
+  const thread = "-1005:9";
+  const asks = async (): Promise<string> => {
+    bot = await openBot();
+    const more = { is_topic_message: true, message_thread_id: 9, ...toTheBot() };
+    await bot.post(messageUpdate({ chatId: 7, messageId: 2, text: "How much?", chat: forum, more }));
+    await bot.bench.settle();
+    return bot.conversationIn(thread);
+  };
+
+  it("that is closed or deleted is answered in the group itself", async () => {
+    const conversation = await asks();
+    for (const reason of ["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"]) {
+      bot.telegram.fail("sendMessage", refusal(400, `Bad Request: ${reason}`));
+      await bot.reply(conversation, reason);
+      expect(bot.telegram.shown.at(-1)).toMatchObject({ text: `Anna:\n${reason}`, topicId: undefined });
+    }
+  });
+
+  it("that is gone takes a picture that is none with it to the group, as a document", async () => {
+    const conversation = await asks();
+    const file = await bot.upload(conversation, "wide.png", png);
+    bot.telegram.fail(
+      "sendPhoto",
+      refusal(400, "Bad Request: message thread not found"),
+      refusal(400, "Bad Request: PHOTO_INVALID_DIMENSIONS"),
+    );
+    await bot.reply(conversation, "Here", [file]);
+    expect(bot.telegram.shown.at(-1)).toMatchObject({ topicId: undefined, file: { how: "document", bytes: png } });
+  });
+
+  it("is out of reach with its group, and is not any more when the bot is back", async () => {
+    const conversation = await asks();
+    const isMarked = async () => (await bot.bench.row(conversation)).unreachable !== null;
+    const member = (status: string) =>
+      bot.post({
+        update_id: updateId(),
+        my_chat_member: { chat: forum, from: { id: 7 }, date: 1, new_chat_member: { status } },
+      });
+    bot.telegram.fail(
+      "sendMessage",
+      refusal(400, "Bad Request: message thread not found"),
+      refusal(403, "Forbidden: bot was kicked from the supergroup chat"),
+    );
+    await bot.reply(conversation, "Are you there?");
+    expect(await isMarked()).toBe(true);
+    await member("member");
+    expect(await isMarked()).toBe(false);
+    await member("kicked");
+    expect(await isMarked()).toBe(true);
+  });
+});
+
+describe("what nobody has said to the bot", () => {
+  const group = { id: -1_005, type: "supergroup", title: "Fans" };
+  const picture = (messageId: number, more: object) =>
+    bot.post(
+      messageUpdate({
+        chatId: 7,
+        messageId,
+        chat: group,
+        more: { photo: [{ file_id: bot.telegram.keep(png) }], media_group_id: "album", ...more },
+      }),
+    );
+
+  it("belongs to its album when a later picture has the words that address the bot", async () => {
+    bot = await openBot();
+    await picture(1, {});
+    await picture(2, {
+      caption: "@parley_test_bot which?",
+      caption_entities: [{ type: "mention", offset: 0, length: 16 }],
+    });
+    await picture(3, {});
+    await bot.bench.advance(2_000);
+    const files = bot.bench.store.read.selectFrom("attachments").selectAll().orderBy("position");
+    expect((await files.execute()).map(({ position, state }) => [position, state])).toEqual([
+      [0, "stored"],
+      [1, "stored"],
+      [2, "stored"],
+    ]);
+    expect(await bot.bench.talk(await bot.conversationIn("-1005"))).toEqual([
+      "user: @parley_test_bot which?",
+      "assistant: You asked: @parley_test_bot which?",
+    ]);
+  });
+
+  it("is not kept, nor is a change of it, while changes of what was said to it are seen", async () => {
+    bot = await openBot();
+    const say = (messageId: number, text: string, more: Fields = {}) =>
+      bot.post(messageUpdate({ chatId: 7, messageId, text, chat: group, more }));
+    const change = (messageId: number, text: string) =>
+      bot.post(editUpdate({ chatId: 7, messageId, text, chat: group }));
+    await say(1, "Secret one");
+    await change(1, "Secret two");
+    await picture(2, { caption: "Secret three" });
+    // A message can be delivered as it was changed meanwhile.
+    await say(3, "Secret four", { edit_date: 1_934_000_100 });
+    await say(4, "How mcuh?", toTheBot());
+    await change(4, "How much?");
+    await bot.bench.settle();
+    const { read } = bot.bench.store;
+    const events = await read.selectFrom("inbound_events").selectAll().execute();
+    expect(JSON.stringify(events)).not.toContain("Secret");
+    const users = read.selectFrom("messages").select("content").where("role", "=", "user");
+    expect(await users.execute()).toEqual([{ content: "How much?" }]);
+  });
+
+  it("is not kept where groups are of no account, changes included", async () => {
+    bot = await openBot({ groups: "off" });
+    await bot.post(messageUpdate({ chatId: 7, messageId: 5, text: "Secret", chat: group }));
+    await bot.post(editUpdate({ chatId: 7, messageId: 5, text: "More secret", chat: group }));
+    expect(await bot.bench.store.read.selectFrom("inbound_events").selectAll().execute()).toEqual([]);
+  });
+});

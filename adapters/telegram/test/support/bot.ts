@@ -1,0 +1,66 @@
+import { loadAdapter } from "#src/channels.ts";
+import { newSqlite } from "../../../../test/support/databases.ts";
+import type { EngineBench } from "../../../../test/support/engine-bench.ts";
+import { anna, openBench } from "../../../../test/support/engine-bench.ts";
+import { bytesOf } from "../../../../test/support/file-channel.ts";
+import type { FakeTelegram } from "./fake-telegram.ts";
+import { startFakeTelegram } from "./fake-telegram.ts";
+
+/** The program with a bot that Telegram delivers to. */
+export interface Bot {
+  readonly telegram: FakeTelegram;
+  readonly bench: EngineBench;
+  post(update: object): Promise<Response>;
+  /** What is shown in a chat, oldest first. */
+  texts(chatId: number): readonly string[];
+  conversationIn(thread: string): Promise<string>;
+  /** Anna's reply. */
+  reply(conversationId: string, content: string, files?: readonly string[]): Promise<void>;
+  /** A file of Anna's for a reply; its id. */
+  upload(conversationId: string, name: string, bytes: Buffer): Promise<string>;
+  close(): Promise<void>;
+}
+
+const agent = "anna@test.example";
+
+export async function openBot(config: object = {}): Promise<Bot> {
+  const telegram = await startFakeTelegram();
+  const account = { token: telegram.token, base_url: telegram.url, transport: "webhook", ...config };
+  const bench = await openBench(newSqlite, { account: { channel: "telegram", load: loadAdapter, config: account } });
+  const { workspaceId, accountId } = bench;
+  const url = `${await bench.app.listen()}/channels/telegram/${accountId}`;
+  await bench.advance(10_000);
+  await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+  return {
+    telegram,
+    bench,
+    post: (update) =>
+      fetch(url, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "x-telegram-bot-api-secret-token": telegram.webhook?.secret ?? "",
+        },
+        body: JSON.stringify(update),
+      }),
+    texts: (chatId) => telegram.shown.flatMap((each) => (each.chatId === chatId ? [each.text] : [])),
+    async conversationIn(thread) {
+      const of = bench.store.read.selectFrom("conversations").select("id").where("context_key", "=", thread);
+      return (await of.executeTakeFirstOrThrow()).id;
+    },
+    async reply(conversationId, content, files = []) {
+      const given = { files, uploadedBy: agent, authorEmail: agent, actor: anna };
+      await bench.engine.reply({ workspaceId, conversationId, content, ...given });
+      await bench.settle();
+    },
+    async upload(conversationId, name, bytes) {
+      const of = { workspaceId, accountId, conversationId, uploadedBy: agent, name };
+      const file = { ...of, mediaType: "application/octet-stream" };
+      return (await bench.engine.upload(file, bytesOf(bytes), new AbortController().signal)).id;
+    },
+    async close() {
+      await telegram.close();
+      await bench.close();
+    },
+  };
+}
