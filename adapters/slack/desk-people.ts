@@ -37,7 +37,7 @@ export function createDeskPeople(
 ): DeskPeople {
   const kept = new Map<string, Kept>();
   /** Until when those who were seen in the channel count as being there. */
-  const there = new Map<string, number>();
+  let there = new Map<string, number>();
   let ownTeam: string | undefined;
 
   async function ask(userId: string, signal: AbortSignal): Promise<DeskPerson> {
@@ -50,7 +50,7 @@ export function createDeskPeople(
   async function isThere(userId: string, signal: AbortSignal): Promise<boolean> {
     if ((there.get(userId) ?? 0) > clock.now()) return true;
     const client = api.client(signal);
-    there.clear();
+    const found = new Map<string, number>();
     let cursor: string | undefined;
     for (let page = 0; page < pagesMax; page += 1) {
       const { members = [], response_metadata: more } = await client.conversations.members({
@@ -58,11 +58,12 @@ export function createDeskPeople(
         limit: pageSize,
         ...(cursor === undefined ? {} : { cursor }),
       });
-      for (const member of members) there.set(member, clock.now() + freshMs);
+      for (const member of members) found.set(member, clock.now() + freshMs);
       cursor = more?.next_cursor;
-      if (cursor === undefined || cursor === "") break;
+      if (found.has(userId) || cursor === undefined || cursor === "") break;
     }
-    return there.has(userId);
+    there = found;
+    return found.has(userId);
   }
 
   const people: DeskPeople = {

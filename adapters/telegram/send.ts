@@ -32,13 +32,22 @@ export async function sendPart(
       const other = otherHow(how, failure);
       if (other === undefined) {
         const refused = deliveryError(failure);
-        if (isGone(failure)) await tellUnreachable(host, context, refused.message);
+        if (isGone(failure)) await unlessItFails(host, tellUnreachable(host, context, refused.message));
         throw refused;
       }
       // Where the new group has a conversation already this one keeps its place, and still arrives there.
-      if (other.chatId !== how.chatId) await tellMoved(host, how.chatId, other.chatId);
+      if (other.chatId !== how.chatId) await unlessItFails(host, tellMoved(host, how.chatId, other.chatId));
       how = other;
     }
+  }
+}
+
+/** What became of the message is known whether or not this can be stored; the next that is refused tells it again. */
+async function unlessItFails(host: ChannelHost, told: Promise<unknown>): Promise<void> {
+  try {
+    await told;
+  } catch (error) {
+    host.log.warn({ err: error }, "what Telegram says of a chat could not be stored");
   }
 }
 

@@ -107,7 +107,7 @@ async function publicUrlOf(config: Config): Promise<readonly Check[]> {
 async function folderOf(config: Config): Promise<Check> {
   const made = await check("data folder", () => checkFolder(config));
   if (!made.ok || !isOpenToOthers(config.dataDir)) return made;
-  const detail = `every user of this machine can read what is in ${config.dataDir}, customers' messages too: chmod 700 ${config.dataDir}`;
+  const detail = `other users of this machine may be able to read what is in ${config.dataDir}, customers' messages too: chmod 700 ${config.dataDir}`;
   return { ...made, ok: false, degraded: true, detail };
 }
 

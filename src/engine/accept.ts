@@ -206,7 +206,7 @@ export async function acceptAll(
           arrived.get(target) ??
           [...arrived.values()].find(({ id }) => event.kind === "edit" && id === album?.messageId);
         if (!isNewest(edits, target, event)) {
-          return { ...nothing, conversationId: row?.id ?? null, messageId: together?.id ?? null };
+          return { ...nothing, conversationId: row?.id ?? null, isPassedOver: true };
         }
         if (row !== undefined && together !== undefined) {
           changeText(together, withWords(album, event), now);

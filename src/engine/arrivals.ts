@@ -31,6 +31,8 @@ export interface Arrival {
 export interface Arrived extends Accepted {
   /** The work of answering, when it was taken at once. */
   readonly work: OutboxRow | null;
+  /** Something newer was there already: nothing is done, and nothing of it is kept. */
+  readonly isPassedOver?: true;
 }
 
 /** By which an event is known again. */
@@ -71,13 +73,13 @@ export function inboundRow(
   joins: boolean,
   now: number,
 ): Omit<InboundEventsTable, "id"> {
-  const isForNothing = outcome.messageId === null && isForKnownOnly(event);
+  const isForNothing = outcome.isPassedOver === true || (outcome.messageId === null && isForKnownOnly(event));
   return {
     account_id: account.id,
     external_id: event.externalId,
     kind: event.kind,
-    // What opens a file stands sealed beside it, and nowhere else. Words that nobody has said to the bot are not kept.
-    payload: JSON.stringify(isForNothing ? { ...withoutRefs(event), text: "" } : withoutRefs(event)),
+    // What opens a file stands sealed beside it, and nowhere else. What nobody has said to the bot is not kept.
+    payload: JSON.stringify(isForNothing ? onlyThat(event) : withoutRefs(event)),
     target_external_id: isForNothing ? null : targetIdOf(event, joins),
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,
@@ -87,6 +89,19 @@ export function inboundRow(
 
 const isForKnownOnly = (event: InboundEvent): boolean =>
   (event.kind === "edit" && event.knownOnly === true) || (event.kind === "message" && event.group?.joinsOnly === true);
+
+/** That it came, and whose it is: by that it is found when they are forgotten. */
+function onlyThat(event: InboundEvent) {
+  if (event.kind !== "message" && event.kind !== "edit") return withoutRefs(event);
+  const {
+    kind,
+    externalId,
+    thread,
+    sender: { key },
+    sentAt,
+  } = event;
+  return { kind, externalId, thread, sender: { key }, sentAt };
+}
 
 function targetIdOf(event: InboundEvent, joins: boolean): string | null {
   if (event.kind === "edit" || event.kind === "delete") return event.messageExternalId;

@@ -31,9 +31,11 @@ export async function lastEdits(tx: Tx, arrivals: Coming): Promise<Map<string, n
   const last = new Map<string, number>();
   const edits = arrivals.flatMap(({ account, event }) => (event.kind === "edit" ? [{ account, event }] : []));
   for (const [accountId, group] of Map.groupBy(edits, ({ account }) => account.id)) {
-    const targets = group.map(({ event }) => event.messageExternalId);
-    for (const change of changesIn((await changesOf(tx, { accountId, targets })).rows)) {
-      if (change.kind === "edit") isNewest(last, targetOf(accountId, change.thread, change.messageExternalId), change);
+    for (const target of new Set(group.map(({ event }) => event.messageExternalId))) {
+      // One that was passed over has no target, so the last that came is the last that was made.
+      for (const change of changesIn((await lastEditOf(tx, { accountId, target })).rows)) {
+        isNewest(last, targetOf(accountId, change.thread, change.messageExternalId), change);
+      }
     }
   }
   return last;
@@ -79,6 +81,18 @@ const changesOf = prepareWork(
       .where("account_id", "=", accountId)
       .where("target_external_id", "in", targets)
       .orderBy("id"),
+);
+
+/** A place that somebody shares is edited thousands of times. */
+const lastEditOf = prepareWork((db, { accountId, target }: { readonly accountId: string; readonly target: string }) =>
+  db
+    .selectFrom("inbound_events")
+    .select("payload")
+    .where("account_id", "=", accountId)
+    .where("target_external_id", "=", target)
+    .where("kind", "=", "edit")
+    .orderBy("id", "desc")
+    .limit(1),
 );
 
 /** So that what waited is deleted with the conversation that it was for. */

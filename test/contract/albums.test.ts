@@ -92,6 +92,34 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     expect(await said()).toEqual(["Head\nRear\nFlank\nSummit"]);
   });
 
+  it("says what was edited last, also where an edit before it comes after it and another picture joins later", async () => {
+    begin();
+    const now = bench.clock.now();
+    const editAt = (text: string, sentAt: number) =>
+      bench.accept({
+        ...base(),
+        sentAt,
+        kind: "edit",
+        externalId: `edit:${thread}:2:${text}`,
+        messageExternalId: `${thread}:2`,
+        text,
+      });
+    await part("1", "Front");
+    await editAt("Rear", now + 2_000);
+    await editAt("Bcak", now + 1_000);
+    await part("2", "Back");
+    expect(await said()).toEqual(["Front\nRear"]);
+    await part("3", "Side");
+    expect(await said()).toEqual(["Front\nRear\nSide"]);
+    const kept = await bench.store.read
+      .selectFrom("inbound_events")
+      .select("payload")
+      .where("external_id", "=", `edit:${thread}:2:Bcak`)
+      .executeTakeFirstOrThrow();
+    // Nobody reads it any more.
+    expect(kept.payload).not.toContain('"text"');
+  });
+
   it("is answered where its words come when the pictures without words were answered already", async () => {
     begin();
     await part("1", "");

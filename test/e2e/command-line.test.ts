@@ -181,7 +181,7 @@ eachDatabase("the command line", (open) => {
     }
     await chmod(dataDir, 0o755);
     const wide = await parley(["doctor"], kept);
-    expect(wide.stdout).toContain(`! data folder: every user of this machine`);
+    expect(wide.stdout).toContain(`! data folder: other users of this machine`);
     expect(wide.stdout).toContain(`chmod 700 ${dataDir}`);
     expect(wide.status).toBe(0);
     // A group that makes backups, say, is the operator's own choice.

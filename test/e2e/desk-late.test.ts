@@ -216,4 +216,39 @@ describe("what comes late to a desk with a Send button", () => {
     expect(await notes()).toEqual([]);
     expect(world.whispers(ben).at(-1)).toBe(question);
   });
+
+  it("changes what the customer has only when its writer has pressed Send again", async () => {
+    const press = async (): Promise<void> => {
+      const question = world.whispers(ben).at(-1);
+      if (question === undefined) throw new Error("nothing is asked");
+      await world.clicksPrivately(ben, question, "parley_choose_send");
+      await bench.settle();
+    };
+    const card = await claimed(ben);
+    const before = sees().length;
+    const written = await write(ben, card, "Five euros");
+    await press();
+    for (const text of ["Five euros, or did he pay?", "Six euros"]) {
+      await world.edits(written, text);
+      await bench.settle();
+      expect(sees().slice(before)).toEqual(["Ben Bauer:\nFive euros"]);
+      expect(told(ben)).toBe("The customer sees your reply as it was. Send them the change?");
+    }
+    await press();
+    await press();
+    expect(sees().slice(before)).toEqual(["Ben Bauer:\nSix euros"]);
+    // Back to what the customer has: there is nothing to send.
+    await world.edits(written, "Seven euros");
+    await bench.settle();
+    await world.edits(written, "Six euros");
+    await bench.settle();
+    await press();
+    expect(sees().slice(before)).toEqual(["Ben Bauer:\nSix euros"]);
+    await world.edits(written, "Eight euros");
+    await bench.settle();
+    await world.removes(written);
+    await bench.settle();
+    await press();
+    expect(sees().slice(before)).toEqual([]);
+  });
 });

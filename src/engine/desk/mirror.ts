@@ -355,7 +355,7 @@ function createShow(
   /** A tick or a cross, once the platform has every part of a reply, or will never have one. */
   async function fate(messageId: string): Promise<void> {
     const posts = (await postsOf(store.read, row.id, messageId)).filter(
-      ({ external_id, kind }) => external_id !== null && kind !== "file",
+      (each) => each.external_id !== null && each.kind !== "file" && (each.direction === "out" || standsHere(each)),
     );
     const shown = posts.at(-1);
     if (shown === undefined || shown.external_id === null) return;

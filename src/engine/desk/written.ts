@@ -115,6 +115,12 @@ interface Revised {
   readonly revision?: number;
 }
 
+/** Of a text that was sent. */
+interface Sent extends Revised {
+  /** What its writer has changed it to, and not sent. */
+  readonly change?: string;
+}
+
 /** What is kept back, or for colleagues. A file without an id is not stored: it stands at the desk alone. */
 interface Kept extends Revised {
   readonly text: string;
@@ -238,6 +244,9 @@ const park = (
 const keptIn = ({ parked }: DeskPostsTable): Kept | undefined =>
   parked === null ? undefined : (JSON.parse(parked) as Kept);
 
+const changeIn = ({ parked }: DeskPostsTable): string | undefined =>
+  parked === null ? undefined : (JSON.parse(parked) as Sent).change;
+
 const revisionIn = ({ parked }: DeskPostsTable): number =>
   parked === null ? 0 : ((JSON.parse(parked) as Revised).revision ?? 0);
 
@@ -248,7 +257,7 @@ export async function changeWritten(
   conversationId: string,
   given: Changed,
 ): Promise<Outcome> {
-  const { accountId, channels, search, now } = context;
+  const { accountId, workspace } = context;
   const id = writtenId(accountId, given.messageId);
   const post = await postById(tx, id);
   const change = changeOf(given);
@@ -272,13 +281,10 @@ export async function changeWritten(
   if (post.kind === "note" || post.kind === "draft") {
     return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
   }
-  await savePost(tx, { ...post, parked: JSON.stringify({ revision } satisfies Revised) });
-  const message = await tx
-    .selectFrom("messages")
-    .select(["content", "deleted_at"])
-    .where("id", "=", post.ref_id)
-    .executeTakeFirst();
-  if (message === undefined || message.deleted_at !== null || message.content === content) return nothing;
+  const keepSent = (sent: Sent): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
+  await keepSent({ revision });
+  const message = await standing(tx, post.ref_id);
+  if (message === undefined || message.content === content) return nothing;
   if (content !== null && isNote(content)) {
     const text = `Nothing was changed: a reply that was sent is no note any more, and the customer sees it as it was. Delete your message to take it back.`;
     return { effects: null, notice: { text } };
@@ -286,10 +292,32 @@ export async function changeWritten(
   if (content === "" || (content !== null && content.length > textMax)) {
     return { effects: null, notice: { text: `Nothing was changed: a reply has 1 to ${textMax} characters.` } };
   }
-  const amendment = { messageId: post.ref_id, conversationId, content };
+  if (content !== null && workspace.settings.desk?.replyMode === "explicit") {
+    await keepSent({ revision, change: content });
+    const choices = { conversationId, messageId: given.messageId, options: ["send"] as const };
+    return {
+      effects: null,
+      notice: { text: "The customer sees your reply as it was. Send them the change?", choices },
+    };
+  }
+  return amendSent(tx, context, { messageId: post.ref_id, conversationId, content });
+}
+
+/** The message, unless it was taken back. */
+const standing = (tx: Tx, id: string) =>
+  tx.selectFrom("messages").select("content").where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
+
+async function amendSent(
+  tx: Tx,
+  { channels, search, now }: Pick<EventContext, "channels" | "search" | "now">,
+  amendment: Parameters<typeof askAmendment>[3],
+): Promise<Outcome> {
   const { refusal, effects } = await askAmendment(tx, channels, search, amendment, now);
   return { effects, notice: refusal === null ? null : { text: refusal } };
 }
+
+/** No edit is newer. */
+const takenBack: Revised = { revision: Number.MAX_SAFE_INTEGER };
 
 async function changeNote(
   tx: Tx,
@@ -307,7 +335,7 @@ async function changeNote(
   const draft = changes.track(await requireConversation(tx, workspace.id, conversationId), workspace.settings, false);
   if (text === null || text === "") await tx.deleteFrom("notes").where("id", "=", noteId).execute();
   else await tx.updateTable("notes").set({ content: text }).where("id", "=", noteId).execute();
-  await savePost(tx, { ...post, parked: kept === null ? null : JSON.stringify(kept) });
+  await savePost(tx, { ...post, parked: JSON.stringify(kept ?? takenBack) });
   draft.mirror({ kind: "changed", id: noteId });
   const unsigned = post.kind === "note" && before?.signed === true && content !== null && !isNote(content);
   return { effects: await changes.flush(tx), notice: unsigned ? { text: staysNote } : null };
@@ -321,7 +349,13 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (post === undefined || post.conversation_id !== conversationId || post.ref_id === null) {
     return { effects: null, notice: { text: "This text is not known here any more: write it again." } };
   }
-  if (post.kind === "message") return sentAlready(tx, context, conversationId, choice);
+  if (post.kind === "message") {
+    const content = changeIn(post);
+    if (choice !== "send" || content === undefined) return sentAlready(tx, context, conversationId, choice);
+    await savePost(tx, { ...post, parked: JSON.stringify({ revision: revisionIn(post) } satisfies Sent) });
+    const isThere = (await standing(tx, post.ref_id)) !== undefined;
+    return isThere ? amendSent(tx, context, { messageId: post.ref_id, conversationId, content }) : nothing;
+  }
   const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
   if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
   if (note.author !== agent.email) return { effects: null, notice: { text: "Only who wrote it can send it." } };
