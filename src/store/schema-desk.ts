@@ -36,7 +36,10 @@ export interface DeskPostsTable {
   /** `sending`: the call was made, and may have succeeded. */
   state: "sending" | "posted" | "failed";
   external_id: string | null;
-  /** JSON of the edit or removal that waits for its text; of a note or a draft, its text and files. */
+  /**
+   * JSON of the edit or removal that waits for its text; of what somebody wrote, which edit of it counts, with the text and
+   * files of a note or a draft, and the change of a reply that its writer has not sent yet.
+   */
   parked: string | null;
   /** What is shown of a reply's fate. */
   mark: "arrived" | "failed" | null;

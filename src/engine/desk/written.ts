@@ -40,26 +40,17 @@ export async function write(
   // What was changed while the text was on its way, or waited for its files, is changed before anybody has it.
   const parked = lastChange([parkedIn(before), ...context.ahead]);
   if (parked?.kind === "removed") {
-    if (before === undefined) await park(tx, context, conversationId, given.messageId, parked);
+    if (before === undefined)
+      await saveWritten(tx, context, { conversationId, messageId: given.messageId }, "parked", null, parked);
     return nothing;
   }
   const text = (parked?.text ?? given.text).trim();
   const revision = parked?.revision === undefined ? {} : { revision: parked.revision };
   const row = await requireConversation(tx, workspace.id, conversationId);
   const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept): Promise<void> =>
-    savePost(tx, {
-      id,
-      conversation_id: row.id,
-      account_id: accountId,
-      direction: "in",
-      kind,
-      ref_id: refId,
-      part: 0,
-      state: "posted",
-      external_id: given.messageId,
-      parked: JSON.stringify({ ...kept, ...revision }),
-      mark: null,
-      created_at: context.now,
+    saveWritten(tx, context, { conversationId: row.id, messageId: given.messageId }, kind, refId, {
+      ...kept,
+      ...revision,
     });
   const { brought } = context;
   const told = [...brought.refusals, ...(given.unsent ?? [])];
@@ -218,24 +209,30 @@ async function keep(
 const parkedIn = (post: DeskPostsTable | undefined): TextChange | undefined =>
   post?.kind === "parked" && post.parked !== null ? (JSON.parse(post.parked) as TextChange) : undefined;
 
-const park = (
+interface Place {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
+
+const saveWritten = (
   tx: Tx,
   { accountId, now }: Pick<EventContext, "accountId" | "now">,
-  conversationId: string,
-  messageId: string,
-  change: TextChange,
+  { conversationId, messageId }: Place,
+  kind: DeskPostsTable["kind"],
+  refId: string | null,
+  parked: Kept | Revised | TextChange,
 ): Promise<void> =>
   savePost(tx, {
     id: writtenId(accountId, messageId),
     conversation_id: conversationId,
     account_id: accountId,
     direction: "in",
-    kind: "parked",
-    ref_id: null,
+    kind,
+    ref_id: refId,
     part: 0,
     state: "posted",
     external_id: messageId,
-    parked: JSON.stringify(change),
+    parked: JSON.stringify(parked),
     mark: null,
     created_at: now,
   });
@@ -265,7 +262,9 @@ export async function changeWritten(
   if (post === undefined || post.kind === "parked") {
     // It has come before the text itself.
     const last = lastChange([parkedIn(post), change]);
-    if (last === change) await park(tx, context, conversationId, given.messageId, change);
+    if (last === change) {
+      await saveWritten(tx, context, { conversationId, messageId: given.messageId }, "parked", null, change);
+    }
     return nothing;
   }
   // Platforms deliver again what was not acknowledged, which may be after what came later.
