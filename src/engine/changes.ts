@@ -25,7 +25,7 @@ import { signalOf } from "./conversation-signal.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { speakLane, thinkLane, timerLane } from "./lanes.ts";
-import { indexWork } from "./index-work.ts";
+import { indexWorks } from "./index-work.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import { handoverOf, standingOfRow, worksThere } from "./platform-standing.ts";
@@ -34,11 +34,6 @@ import type { ConversationSearch, Tx } from "./ports.ts";
 import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
 import { nextTimer } from "./timers.ts";
-
-/** Texts are indexed at full halves of a second: question and answer together, as the whole conversation is read for it. */
-const indexEveryMs = 500;
-/** What one piece of that work names: it is short, and others go between. */
-const indexedTogether = 25;
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
 export interface Changes {
@@ -398,11 +393,13 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     const changed = [...drafts.values()].filter((draft) => draft.changed);
     await automate(tx, changed);
     await events.number(tx);
-    const spoken = changed.filter((draft) => draft.spoken).map(({ row }) => row.id);
-    for (let at = 0; at < spoken.length; at += indexedTogether) {
-      const dueAt = now - (now % indexEveryMs) + indexEveryMs;
-      works.push(indexWork(spoken.slice(at, at + indexedTogether), dueAt));
-    }
+    const spoken = changed.filter((draft) => draft.spoken);
+    works.push(
+      ...indexWorks(
+        spoken.map(({ row }) => row),
+        now,
+      ),
+    );
     const rearmed: Tracked[] = [];
     for (const draft of changed) {
       const { row, before } = draft;

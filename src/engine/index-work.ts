@@ -12,6 +12,34 @@ export function indexWork(conversationIds: readonly string[], dueAt: number): Ne
   return { lane: indexLane, kind: "index", payload: { conversationIds } satisfies IndexPayload, dueAt };
 }
 
+/** Texts are indexed at full halves of a second: question and answer together, as the whole conversation is read for it. */
+const indexEveryMs = 500;
+/** A long one is indexed less often: with each half of a second more as many messages are read for it. */
+const messagesEach = 25;
+/** No more of one conversation are indexed than a thousand, so what they take grows no further: 20 seconds. */
+const indexEveryMsMost = 40 * indexEveryMs;
+/** What one piece of that work names: it is short, and others go between. */
+const indexedTogether = 25;
+
+/** Makes what was said in these conversations findable, with what is still said there until then. */
+export function indexWorks(
+  spoken: readonly { readonly id: string; readonly last_seq: number }[],
+  now: number,
+): readonly NewWork[] {
+  const byDueAt = Map.groupBy(spoken, ({ last_seq: messages }) => {
+    const everyMs = Math.min(indexEveryMs * Math.ceil(messages / messagesEach), indexEveryMsMost);
+    return now - (now % everyMs) + everyMs;
+  });
+  const works: NewWork[] = [];
+  for (const [dueAt, of] of byDueAt) {
+    const ids = of.map(({ id }) => id);
+    for (let at = 0; at < ids.length; at += indexedTogether) {
+      works.push(indexWork(ids.slice(at, at + indexedTogether), dueAt));
+    }
+  }
+  return works;
+}
+
 interface Pace {
   /** As long as one write may keep what comes meanwhile waiting: an acknowledgement, say. */
   readonly stepMs: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { indexTexts, indexWork } from "#engine/index-work.ts";
+import { indexTexts, indexWork, indexWorks } from "#engine/index-work.ts";
 import type { ConversationSearch } from "#engine/ports.ts";
 import { insertWork } from "#store/outbox.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
@@ -115,5 +115,48 @@ describe("the texts of conversations are indexed", () => {
     );
     await expect(indexing).rejects.toThrow("the program stops");
     expect(await store.read.selectFrom("outbox").select("id").execute()).toHaveLength(24);
+  });
+});
+
+describe("what is said is findable", () => {
+  /** When a conversation of so many messages is indexed that goes on for a minute with a message a second. */
+  const timesOf = (messages: number): readonly number[] => {
+    const began = 1_900_000_000_123;
+    const due = Array.from({ length: 60 }, (_, second) => {
+      const now = began + second * 1_000;
+      const works = indexWorks([{ id: "conv_1", last_seq: messages + second }], now);
+      expect(works).toHaveLength(1);
+      const at = works[0]?.dueAt ?? Number.NaN;
+      expect(at).toBeGreaterThan(now);
+      return { at, afterMs: at - now };
+    });
+    expect(Math.max(...due.map(({ afterMs }) => afterMs))).toBeLessThanOrEqual(20_000);
+    return [...new Set(due.map(({ at }) => at))];
+  };
+
+  it("within half a second in a short conversation", () => {
+    const works = indexWorks([{ id: "conv_1", last_seq: 25 }], 1_900_000_000_123);
+    expect(works).toMatchObject([{ kind: "index", dueAt: 1_900_000_000_500 }]);
+  });
+
+  it("less often the longer a conversation is, as all of it is read and written for that", () => {
+    expect(timesOf(1).length).toBeGreaterThanOrEqual(50);
+    expect(timesOf(400).length).toBeLessThanOrEqual(10);
+    expect(timesOf(1_000).length).toBeLessThanOrEqual(4);
+    expect(timesOf(100_000).length).toBeLessThanOrEqual(4);
+  });
+
+  it("in a short conversation as soon where a long one is spoken in together with it", () => {
+    const conversations = Array.from({ length: 60 }, (_, at) => ({ id: `conv_${at}`, last_seq: at === 7 ? 5_000 : 2 }));
+    const works = indexWorks(conversations, 1_900_000_000_123);
+    const named = (at: number): readonly string[] =>
+      works
+        .filter((work) => work.dueAt === at)
+        .flatMap(({ payload }) => (payload as { conversationIds: string[] }).conversationIds);
+    expect(named(1_900_000_000_500)).toEqual(conversations.map(({ id }) => id).filter((id) => id !== "conv_7"));
+    expect(named(1_900_000_020_000)).toEqual(["conv_7"]);
+    for (const { payload } of works) {
+      expect((payload as { conversationIds: string[] }).conversationIds.length).toBeLessThanOrEqual(25);
+    }
   });
 });
