@@ -1,9 +1,14 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { temporaryFolder } from "./test/support/temporary-folder.ts";
 
 // Before anything is put there: workers and the programs that they start inherit it.
 const folder = temporaryFolder();
 if (folder !== undefined) process.env["TMPDIR"] = folder;
+// Threads of the program then have it too. What comes from there has no exact coverage.
+if (!process.argv.some((argument) => argument.startsWith("--coverage"))) {
+  process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("./node_modules/.cache/parley", import.meta.url));
+}
 
 export default defineConfig({
   test: {

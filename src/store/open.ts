@@ -2,13 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
-import { Kysely, MysqlDialect, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
 import { makeDataFolder } from "../data-folder.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { SharedServerDialect } from "./mysql-dialect.ts";
 import { createMysqlStreams } from "./mysql-stream.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
@@ -129,7 +130,7 @@ async function openMysql(url: string, connectMs: number): Promise<OpenStore> {
         else reject(error);
       });
     });
-  const dialect = new MysqlDialect({ pool });
+  const dialect = new SharedServerDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
   return assemble(

@@ -2,13 +2,15 @@ import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import type { RawBuilder } from "kysely";
-import { sql } from "kysely";
+import { CompiledQuery, Kysely, MysqlDialect, sql } from "kysely";
+import { createPool } from "mysql2";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OpenStore } from "#store/open.ts";
 import { openStore } from "#store/open.ts";
+import { SharedServerDialect } from "#store/mysql-dialect.ts";
 import { openDatabase } from "#store/sqlite.ts";
 import { isDuplicate } from "#store/duplicate.ts";
-import { eachDatabase, newSqlite, openTestStore } from "../support/databases.ts";
+import { eachDatabase, newSqlite, onMysql, openTestStore } from "../support/databases.ts";
 
 it("names the database file that cannot be used", async () => {
   const { url, remove } = await newSqlite();
@@ -272,5 +274,38 @@ eachDatabase("the store", (open) => {
       .where("name", "=", "counter")
       .executeTakeFirstOrThrow();
     expect(row.value).toBe(101);
+  });
+});
+
+onMysql("The tables of a database", (open) => {
+  it("are learnt without opening those of the server's other databases", async () => {
+    const { url, close } = await openTestStore(open);
+    const pool = createPool({ uri: url, connectionLimit: 1 });
+    const asked: CompiledQuery[] = [];
+    const db = new Kysely<unknown>({
+      dialect: new SharedServerDialect({ pool }),
+      log: ({ query }) => void asked.push(query),
+    });
+    try {
+      for (const withInternalKyselyTables of [true, false]) {
+        const tables = await db.introspection.getTables({ withInternalKyselyTables });
+        const kysely = new MysqlDialect({ pool }).createIntrospector(db);
+        const queries = asked.splice(0);
+        expect(tables).toEqual(await kysely.getTables({ withInternalKyselyTables }));
+        expect(tables.some(({ name }) => name === "kysely_migration")).toBe(withInternalKyselyTables);
+        asked.splice(0);
+        const plans = [];
+        for (const query of queries) {
+          const plan = await db.executeQuery(CompiledQuery.raw(`explain ${query.sql}`, [...query.parameters]));
+          plans.push(...plan.rows.map((row) => JSON.stringify(row)));
+        }
+        expect(plans.length).toBeGreaterThan(0);
+        expect(plans.filter((plan) => plan.includes("Scanned all databases"))).toEqual([]);
+        asked.splice(0);
+      }
+    } finally {
+      await db.destroy();
+      await close();
+    }
   });
 });

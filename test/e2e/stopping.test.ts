@@ -1,11 +1,13 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { systemClock } from "#src/clock.ts";
+import { createLoginToken } from "#src/operator/agents.ts";
 import { openStore } from "#store/open.ts";
+import type { Installation } from "../support/installation.ts";
+import { install } from "../support/installation.ts";
 import type { Gateway } from "../support/program.ts";
 import { startGateway } from "../support/program.ts";
 
@@ -38,27 +40,26 @@ interface Running {
   begin(path: string, contentType: string, bytes: number): string;
 }
 
-const folders: string[] = [];
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "parley-stopping-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const installations: Installation[] = [];
+afterAll(() => Promise.all(installations.map(({ remove }) => remove())));
 
-/** The program of a first start, in a process of its own. */
+/** The program in a process of its own. */
 async function run(): Promise<Running> {
-  const dataDir = join(folder, String(folders.push("") - 1));
+  const installation = await install();
+  installations.push(installation);
+  const { dataDir, databaseUrl, workspaceId, key } = installation;
+  const store = await openStore(databaseUrl);
+  const { id } = await store.read.selectFrom("agents").select("id").executeTakeFirstOrThrow();
+  const token = await createLoginToken(store, systemClock, id);
+  await store.close();
   const gateway = await startGateway({ PARLEY_DATA_DIR: dataDir });
-  await expect.poll(gateway.printed, { timeout: 60_000 }).toContain("documents add");
-  const printed = gateway.printed();
   const { port } = new URL(gateway.url);
-  const key = /ak_\w+/.exec(printed)?.[0] ?? "";
   return {
     gateway,
     port,
     key,
-    workspaceId: /wt_\w+/.exec(printed)?.[0] ?? "",
-    loginLink: /\/inbox\/login\/[\w-]{43}/.exec(printed)?.[0] ?? "",
+    workspaceId,
+    loginLink: `/inbox/login/${token}`,
     dataDir,
     begin: (path, contentType, bytes) =>
       `POST ${path} HTTP/1.1\r\nHost: parley.test\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${contentType}\r\nContent-Length: ${bytes}\r\n\r\n`,
@@ -91,7 +92,7 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
   it("answers what is in flight, refuses what comes, lets go of all it held, and ends with status 0", async () => {
     const running = await run();
     const { gateway, port, workspaceId, key } = running;
-    const question = JSON.stringify({ workspace_id: workspaceId, query: "How do I add the widget to my website?" });
+    const question = JSON.stringify({ workspace_id: workspaceId, query: "How many days do I have to return a lamp?" });
     const form = [
       "--limit",
       'Content-Disposition: form-data; name="file"; filename="hours.md"',

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { Problem } from "#domain/problem.ts";
 import type { Log } from "#engine/ports.ts";
+import { threadEnvironment } from "../thread-environment.ts";
 
 export type ThreadReply<Result> =
   | { readonly kind: "done"; readonly result: Result }
@@ -53,7 +54,7 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
   const queueOf = (call: Call): Waiting<Call, Result>[] => (isUrgent(call) ? urgent : others);
 
   function start(): Worker {
-    const made = new Worker(entry, { workerData: data, env: {} });
+    const made = new Worker(entry, { workerData: data, env: threadEnvironment() });
     made.on("message", (reply: ThreadReply<Result>) => {
       if (made !== worker || current === undefined) return;
       const { resolve, reject } = current;

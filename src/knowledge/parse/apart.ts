@@ -4,6 +4,7 @@ import { UnreadableDocument } from "../blocks.ts";
 import type { Chunk } from "../chunk.ts";
 import { chunkDocument } from "../chunk.ts";
 import type { ReadableType } from "../file-types.ts";
+import { threadEnvironment } from "../thread-environment.ts";
 import { readPageHead } from "./page-head.ts";
 import type { PageHead } from "./page-head.ts";
 import { parseDocument } from "./parse.ts";
@@ -126,7 +127,7 @@ async function runJob<J extends Job>(job: J, limits: ParseLimits, signal?: Abort
     workerData: job,
     ...(own ? { transferList: [bytes.buffer] } : {}),
     resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: 8 },
-    env: {},
+    env: threadEnvironment(),
     // What a parser has to say of a broken file is nothing for this program's output.
     stdout: true,
     stderr: true,
