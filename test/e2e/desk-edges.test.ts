@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands } from "../support/desk-hands.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { ben, deskChannel, mia } from "../support/desk-world.ts";
 
@@ -131,6 +131,39 @@ describe("what Slack allows and a desk has to bear", () => {
       .where("name", "=", "bill.pdf")
       .execute();
     expect(stored).toEqual([{ name: "bill.pdf", state: "stored" }]);
+  });
+
+  it("shows what is said while a thread is begun, and a first message that nobody has answered yet", async () => {
+    const { store } = bench.app;
+    const bill = { file_id: world.telegram.keep(Buffer.from("%PDF-1.7")), file_name: "bill.pdf", file_size: 8 };
+    await world.telegramSays(hands.nextChat(), 1, "How much?");
+    await bench.settle();
+    await world.telegramSays(hands.chat(), 2, "", { document: bill });
+    await bench.settle();
+    world.slack.trouble((called) =>
+      called === "files.getUploadURLExternal" ? { kind: "limit", seconds: 30 } : undefined,
+    );
+    await world.command(mia, `claim ${(await bench.conversation()).id}`);
+    await bench.until("the file is tried", () => world.slack.calls("files.getUploadURLExternal").length > 0);
+    await world.telegramSays(hands.chat(), 3, "And in red?");
+    world.slack.trouble(undefined);
+    await bench.settle();
+    const shown = world.thread(newest(world.cards()));
+    expect(shown[0]).toContain("How much?");
+    expect(shown.slice(1)).toEqual(["👤 Ada L.: bill.pdf", "Mia Meyer claimed it.", "👤 Ada L.\nAnd in red?"]);
+
+    const long = `How much? ${"It is a long story. ".repeat(20)}`.trim();
+    await world.telegramSays(hands.nextChat(), 1, long);
+    await bench.settle();
+    const { id } = await bench.conversation();
+    await store.write(async (tx) => {
+      await tx.deleteFrom("deliveries").where("conversation_id", "=", id).execute();
+      await tx.deleteFrom("messages").where("conversation_id", "=", id).where("role", "=", "assistant").execute();
+      await tx.updateTable("conversations").set({ last_seq: 1 }).where("id", "=", id).execute();
+    });
+    await world.command(mia, `claim ${id}`);
+    await bench.settle();
+    expect(world.thread(newest(world.cards()))).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
   });
 
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {

@@ -217,6 +217,7 @@ function createShow(
   const { store, clock, log } = dependencies;
   const { row, desk, accountId } = place;
   let shownSeq = place.thread.mirrored_seq;
+  let transcriptTo = 0;
   const fileShow = createFileShow({ store, desk, post: postAs });
 
   /** Shows one thing, part by part. `refId` names it. */
@@ -256,7 +257,7 @@ function createShow(
       part,
       state: "sending",
       external_id: null,
-      parked: null,
+      parked: kind === "transcript" ? JSON.stringify({ upTo: transcriptTo }) : null,
       mark: null,
       created_at: known?.created_at ?? clock.now(),
     };
@@ -300,7 +301,16 @@ function createShow(
     await store.write((tx) => setThread(tx, row.id, { mirrored_seq: seq }));
   }
 
+  /** Once begun, it ends where it did then, whatever was said since: else that would count as shown with it. */
+  async function transcriptEnd(seqs: readonly number[]): Promise<number> {
+    const posts = await postsOf(store.read, row.id, row.id);
+    const begun = posts.find(({ kind }) => kind === "transcript")?.parked ?? null;
+    if (begun !== null) return (JSON.parse(begun) as { readonly upTo: number }).upTo;
+    return seqs.length === 0 ? row.last_seq : Math.max(...seqs);
+  }
+
   async function transcript(upTo: number): Promise<void> {
+    transcriptTo = upTo;
     const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
     const earlier = Math.max(0, upTo - transcriptMax);
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
@@ -419,8 +429,10 @@ function createShow(
     async upTo(items) {
       const seqs = items.flatMap((item) => (item.kind === "message" ? [item.seq] : []));
       if (shownSeq === 0) {
-        const upTo = seqs.length === 0 ? row.last_seq : Math.max(...seqs);
+        const upTo = await transcriptEnd(seqs);
         if (upTo > 1) await transcript(upTo);
+        // The card has no more than its beginning.
+        else if (seqs.length === 0) await messages(upTo);
       } else if (seqs.length > 0) {
         await messages(Math.min(...seqs) - 1);
       }
