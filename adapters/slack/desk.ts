@@ -16,7 +16,7 @@ import { deliveryError, failureOf, operatorError } from "./failures.ts";
 import { escapeText, mrkdwnObject } from "./mrkdwn.ts";
 import { findMessage } from "./reconcile.ts";
 import type { Blocks } from "./send.ts";
-import { createHolds, metadataType } from "./send.ts";
+import { createHolds, metadataType, withoutBlocks } from "./send.ts";
 import { messageIdOf, parseMessageId, parseThread, threadOf } from "./thread.ts";
 import { fileBytesMax, fileIdOf, removeFile, sendFile, unlessRefused } from "./upload.ts";
 
@@ -94,15 +94,17 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     { key, signal }: DeskContext,
   ): Promise<string> {
     const client = api.client(signal);
-    const { ts, message } = await client.chat.postMessage({
-      channel: channelId,
-      text,
-      blocks: [...blocks] as unknown as Blocks,
-      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-      metadata: { event_type: metadataType, event_payload: { delivery: key } },
-      unfurl_links: false,
-      unfurl_media: false,
-    });
+    const { ts, message } = await withoutBlocks(blocks, (shown) =>
+      client.chat.postMessage({
+        channel: channelId,
+        text,
+        ...(shown.length === 0 ? {} : { blocks: [...shown] as unknown as Blocks }),
+        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+        metadata: { event_type: metadataType, event_payload: { delivery: key } },
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    );
     if (ts === undefined) throw new DeliveryError("unknown", "Slack does not say what it has posted");
     // A thread whose card was deleted: it must not stand alone in the channel.
     if (threadTs !== undefined && message !== undefined && message.thread_ts === undefined) {
@@ -114,7 +116,9 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
 
   async function update(messageId: string, { text, blocks }: Card, signal: AbortSignal): Promise<void> {
     const { channelId, ts } = parseMessageId(messageId);
-    await api.client(signal).chat.update({ channel: channelId, ts, text, blocks: [...blocks] as unknown as Blocks });
+    await withoutBlocks(blocks, (shown) =>
+      api.client(signal).chat.update({ channel: channelId, ts, text, blocks: [...shown] as unknown as Blocks }),
+    );
   }
 
   async function react(messageId: string, add: string, remove: string, signal: AbortSignal): Promise<void> {

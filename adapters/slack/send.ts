@@ -100,10 +100,7 @@ export async function removePart(sending: Sending, externalId: string, context: 
 }
 
 /** Blocks that Slack does not take were refused, so that sending the text without them is no second time. */
-async function withoutBlocks<T>(
-  blocks: readonly RichText[],
-  post: (shown: readonly RichText[]) => Promise<T>,
-): Promise<T> {
+export async function withoutBlocks<B, T>(blocks: readonly B[], post: (shown: readonly B[]) => Promise<T>): Promise<T> {
   try {
     return await post(blocks);
   } catch (error) {

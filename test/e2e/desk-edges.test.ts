@@ -166,6 +166,22 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(newest(world.cards()))).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
   });
 
+  it("shows as text what Slack does not take in blocks, be it a card", async () => {
+    const refused = { kind: "error", error: "invalid_blocks" } as const;
+    world.slack.fail("chat.postMessage", refused);
+    const card = await escalated();
+    expect(card).toMatchObject({ text: expect.stringContaining("I want to talk to a human") });
+    world.slack.fail("chat.postMessage", refused);
+    await world.telegramSays(hands.chat(), 2, "Is it <!here>?");
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nIs it <!here>?");
+    expect(world.slack.messages.at(-1)?.text).toContain("&lt;!here&gt;");
+    // The next change of the card has its buttons again.
+    await world.command(mia, `claim ${(await bench.conversation()).id}`);
+    await bench.settle();
+    expect(JSON.stringify(card.blocks)).toContain("parley_release");
+  });
+
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
