@@ -182,6 +182,17 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(JSON.stringify(card.blocks)).toContain("parley_release");
   });
 
+  it("begins a thread anew where Slack posts outside of it", async () => {
+    const card = await claimed();
+    world.slack.fail("chat.postMessage", { kind: "outside" });
+    await world.telegramSays(hands.chat(), 2, "Are you there?");
+    await bench.settle();
+    const anew = newest(world.cards());
+    expect(anew.ts).not.toBe(card.ts);
+    expect(world.thread(anew)[0]).toContain("Are you there?");
+    expect(world.slack.shown(deskChannel).filter(({ text }) => text === "👤 Ada L.\nAre you there?")).toEqual([]);
+  });
+
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
