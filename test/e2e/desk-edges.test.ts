@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
@@ -191,6 +192,37 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(anew.ts).not.toBe(card.ts);
     expect(world.thread(anew)[0]).toContain("Are you there?");
     expect(world.slack.shown(deskChannel).filter(({ text }) => text === "👤 Ada L.\nAre you there?")).toEqual([]);
+  });
+
+  it("takes back what it shows of a deleted conversation after days, too, and holds up no other for it", async () => {
+    const { store, clock, engine } = bench.app;
+    const begun: { readonly card: FakeMessage; readonly remove: () => Promise<void> }[] = [];
+    for (let i = 0; i < 2; i += 1) {
+      const card = await escalated();
+      const { id } = await bench.conversation();
+      const remove = () => engine.remove(bench.workspaceId, id, { type: "system", id: "test", name: null });
+      begun.push({ card, remove });
+    }
+    const [first, second] = begun;
+    if (first === undefined || second === undefined) throw new Error("there are no cards");
+    const work = store.read.selectFrom("outbox").select(["attempts", "dead_at"]).where("kind", "=", "desk-erase");
+    const triedOften = async (times: number): Promise<boolean> => (await work.executeTakeFirst())?.attempts === times;
+    world.slack.trouble((method) => (method === "chat.delete" ? { kind: "error", error: "token_revoked" } : undefined));
+    await first.remove();
+    await bench.until("it has failed", () => triedOften(1));
+    const days = { attempts: 400, created_at: clock.now() - 3 * 86_400_000 };
+    await store.write((tx) => tx.updateTable("outbox").set(days).where("kind", "=", "desk-erase").execute());
+    clock.advance(61_000);
+    await bench.until("it has failed again", () => triedOften(401));
+    expect(await work.execute()).toMatchObject([{ dead_at: null }]);
+    world.slack.trouble(undefined);
+    await second.remove();
+    await bench.until("the second is gone", () => !world.cards().includes(second.card));
+    expect(world.cards()).toContain(first.card);
+    clock.advance(600_000);
+    await bench.settle();
+    expect(world.cards()).not.toContain(first.card);
+    expect(world.thread(first.card)).toEqual([]);
   });
 
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {
