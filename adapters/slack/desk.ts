@@ -70,22 +70,25 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     }
   }
 
-  /** Slack counts posts by channel: what is above its limit holds all that goes there. */
-  async function posted(run: () => Promise<string>): Promise<string> {
-    holds.check(desk.channel);
+  /** What is above a limit of Slack's holds all that the limit is of. */
+  function limited<T>(of: string, run: () => Promise<T>, gone: readonly string[] = []): Promise<T> {
     return call(
       async () => {
+        holds.check(of);
         try {
           return await run();
         } catch (error) {
           const failure = failureOf(error);
-          if (failure.kind === "limited") holds.hold(desk.channel, failure.retryAfterMs);
+          if (failure.kind === "limited") holds.hold(of, failure.retryAfterMs);
           throw error;
         }
       },
-      { gone: ["thread_not_found"] },
+      { gone },
     );
   }
+
+  /** Slack counts posts by channel, and other calls by what they do. */
+  const posted = (run: () => Promise<string>): Promise<string> => limited(desk.channel, run, ["thread_not_found"]);
 
   async function post(
     channelId: string,
@@ -175,7 +178,7 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     render: renderItem,
     open: (card, context) => posted(() => post(desk.channel, undefined, cardOf(card), context)),
     update: (thread, card, { signal }) =>
-      call(() => update(thread, cardOf(card), signal), { gone: ["message_not_found"] }),
+      limited("update", () => update(thread, cardOf(card), signal), ["message_not_found"]),
     post(thread, part, context) {
       const { channelId, threadTs } = parseThread(thread);
       const payload = part.payload as DeskPayload;
@@ -185,10 +188,10 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     },
     change: (messageId, part, { signal }) => {
       const { text, blocks } = part.payload as DeskPayload;
-      return call(() => update(messageId, { text, blocks: blocks as unknown as Card["blocks"] }, signal));
+      return limited("update", () => update(messageId, { text, blocks: blocks as unknown as Card["blocks"] }, signal));
     },
     mark: (messageId, mark, { signal }) =>
-      call(() =>
+      limited("mark", () =>
         mark === "arrived"
           ? react(messageId, "white_check_mark", "x", signal)
           : react(messageId, "x", "white_check_mark", signal),

@@ -225,6 +225,29 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(first.card)).toEqual([]);
   });
 
+  it("shows what is said while Slack takes no changes, and changes and marks when it does again", async () => {
+    const card = await claimed();
+    const changes = ["chat.update", "reactions.add"];
+    world.slack.trouble((method) => (changes.includes(method) ? { kind: "limit", seconds: 3_600 } : undefined));
+    const before = changes.map((method) => world.slack.calls(method).length);
+    const reply = await world.writes(mia, card.ts, "Five euros");
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    const { id } = await bench.conversation();
+    for (const [i, text] of ["One", "Two", "Three"].entries()) {
+      await bench.app.engine.update(bench.workspaceId, id, { addTags: [text.toLowerCase()] }, actor);
+      await world.telegramSays(hands.chat(), 2 + i, text);
+      await bench.until("it is shown", () => world.thread(card).at(-1) === `👤 Ada L.\n${text}`);
+    }
+    expect(changes.map((method, i) => world.slack.calls(method).length - (before[i] ?? 0))).toEqual([1, 1]);
+    expect(JSON.stringify(card.blocks)).not.toContain("three");
+    world.slack.trouble(undefined);
+    bench.app.clock.advance(3_600_000);
+    await bench.settle();
+    expect(JSON.stringify(card.blocks)).toContain("escalated, one, three, two");
+    expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: reply.ts, name: "white_check_mark" });
+    expect(world.thread(card).slice(-3)).toEqual(["One", "Two", "Three"].map((text) => `👤 Ada L.\n${text}`));
+  });
+
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();
