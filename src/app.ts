@@ -204,7 +204,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       run: engine.work.deskEvent,
     },
     "desk-notice": { batch: false, attemptsMax: 8, lanesMax: 4, run: engine.work.deskNotice },
-    "desk-erase": { batch: false, attemptsMax: 20, lanesMax: 2, run: engine.work.deskErase },
+    "desk-erase": { batch: false, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.deskErase },
     speak: { batch: false, attemptsMax: 12, run: engine.work.speak, abandoned: engine.work.abandonSpeech },
     redirect: {
       batch: false,

@@ -17,7 +17,7 @@ import { readEvent } from "./inbound.ts";
 import { filesMax, filesOf, isElsewhere, nameOf } from "./intake.ts";
 import { emojiOf, namedUsers, plainText } from "./mrkdwn.ts";
 import type { Interaction, SlackMessage } from "./payloads.ts";
-import { filled } from "./payloads.ts";
+import { channelIdOf, filled } from "./payloads.ts";
 import type { DeskRoutes, Reply } from "./routes.ts";
 import { messageIdOf } from "./thread.ts";
 import type { Users } from "./users.ts";
@@ -209,7 +209,14 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
   }
 
   return {
-    owns: (channelId) => channelId === desk.channel,
+    async owns(event) {
+      const channelId = channelIdOf(event);
+      if (channelId === undefined || channelId === desk.channel) return channelId !== undefined;
+      const root = [event, event.message, event.previous_message].map((each) => filled(each?.thread_ts)).find(Boolean);
+      if (root === undefined || channelId.startsWith("D")) return false;
+      // Where the desk was before, people still write, and correct what they have sent from there.
+      return (await desk.conversationOf(messageIdOf(channelId, root))) !== null;
+    },
     async event(envelope) {
       const reading = readEvent(envelope);
       if (reading.kind === "ignored") {

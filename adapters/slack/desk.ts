@@ -16,7 +16,7 @@ import { deliveryError, failureOf, operatorError } from "./failures.ts";
 import { escapeText, mrkdwnObject } from "./mrkdwn.ts";
 import { findMessage } from "./reconcile.ts";
 import type { Blocks } from "./send.ts";
-import { createHolds, metadataType } from "./send.ts";
+import { createHolds, metadataType, withoutBlocks } from "./send.ts";
 import { messageIdOf, parseMessageId, parseThread, threadOf } from "./thread.ts";
 import { fileBytesMax, fileIdOf, removeFile, sendFile, unlessRefused } from "./upload.ts";
 
@@ -70,22 +70,25 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     }
   }
 
-  /** Slack counts posts by channel: what is above its limit holds all that goes there. */
-  async function posted(run: () => Promise<string>): Promise<string> {
-    holds.check(desk.channel);
+  /** What is above a limit of Slack's holds all that the limit is of. */
+  function limited<T>(of: string, run: () => Promise<T>, gone: readonly string[] = []): Promise<T> {
     return call(
       async () => {
+        holds.check(of);
         try {
           return await run();
         } catch (error) {
           const failure = failureOf(error);
-          if (failure.kind === "limited") holds.hold(desk.channel, failure.retryAfterMs);
+          if (failure.kind === "limited") holds.hold(of, failure.retryAfterMs);
           throw error;
         }
       },
-      { gone: ["thread_not_found"] },
+      { gone },
     );
   }
+
+  /** Slack counts posts by channel, and other calls by what they do. */
+  const posted = (run: () => Promise<string>): Promise<string> => limited(desk.channel, run, ["thread_not_found"]);
 
   async function post(
     channelId: string,
@@ -94,15 +97,17 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     { key, signal }: DeskContext,
   ): Promise<string> {
     const client = api.client(signal);
-    const { ts, message } = await client.chat.postMessage({
-      channel: channelId,
-      text,
-      blocks: [...blocks] as unknown as Blocks,
-      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-      metadata: { event_type: metadataType, event_payload: { delivery: key } },
-      unfurl_links: false,
-      unfurl_media: false,
-    });
+    const { ts, message } = await withoutBlocks(blocks, (shown) =>
+      client.chat.postMessage({
+        channel: channelId,
+        text,
+        ...(shown.length === 0 ? {} : { blocks: [...shown] as unknown as Blocks }),
+        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+        metadata: { event_type: metadataType, event_payload: { delivery: key } },
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    );
     if (ts === undefined) throw new DeliveryError("unknown", "Slack does not say what it has posted");
     // A thread whose card was deleted: it must not stand alone in the channel.
     if (threadTs !== undefined && message !== undefined && message.thread_ts === undefined) {
@@ -114,7 +119,9 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
 
   async function update(messageId: string, { text, blocks }: Card, signal: AbortSignal): Promise<void> {
     const { channelId, ts } = parseMessageId(messageId);
-    await api.client(signal).chat.update({ channel: channelId, ts, text, blocks: [...blocks] as unknown as Blocks });
+    await withoutBlocks(blocks, (shown) =>
+      api.client(signal).chat.update({ channel: channelId, ts, text, blocks: [...shown] as unknown as Blocks }),
+    );
   }
 
   async function react(messageId: string, add: string, remove: string, signal: AbortSignal): Promise<void> {
@@ -171,7 +178,7 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     render: renderItem,
     open: (card, context) => posted(() => post(desk.channel, undefined, cardOf(card), context)),
     update: (thread, card, { signal }) =>
-      call(() => update(thread, cardOf(card), signal), { gone: ["message_not_found"] }),
+      limited("update", () => update(thread, cardOf(card), signal), ["message_not_found"]),
     post(thread, part, context) {
       const { channelId, threadTs } = parseThread(thread);
       const payload = part.payload as DeskPayload;
@@ -181,10 +188,10 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
     },
     change: (messageId, part, { signal }) => {
       const { text, blocks } = part.payload as DeskPayload;
-      return call(() => update(messageId, { text, blocks: blocks as unknown as Card["blocks"] }, signal));
+      return limited("update", () => update(messageId, { text, blocks: blocks as unknown as Card["blocks"] }, signal));
     },
     mark: (messageId, mark, { signal }) =>
-      call(() =>
+      limited("mark", () =>
         mark === "arrived"
           ? react(messageId, "white_check_mark", "x", signal)
           : react(messageId, "x", "white_check_mark", signal),

@@ -2,7 +2,6 @@ import type { ChannelHost, WebRequest, WebResponse } from "#channel/contract.ts"
 import type { Delivery } from "./deliveries.ts";
 import { parseBody } from "./deliveries.ts";
 import type { Intake } from "./intake.ts";
-import { channelIdOf } from "./payloads.ts";
 import { createRefusals } from "./refusals.ts";
 import type { DeskRoutes, Reply } from "./routes.ts";
 import { judge } from "./signature.ts";
@@ -35,8 +34,7 @@ export function createDoor({ host, intake, signingSecret, desk }: DoorDependenci
   async function take(delivery: Delivery): Promise<Reply> {
     switch (delivery.kind) {
       case "event": {
-        const channelId = channelIdOf(delivery.envelope.event);
-        if (channelId !== undefined && desk?.owns(channelId) === true) await desk.event(delivery.envelope);
+        if ((await desk?.owns(delivery.envelope.event)) === true) await desk?.event(delivery.envelope);
         else await intake.take(delivery.envelope);
         return null;
       }

@@ -50,7 +50,7 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
     if (payload.kind === "file") return sendFile(sending.api, payload, { channelId, threadTs }, context);
     const { text, blocks } = payload;
     const post = async (shown: readonly RichText[]): Promise<Receipt> => {
-      const { ts } = await sending.api.client(context.signal).chat.postMessage({
+      const { ts, message } = await sending.api.client(context.signal).chat.postMessage({
         channel: channelId,
         text,
         ...(shown.length === 0 ? {} : { blocks: [...shown] as Blocks }),
@@ -59,10 +59,37 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
         unfurl_links: false,
         unfurl_media: false,
       });
+      if (ts !== undefined && threadTs !== undefined && message !== undefined && message.thread_ts === undefined) {
+        await keepInThread(sending.api, { channelId, threadTs, ts }, context.signal);
+      }
       return { externalId: ts === undefined ? null : messageIdOf(channelId, ts), state: "sent" };
     };
     return withoutBlocks(blocks, post);
   });
+}
+
+/** Where the message that a thread hangs on was deleted, an answer must not stand in the channel for all to read. */
+async function keepInThread(
+  api: SlackApi,
+  { channelId, threadTs, ts }: { readonly channelId: string; readonly threadTs: string; readonly ts: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const client = api.client(signal);
+  const gone = "thread_not_found";
+  let isGone = true;
+  // Not every server that stands for Slack's says in which thread it has posted.
+  await unlessRefused([gone], async () => {
+    await client.conversations.replies({ channel: channelId, ts: threadTs, limit: 1 });
+    isGone = false;
+  }).catch(() => (isGone = false));
+  if (!isGone) return;
+  const { outcome, message } = deliveryError({ kind: "refused", code: gone, needed: undefined });
+  try {
+    await client.chat.delete({ channel: channelId, ts });
+  } catch (error) {
+    throw new DeliveryError(outcome, `${message}; this one stands in the channel itself`, { cause: error });
+  }
+  throw new DeliveryError(outcome, message);
 }
 
 /** Changes a text; a file stays as it is. */
@@ -100,10 +127,7 @@ export async function removePart(sending: Sending, externalId: string, context: 
 }
 
 /** Blocks that Slack does not take were refused, so that sending the text without them is no second time. */
-async function withoutBlocks<T>(
-  blocks: readonly RichText[],
-  post: (shown: readonly RichText[]) => Promise<T>,
-): Promise<T> {
+export async function withoutBlocks<B, T>(blocks: readonly B[], post: (shown: readonly B[]) => Promise<T>): Promise<T> {
   try {
     return await post(blocks);
   } catch (error) {

@@ -6,7 +6,7 @@ import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import { dropAttachments } from "./attachments.ts";
 import { RetryLater } from "./deliver.ts";
-import { eraseLane } from "./desk/erase-work.ts";
+import { eraseLane, eraseTries } from "./desk/erase-work.ts";
 import { purgeIndex } from "./forget.ts";
 import type { Clock, ConversationSearch, Store, Tx } from "./ports.ts";
 import { signOutWork } from "./sign-out.ts";
@@ -248,13 +248,14 @@ export async function emptyWorkspace(
   return true;
 }
 
-/** What is given up is not waited for. */
+/** What has failed for long is not waited for. */
 async function isErasing(store: Store, accountId: string): Promise<boolean> {
   const row = await store.read
     .selectFrom("outbox")
     .select("id")
     .where("lane", "=", eraseLane(accountId))
     .where("dead_at", "is", null)
+    .where("attempts", "<", eraseTries)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

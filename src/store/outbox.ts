@@ -177,7 +177,7 @@ const claimMax = 400;
  * Kinds that do the same whatever came before them. One row that is due later, by a retry or a clock gone wrong, must not
  * hold up all that shares its lane.
  */
-export const unorderedKinds: ReadonlySet<string> = new Set(["index", "relink", "retime", "tell"]);
+export const unorderedKinds: ReadonlySet<string> = new Set(["desk-erase", "index", "relink", "retime", "tell"]);
 
 /** Lanes whose first free row is due, oldest first, without those of the kinds `except`. */
 export async function dueLanes(

@@ -38,7 +38,8 @@ export interface DeskPostsTable {
   external_id: string | null;
   /**
    * JSON of the edit or removal that waits for its text; of what somebody wrote, which edit of it counts, with the text and
-   * files of a note or a draft, and the change of a reply that its writer has not sent yet.
+   * files of a note or a draft, and the change of a reply that its writer has not sent yet; of a transcript, the last message
+   * in it.
    */
   parked: string | null;
   /** What is shown of a reply's fate. */

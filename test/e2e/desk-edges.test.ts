@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
-import { createHands } from "../support/desk-hands.ts";
+import { createHands, newest } from "../support/desk-hands.ts";
 import type { DeskWorld } from "../support/desk-world.ts";
 import { ben, deskChannel, mia } from "../support/desk-world.ts";
 
@@ -131,6 +132,120 @@ describe("what Slack allows and a desk has to bear", () => {
       .where("name", "=", "bill.pdf")
       .execute();
     expect(stored).toEqual([{ name: "bill.pdf", state: "stored" }]);
+  });
+
+  it("shows what is said while a thread is begun, and a first message that nobody has answered yet", async () => {
+    const { store } = bench.app;
+    const bill = { file_id: world.telegram.keep(Buffer.from("%PDF-1.7")), file_name: "bill.pdf", file_size: 8 };
+    await world.telegramSays(hands.nextChat(), 1, "How much?");
+    await bench.settle();
+    await world.telegramSays(hands.chat(), 2, "", { document: bill });
+    await bench.settle();
+    world.slack.trouble((called) =>
+      called === "files.getUploadURLExternal" ? { kind: "limit", seconds: 30 } : undefined,
+    );
+    await world.command(mia, `claim ${(await bench.conversation()).id}`);
+    await bench.until("the file is tried", () => world.slack.calls("files.getUploadURLExternal").length > 0);
+    await world.telegramSays(hands.chat(), 3, "And in red?");
+    world.slack.trouble(undefined);
+    await bench.settle();
+    const shown = world.thread(newest(world.cards()));
+    expect(shown[0]).toContain("How much?");
+    expect(shown.slice(1)).toEqual(["👤 Ada L.: bill.pdf", "Mia Meyer claimed it.", "👤 Ada L.\nAnd in red?"]);
+
+    const long = `How much? ${"It is a long story. ".repeat(20)}`.trim();
+    await world.telegramSays(hands.nextChat(), 1, long);
+    await bench.settle();
+    const { id } = await bench.conversation();
+    await store.write(async (tx) => {
+      await tx.deleteFrom("deliveries").where("conversation_id", "=", id).execute();
+      await tx.deleteFrom("messages").where("conversation_id", "=", id).where("role", "=", "assistant").execute();
+      await tx.updateTable("conversations").set({ last_seq: 1 }).where("id", "=", id).execute();
+    });
+    await world.command(mia, `claim ${id}`);
+    await bench.settle();
+    expect(world.thread(newest(world.cards()))).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
+  });
+
+  it("shows as text what Slack does not take in blocks, be it a card", async () => {
+    const refused = { kind: "error", error: "invalid_blocks" } as const;
+    world.slack.fail("chat.postMessage", refused);
+    const card = await escalated();
+    expect(card).toMatchObject({ text: expect.stringContaining("I want to talk to a human") });
+    world.slack.fail("chat.postMessage", refused);
+    await world.telegramSays(hands.chat(), 2, "Is it <!here>?");
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toBe("👤 Ada L.\nIs it <!here>?");
+    expect(world.slack.messages.at(-1)?.text).toContain("&lt;!here&gt;");
+    // The next change of the card has its buttons again.
+    await world.command(mia, `claim ${(await bench.conversation()).id}`);
+    await bench.settle();
+    expect(JSON.stringify(card.blocks)).toContain("parley_release");
+  });
+
+  it("begins a thread anew where Slack posts outside of it", async () => {
+    const card = await claimed();
+    world.slack.fail("chat.postMessage", { kind: "outside" });
+    await world.telegramSays(hands.chat(), 2, "Are you there?");
+    await bench.settle();
+    const anew = newest(world.cards());
+    expect(anew.ts).not.toBe(card.ts);
+    expect(world.thread(anew)[0]).toContain("Are you there?");
+    expect(world.slack.shown(deskChannel).filter(({ text }) => text === "👤 Ada L.\nAre you there?")).toEqual([]);
+  });
+
+  it("takes back what it shows of a deleted conversation after days, too, and holds up no other for it", async () => {
+    const { store, clock, engine } = bench.app;
+    const begun: { readonly card: FakeMessage; readonly remove: () => Promise<void> }[] = [];
+    for (let i = 0; i < 2; i += 1) {
+      const card = await escalated();
+      const { id } = await bench.conversation();
+      const remove = () => engine.remove(bench.workspaceId, id, { type: "system", id: "test", name: null });
+      begun.push({ card, remove });
+    }
+    const [first, second] = begun;
+    if (first === undefined || second === undefined) throw new Error("there are no cards");
+    const work = store.read.selectFrom("outbox").select(["attempts", "dead_at"]).where("kind", "=", "desk-erase");
+    const triedOften = async (times: number): Promise<boolean> => (await work.executeTakeFirst())?.attempts === times;
+    world.slack.trouble((method) => (method === "chat.delete" ? { kind: "error", error: "token_revoked" } : undefined));
+    await first.remove();
+    await bench.until("it has failed", () => triedOften(1));
+    const days = { attempts: 400, created_at: clock.now() - 3 * 86_400_000 };
+    await store.write((tx) => tx.updateTable("outbox").set(days).where("kind", "=", "desk-erase").execute());
+    clock.advance(61_000);
+    await bench.until("it has failed again", () => triedOften(401));
+    expect(await work.execute()).toMatchObject([{ dead_at: null }]);
+    world.slack.trouble(undefined);
+    await second.remove();
+    await bench.until("the second is gone", () => !world.cards().includes(second.card));
+    expect(world.cards()).toContain(first.card);
+    clock.advance(600_000);
+    await bench.settle();
+    expect(world.cards()).not.toContain(first.card);
+    expect(world.thread(first.card)).toEqual([]);
+  });
+
+  it("shows what is said while Slack takes no changes, and changes and marks when it does again", async () => {
+    const card = await claimed();
+    const changes = ["chat.update", "reactions.add"];
+    world.slack.trouble((method) => (changes.includes(method) ? { kind: "limit", seconds: 3_600 } : undefined));
+    const before = changes.map((method) => world.slack.calls(method).length);
+    const reply = await world.writes(mia, card.ts, "Five euros");
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    const { id } = await bench.conversation();
+    for (const [i, text] of ["One", "Two", "Three"].entries()) {
+      await bench.app.engine.update(bench.workspaceId, id, { addTags: [text.toLowerCase()] }, actor);
+      await world.telegramSays(hands.chat(), 2 + i, text);
+      await bench.until("it is shown", () => world.thread(card).at(-1) === `👤 Ada L.\n${text}`);
+    }
+    expect(changes.map((method, i) => world.slack.calls(method).length - (before[i] ?? 0))).toEqual([1, 1]);
+    expect(JSON.stringify(card.blocks)).not.toContain("three");
+    world.slack.trouble(undefined);
+    bench.app.clock.advance(3_600_000);
+    await bench.settle();
+    expect(JSON.stringify(card.blocks)).toContain("escalated, one, three, two");
+    expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: reply.ts, name: "white_check_mark" });
+    expect(world.thread(card).slice(-3)).toEqual(["One", "Two", "Three"].map((text) => `👤 Ada L.\n${text}`));
   });
 
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {

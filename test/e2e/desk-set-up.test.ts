@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "#src/config/environment.ts";
+import { readConfigFile } from "#src/config/file.ts";
 import { checkChannels } from "#src/core.ts";
 import { manifestScopes } from "../../adapters/slack/test/support/fake-web-api.ts";
+import { startApp } from "../support/app.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
@@ -126,6 +128,54 @@ describe("a desk with a Send button", () => {
       expect.stringContaining("You asked: How much?"),
     ]);
     expect(JSON.stringify(card.blocks)).toContain("the bot answers");
+  });
+});
+
+describe("a desk that moves to another channel", () => {
+  it("tells who writes in its old threads, lets them correct what they sent, and takes none of it for a customer's", async () => {
+    await begin();
+    const old = await claimed();
+    const quiet = await claimed();
+    const [chat, { slack }] = [hands.chat() - 1, world];
+    const reply = await write(mia, old, "Five euros");
+    const other = "C0DESK002";
+    const channel = { id: other, kind: "channel", name: "agents", archived: false, member: true } as const;
+    slack.channels.set(other, channel);
+    await bench.app.app.close();
+    // Everything in every other channel is a customer's.
+    const yaml = world.yaml
+      .replace(deskChannel, other)
+      .replace(`base_url: ${slack.url}`, `base_url: ${slack.url}\n        channel_messages: all`);
+    const later = await startApp(newSqlite, {
+      file: readConfigFile("test.yaml", yaml, {}),
+      databaseUrl: bench.databaseUrl,
+      clock: bench.app.clock,
+    });
+    try {
+      world.reach({ url: later.url, now: () => later.clock.now(), accounts: bench.accounts });
+      const shown = () => slack.shown(other).map(({ text }) => text);
+      await world.telegramSays(chat, 7, "Hello?");
+      await bench.until("it is shown in the new channel", () => shown().some((text) => text.includes("Hello?")));
+      await world.writes(mia, old.ts, "I am here");
+      await world.writes(mia, quiet.ts, "So am I");
+      const whispers = () => world.whispers(mia).map(({ text, channel: where }) => ({ text, where }));
+      await bench.until("both are told", () => whispers().length === 2);
+      const text = "Nothing was sent: this conversation has a new thread by now, and goes on there.";
+      expect(whispers()).toEqual([1, 2].map(() => ({ text, where: deskChannel })));
+      await bench.until(
+        "the other has one, too",
+        () => slack.shown(other).filter(({ threadTs }) => threadTs === undefined).length === 2,
+      );
+      await world.edits(reply, "Six euros");
+      await bench.until("it is changed", () => world.telegramSees(chat).includes("Mia Meyer:\nSix euros"));
+      await world.removes(reply);
+      await bench.until("it is taken back", () => !world.telegramSees(chat).join().includes("euros"));
+      const said = await later.store.read.selectFrom("messages").select("content").where("role", "=", "user").execute();
+      expect(said.map(({ content }) => content).join()).not.toMatch(/I am here|So am I/);
+    } finally {
+      await later.close();
+      await bench.close();
+    }
   });
 });
 

@@ -5,7 +5,7 @@ import { readConfigFile } from "#src/config/file.ts";
 import type { StartOptions, TestApp } from "./app.ts";
 import { startApp } from "./app.ts";
 import type { TestDatabase } from "./databases.ts";
-import type { DeskOptions, DeskWorld } from "./desk-world.ts";
+import type { DeskOptions, DeskWorld, Reached } from "./desk-world.ts";
 import { openDeskWorld } from "./desk-world.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { answerOf } from "./engine-bench.ts";
@@ -15,6 +15,7 @@ export interface DeskBench {
   readonly app: TestApp;
   readonly world: DeskWorld;
   readonly workspaceId: string;
+  readonly accounts: Reached["accounts"];
   readonly databaseUrl: string;
   /** Another process of the program on the same database, where there is one. */
   readonly other: TestApp | undefined;
@@ -56,14 +57,15 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
     await reach(other.clock, "Slack is connected to the first", () => world.slack.sockets() > 0);
   }
   const app = await startApp(open, { ...starting, ...(other === undefined ? {} : { clock: other.clock }) });
-  let turn = 0;
-  const accounts = await app.store.read
+  const declared = await app.store.read
     .selectFrom("accounts")
     .select(["id", "name", "workspace_id"])
     .where("managed_by", "=", "file")
     .execute();
-  const idOf = (name: string) => accounts.find((each) => each.name === name)?.id ?? "";
-  const workspaceId = accounts[0]?.workspace_id ?? "";
+  const idOf = (name: string) => declared.find((each) => each.name === name)?.id ?? "";
+  const workspaceId = declared[0]?.workspace_id ?? "";
+  const accounts = { telegram: idOf("telegram"), slack: idOf("slack") };
+  let turn = 0;
   world.reach({
     get url() {
       turn += 1;
@@ -74,7 +76,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
       await new Promise((resolve) => setTimeout(resolve, 50));
       app.clock.advance(stepMs);
     },
-    accounts: { telegram: idOf("telegram"), slack: idOf("slack") },
+    accounts,
   });
 
   const until = (what: string, reached: () => Promise<boolean> | boolean): Promise<void> =>
@@ -97,6 +99,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
     app,
     world,
     workspaceId,
+    accounts,
     databaseUrl,
     other,
     until,

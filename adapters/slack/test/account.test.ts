@@ -11,8 +11,8 @@ const open = async (config: Readonly<Record<string, unknown>> = {}) => {
 };
 afterEach(() => account.close());
 
-const notes = async (): Promise<string> => {
-  const [conversation] = await account.conversations();
+const notes = async (of = 0): Promise<string> => {
+  const conversation = (await account.conversations()).at(of);
   return (await account.bench.notes(conversation?.id ?? "")).join("\n");
 };
 
@@ -284,6 +284,30 @@ describe("messages to Slack", () => {
       expect(await notes()).toContain(reason);
     }
     expect(account.texts("D0ADA")).toEqual(["You asked: One"]);
+  });
+
+  it("never stand outside of their thread, should Slack put them there", async () => {
+    const { slack, bench } = account;
+    const ts = slack.nextTs();
+    const root = { channel: "C0HELP", user: "U0ADA", ts, text: "My salary?", threadTs: undefined, blocks: [] };
+    slack.messages.push({ ...root, metadata: undefined, files: [], deleted: false });
+    await account.say({
+      channel: "C0HELP",
+      ts,
+      text: `<@${slack.botUserId}> my salary?`,
+      more: { text: `<@${slack.botUserId}> my salary?` },
+    });
+    await bench.settle();
+    // A server that stands for Slack's, and does not say where it has posted.
+    slack.fail("chat.postMessage", { kind: "outside" });
+    await account.reply("One moment", `C0HELP:${ts}`);
+    expect(account.texts("C0HELP")).toContain("Anna:\nOne moment");
+    const [message] = slack.messages.filter((each) => each.ts === ts);
+    if (message !== undefined) message.deleted = true;
+    slack.fail("chat.postMessage", { kind: "outside" });
+    await account.reply("Ten thousand", `C0HELP:${ts}`);
+    expect(account.texts("C0HELP").join()).not.toContain("Ten thousand");
+    expect(await notes(-1)).toContain("the message that this Slack thread hangs on was deleted");
   });
 
   it("wait until somebody has mended the account", async () => {

@@ -10,6 +10,8 @@ export interface ErasePayload {
 
 const shownAtOnce = 50;
 
+/** About two hours; after them a workspace that is deleted is removed all the same. */
+export const eraseTries = 20;
 export const eraseLane = (accountId: string): string => `desk-erase:${accountId}`;
 
 /**

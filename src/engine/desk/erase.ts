@@ -1,13 +1,23 @@
 import { DeliveryError } from "#channel/errors.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
-import type { Channels, Log, Store } from "../ports.ts";
+import type { Channels, Clock, Log, Store } from "../ports.ts";
 import type { ErasePayload } from "./erase-work.ts";
 import { later } from "./mirror.ts";
 
+export interface EraseDependencies {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly channels: Channels;
+}
+
+/** So long it is tried: whoever took the app's rights away, or the app out of the channel, may give them back. */
+const triedMs = 7 * 86_400_000;
+
 /** Takes back, one by one, what the desk shows of a conversation that is deleted. To take back twice does no harm. */
 export async function eraseShown(
-  { store, log, channels }: { readonly store: Store; readonly log: Log; readonly channels: Channels },
+  { store, clock, log, channels }: EraseDependencies,
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<void> {
@@ -24,7 +34,8 @@ export async function eraseShown(
     try {
       await desk?.remove(id, { key: `erase.${row.id}`, signal });
     } catch (error) {
-      if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
+      const isFinal = error instanceof DeliveryError && error.outcome === "rejected";
+      if (!isFinal && clock.now() - row.created_at < triedMs) throw later(error);
       log.warn({ err: error }, "something that the desk shows of a deleted conversation could not be taken back");
     }
   }

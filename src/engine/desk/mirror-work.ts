@@ -2,6 +2,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertThreads, mirroredOf } from "#store/desk.ts";
 import type { NewWork } from "#store/outbox.ts";
+import { insertWork } from "#store/outbox.ts";
 import type { Tx } from "../ports.ts";
 
 /** What is to be shown in a conversation's thread at the desk. The texts are read when it is. */
@@ -23,6 +24,9 @@ export interface MirrorPayload {
 }
 
 export const deskLane = (conversationId: string): string => `desk:${conversationId}`;
+
+/** Where waits what changes things that are shown: it must not hold up what is still to be shown. */
+export const deskLaterLane = (conversationId: string): string => `desk:later:${conversationId}`;
 
 /** A conversation as a transaction leaves it. */
 export interface MirrorSubject {
@@ -76,4 +80,27 @@ export async function mirrorAlso(
 ): Promise<NewWork | null> {
   const known = await mirroredOf(tx, [conversationId]);
   return known.has(conversationId) ? workOf(conversationId, items, now) : null;
+}
+
+/** Does this later, and brings the card up to date then. */
+export async function mirrorLater(
+  tx: Tx,
+  { conversationId, items }: MirrorPayload,
+  dueAt: number,
+  now: number,
+): Promise<void> {
+  const lane = deskLaterLane(conversationId);
+  if (items.length === 0) {
+    const waiting = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).limit(1).executeTakeFirst();
+    if (waiting !== undefined) return;
+  }
+  await insertWork(tx, [{ ...workOf(conversationId, items, now), lane, dueAt }], now);
+}
+
+/** What waited goes on in the lane of what is shown: two at a time would show an old card over a new one. */
+export async function mirrorNow(tx: Tx, payloads: readonly MirrorPayload[], now: number): Promise<void> {
+  for (const [conversationId, of] of Map.groupBy(payloads, (payload) => payload.conversationId)) {
+    const items = of.flatMap((payload) => payload.items);
+    await insertWork(tx, [workOf(conversationId, items, now)], now);
+  }
 }

@@ -16,8 +16,10 @@ import type { Workspace, Workspaces } from "../workspaces.ts";
 import { eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
+import { ChangeLimited, changing } from "./changing.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
+import { deskLane, mirrorLater, mirrorNow } from "./mirror-work.ts";
 import { deskConversations, deskMessages } from "./snapshot.ts";
 
 export interface MirrorDependencies {
@@ -43,11 +45,18 @@ export async function mirror(
   rows: readonly OutboxRow[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { store } = dependencies;
+  const { store, clock } = dependencies;
   const payloads = rows.map((row) => ({ row, ...(JSON.parse(row.payload) as MirrorPayload) }));
   const [first] = payloads;
   const last = rows.at(-1);
   if (first === undefined || last === undefined) return;
+  if (last.lane !== deskLane(first.conversationId)) {
+    await store.write(async (tx) => {
+      await finishWork(tx, rows);
+      await mirrorNow(tx, payloads, clock.now());
+    });
+    return;
+  }
   const place = await placeOf(dependencies, first.conversationId);
   if (place === undefined) {
     await store.write((tx) => finishWork(tx, rows));
@@ -59,15 +68,27 @@ export async function mirror(
       await holdWork(tx, last);
       await work(tx);
     });
+  /** What is shown can be changed later, too: a limit of that holds up nothing that is still to be shown. */
+  const orLater: OrLater = async (items, run) => {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof ChangeLimited)) throw error;
+      const { id: conversationId } = place.row;
+      dependencies.log.info({ err: error, conversation: conversationId }, "the desk takes a change later");
+      const now = clock.now();
+      await held((tx) => mirrorLater(tx, { conversationId, items }, now + error.afterMs, now));
+    }
+  };
   try {
     const threadId = await beginThread(dependencies, place, held, signal);
-    const show = createShow(dependencies, place, threadId, held, signal);
+    const show = createShow(dependencies, place, threadId, { held, orLater }, signal);
     for (const { row, items } of payloads) {
       await show.upTo(items);
       for (const item of items) await show.item(item);
       if (row !== last) await store.write((tx) => finishWork(tx, [row]));
     }
-    await updateCard(dependencies, place, threadId, signal);
+    await orLater([], () => updateCard(dependencies, place, threadId, signal));
     await store.write((tx) => finishWork(tx, [last]));
   } catch (error) {
     if (error instanceof ThreadGone) {
@@ -81,6 +102,9 @@ export async function mirror(
 
 /** Stores that a call begins, or that nothing came of it; throws `LostLease` where that is not ours to say any more. */
 type Held = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
+
+/** Does what changes something that is shown; these items and the card later, where the desk takes no changes now. */
+type OrLater = (items: readonly MirrorItem[], run: () => Promise<void>) => Promise<void>;
 
 /** However a call to the desk fails, it is made again. */
 export function later(error: unknown): unknown {
@@ -189,13 +213,11 @@ async function updateCard(
   if (now === undefined) return;
   const { card_hash: before } = now;
   if (before === face) return;
-  try {
-    await place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal });
-  } catch (error) {
-    // To show the same card twice does no harm.
-    if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
-    dependencies.log.warn({ err: error, conversation: place.row.id }, "the desk does not take a card");
-  }
+  // To show the same card twice does no harm.
+  await changing(
+    () => place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal }),
+    (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "the desk does not take a card"),
+  );
   await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: face }));
 }
 
@@ -211,12 +233,13 @@ function createShow(
   dependencies: MirrorDependencies,
   place: Place,
   threadId: string,
-  held: Held,
+  { held, orLater }: { readonly held: Held; readonly orLater: OrLater },
   signal: AbortSignal,
 ): Show {
   const { store, clock, log } = dependencies;
   const { row, desk, accountId } = place;
   let shownSeq = place.thread.mirrored_seq;
+  let transcriptTo = 0;
   const fileShow = createFileShow({ store, desk, post: postAs });
 
   /** Shows one thing, part by part. `refId` names it. */
@@ -256,7 +279,7 @@ function createShow(
       part,
       state: "sending",
       external_id: null,
-      parked: null,
+      parked: kind === "transcript" ? JSON.stringify({ upTo: transcriptTo }) : null,
       mark: null,
       created_at: known?.created_at ?? clock.now(),
     };
@@ -300,7 +323,16 @@ function createShow(
     await store.write((tx) => setThread(tx, row.id, { mirrored_seq: seq }));
   }
 
+  /** Once begun, it ends where it did then, whatever was said since: else that would count as shown with it. */
+  async function transcriptEnd(seqs: readonly number[]): Promise<number> {
+    const posts = await postsOf(store.read, row.id, row.id);
+    const begun = posts.find(({ kind }) => kind === "transcript")?.parked ?? null;
+    if (begun !== null) return (JSON.parse(begun) as { readonly upTo: number }).upTo;
+    return seqs.length === 0 ? row.last_seq : Math.max(...seqs);
+  }
+
   async function transcript(upTo: number): Promise<void> {
+    transcriptTo = upTo;
     const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
     const earlier = Math.max(0, upTo - transcriptMax);
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
@@ -321,7 +353,8 @@ function createShow(
         await fileShow.of(message);
       }
       await reached(message.seq);
-      if (message.role === "agent") await fate(message.id);
+      const { id } = message;
+      if (message.role === "agent") await orLater([{ kind: "fate", id }], () => fate(id));
     }
   }
 
@@ -366,12 +399,11 @@ function createShow(
       .execute();
     const mark = markOf(deliveries.map(({ state }) => state));
     if (mark === null || mark === shown.mark) return;
-    try {
-      await desk.mark(shown.external_id, mark, { key: `${shown.id}.mark`, signal });
-    } catch (error) {
-      if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
-      log.debug({ err: error }, "a reply at the desk could not be marked");
-    }
+    const { id, external_id: externalId } = shown;
+    await changing(
+      () => desk.mark(externalId, mark, { key: `${id}.mark`, signal }),
+      (error) => log.debug({ err: error }, "a reply at the desk could not be marked"),
+    );
     await store.write((tx) => tx.updateTable("desk_posts").set({ mark }).where("id", "=", shown.id).execute());
   }
 
@@ -406,21 +438,17 @@ function createShow(
     }
   }
 
-  async function quietly(run: () => Promise<void>): Promise<void> {
-    try {
-      await run();
-    } catch (error) {
-      if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw error;
-      log.warn({ err: error, conversation: row.id }, "the desk does not take a change");
-    }
-  }
+  const quietly = (run: () => Promise<void>): Promise<void> =>
+    changing(run, (error) => log.warn({ err: error, conversation: row.id }, "the desk does not take a change"));
 
   return {
     async upTo(items) {
       const seqs = items.flatMap((item) => (item.kind === "message" ? [item.seq] : []));
       if (shownSeq === 0) {
-        const upTo = seqs.length === 0 ? row.last_seq : Math.max(...seqs);
+        const upTo = await transcriptEnd(seqs);
         if (upTo > 1) await transcript(upTo);
+        // The card has no more than its beginning.
+        else if (seqs.length === 0) await messages(upTo);
       } else if (seqs.length > 0) {
         await messages(Math.min(...seqs) - 1);
       }
@@ -436,9 +464,9 @@ function createShow(
         case "file":
           return file(item.id);
         case "changed":
-          return changed(item.id);
+          return orLater([item], () => changed(item.id));
         case "fate":
-          return fate(item.id);
+          return orLater([item], () => fate(item.id));
       }
     },
   };

@@ -59,7 +59,10 @@ export async function write(
     return { effects: null, notice: { text: [reason, ...told].join(" ") } };
   };
   const thread = await threadOf(tx, row.id);
-  if (thread?.external_id !== given.thread) {
+  if (thread?.external_id !== given.thread || thread.channel !== workspace.settings.desk?.channel) {
+    // Where agents work in another channel by now, it has none yet if nothing has happened since.
+    const work = await mirrorAlso(tx, row.id, [], context.now);
+    if (work !== null) await insertWork(tx, [work], context.now);
     return refused("Nothing was sent: this conversation has a new thread by now, and goes on there.");
   }
   if (text === "" && brought.files.length === 0) {

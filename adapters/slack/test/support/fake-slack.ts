@@ -19,6 +19,8 @@ export type Fault = { readonly channel?: string } & (
   /** Does what it is asked for, and breaks the connection before it answers. */
   | { readonly kind: "hang_up_after_commit" }
   | { readonly kind: "hang_up" }
+  /** Posts it in the channel itself, as if its thread were none. */
+  | { readonly kind: "outside" }
 );
 
 export interface Shown {
@@ -120,7 +122,7 @@ export async function startFakeSlack(): Promise<FakeSlack> {
         })
         .end(JSON.stringify(body));
     };
-    const body = Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
+    const body: Record<string, string> = Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
     called.set(method, [...(called.get(method) ?? []), body]);
     const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
     const own = { id: workspace.appId, name: "Support" };
@@ -144,8 +146,10 @@ export async function startFakeSlack(): Promise<FakeSlack> {
     }
     const isWanted = method === "apps.connections.open" ? app !== undefined : token === workspace.botToken;
     if (!isWanted) return answer(200, { ok: false, error: token === "" ? "not_authed" : "invalid_auth" });
+    const { thread_ts: _, ...outside } = body;
+    const asked = fault?.kind === "outside" ? outside : body;
     const result =
-      method === "apps.connections.open" ? { ok: true, url: socketUrl() } : runMethod(workspace, method, body, url);
+      method === "apps.connections.open" ? { ok: true, url: socketUrl() } : runMethod(workspace, method, asked, url);
     if (fault?.kind === "hang_up_after_commit") request.socket.destroy();
     else if (fault?.kind === "status") answer(fault.status, "Sorry");
     else answer(200, result);

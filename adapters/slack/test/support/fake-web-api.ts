@@ -351,6 +351,9 @@ function history(workspace: Workspace, inThread: boolean, body: Body): Answer {
     oldest = "0",
   } = body;
   if (!workspace.channels.has(channel)) return refuse("channel_not_found");
+  if (inThread && workspace.messages.some((each) => each.channel === channel && each.ts === ts && each.deleted)) {
+    return refuse("thread_not_found");
+  }
   const all = workspace.messages.filter(
     (each) => each.channel === channel && !each.deleted && (each.ts === ts || Number(each.ts) > Number(oldest)),
   );
