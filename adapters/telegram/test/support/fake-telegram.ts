@@ -65,6 +65,7 @@ export interface FakeTelegram {
 
 const textMax = 4_096;
 const captionMax = 1_024;
+const entitiesMax = 100;
 const fetchedBytesMax = 20_000_000;
 
 /** A server of the Bot API, as strict as the real one in what the adapter relies on. */
@@ -149,7 +150,13 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     if (bad !== undefined) return refuse(400, "Bad Request: can't parse entities: out of range");
     const dead = entities.find(({ url }) => url !== undefined && !/^https?:\/\/[^/]*[.:][^/]*/.test(url));
     if (dead !== undefined) return refuse(400, `Bad Request: can't parse entities: URL '${dead.url}' is invalid`);
-    const message = { chatId, messageId: (nextMessage += 1), text, entities, topicId: topicOf(body) };
+    const message = {
+      chatId,
+      messageId: (nextMessage += 1),
+      text,
+      entities: entities.slice(0, entitiesMax),
+      topicId: topicOf(body),
+    };
     shown.push(message);
     return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
   }
