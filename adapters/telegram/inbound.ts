@@ -10,8 +10,6 @@ export type Reading =
       readonly kind: "event";
       readonly event: InboundEvent;
       readonly message?: TelegramMessage;
-      /** It holds for each topic of the chat as well. */
-      readonly inTopics?: true;
     }
   /** The customer has pressed Start. */
   | { readonly kind: "start"; readonly chatId: number }
@@ -119,7 +117,6 @@ function readMembership(
     : `The bot ${what}: what you write here does not arrive.`;
   return {
     kind: "event",
-    ...(chat.is_forum === true ? { inTopics: true } : {}),
     event: {
       kind: "reach",
       externalId: `member:${updateId}`,

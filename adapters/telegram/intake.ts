@@ -2,6 +2,7 @@ import type { Api } from "grammy";
 import { Compile } from "typebox/compile";
 import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
 import { readUpdate } from "./inbound.ts";
+import { topicsOf } from "./thread.ts";
 import type { TelegramMessage } from "./updates.ts";
 import { updateSchema } from "./updates.ts";
 
@@ -51,17 +52,18 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
             return null;
           }
           await host.accept(reading.event);
-          if (reading.inTopics === true && reading.event.kind === "reach") await acceptInTopics(reading.event);
+          if (reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
       }
     },
   };
 
+  /** Each topic of a chat is a thread of its own, and out of reach with it. */
   async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
-    for (const { thread } of await host.recentThreads(0)) {
-      if (!thread.startsWith(`${event.thread}:`)) continue;
-      await host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread });
-    }
+    const threads = await host.threadsBeginning(topicsOf(event.thread));
+    await Promise.all(
+      threads.map((thread) => host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread })),
+    );
   }
 
   /** What belongs to a message that has addressed the bot: of an album only one picture does, and a change need not. */

@@ -54,7 +54,6 @@ const chat = Type.Object({
   id,
   type: Type.String(),
   title: Type.Optional(Type.String()),
-  is_forum: Type.Optional(Type.Boolean()),
   is_direct_messages: Type.Optional(Type.Boolean()),
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { insertRows } from "#store/insert-rows.ts";
 import { png } from "../../../test/support/file-channel.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
@@ -102,6 +103,58 @@ describe("a topic of a forum", () => {
     expect(await isMarked()).toBe(false);
     await member("kicked");
     expect(await isMarked()).toBe(true);
+  });
+});
+
+describe("topics of which nobody has spoken for long", () => {
+  const isMarked = async (thread: string) =>
+    (await bot.bench.row(await bot.conversationIn(thread))).unreachable !== null;
+  const member = (chat: Fields, status: string) =>
+    bot.post({
+      update_id: updateId(),
+      my_chat_member: { chat, from: { id: 7 }, date: 1, new_chat_member: { status } },
+    });
+  const ask = async (chat: Fields, topicId: number) => {
+    const more = { is_topic_message: true, message_thread_id: topicId, ...toTheBot() };
+    await bot.post(messageUpdate({ chatId: 7, messageId: topicId, text: "How much?", chat, more }));
+  };
+
+  it("are out of reach with their forum, and no other's are", async () => {
+    bot = await openBot();
+    const forum = { id: -1_005, type: "supergroup", title: "Fans", is_forum: true };
+    for (const topicId of [9, 10]) await ask(forum, topicId);
+    await ask({ ...forum, id: -10_055 }, 9);
+    await bot.bench.settle();
+    const { store } = bot.bench;
+    const archived = await bot.conversationIn("-1005:10");
+    await store.write((tx) =>
+      tx.updateTable("conversations").set({ status: "archived" }).where("id", "=", archived).execute(),
+    );
+    const row = await bot.bench.row(await bot.conversationIn("-1005:9"));
+    const newer = Array.from({ length: 1_000 }, (_, at) => ({
+      ...row,
+      id: `${row.id.slice(0, -4)}${at.toString().padStart(4, "0")}`,
+      context_key: String(at + 1),
+      started_at: row.started_at + 1,
+    }));
+    await store.write((tx) => insertRows(tx, "conversations", newer));
+    await member(forum, "kicked");
+    expect(await Promise.all(["-1005:9", "-1005:10", "-10055:9", "9"].map(isMarked))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    await member(forum, "member");
+    expect(await Promise.all(["-1005:9", "-1005:10"].map(isMarked))).toEqual([false, false]);
+  });
+
+  it("are out of reach with a private chat that has topics", async () => {
+    bot = await openBot();
+    const chat = { id: 77, type: "private" };
+    await ask(chat, 9);
+    await member(chat, "kicked");
+    expect(await isMarked("77:9")).toBe(true);
   });
 });
 
