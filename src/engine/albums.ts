@@ -1,4 +1,6 @@
 import type { InboundEvent } from "#channel/contract.ts";
+import type { KeptAside } from "./arrivals.ts";
+import { groupsOf } from "./attachments.ts";
 import type { TextChange } from "./inbound-changes.ts";
 import type { Tx } from "./ports.ts";
 
@@ -71,13 +73,19 @@ export function createAlbums(tx: Tx): Albums {
       if (found !== undefined) return found;
       const row = await tx
         .selectFrom("inbound_events")
-        .select("message_id")
+        .select(["conversation_id", "message_id", "payload"])
         .where("account_id", "=", accountId)
         .where("target_external_id", "=", externalId)
         .where("kind", "=", "message")
-        .where("conversation_id", "=", conversationId)
         .executeTakeFirst();
-      return row === undefined || row.message_id === null ? undefined : of(conversationId, row.message_id);
+      if (row === undefined) return undefined;
+      if (row.message_id !== null) {
+        return row.conversation_id === conversationId ? of(conversationId, row.message_id) : undefined;
+      }
+      // Its files were kept aside until a message took them.
+      const { asideOf: group } = JSON.parse(row.payload) as KeptAside;
+      const taken = group === undefined ? undefined : [...(await groupsOf(tx, [{ accountId, group }])).values()][0];
+      return taken?.conversationId === conversationId ? of(conversationId, taken.messageId) : undefined;
     },
   };
 }
