@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { groupKey } from "#engine/attachments.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -186,6 +187,17 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     await edit("1", "Not for us", true);
     const kept = await bench.store.read.selectFrom("inbound_events").select("payload").execute();
     expect(kept.filter(({ payload }) => payload.includes('"text":"Not for us"'))).toEqual([]);
+  });
+
+  it("is read without all else that was received in its thread", async () => {
+    begin();
+    await part("1", "Front");
+    const { dialect, read } = bench.store;
+    const ofMessage = sql`select kind, payload from inbound_events where conversation_id = ${thread} and message_id = ${thread}`;
+    const plan = await sql`${sql.raw(dialect === "sqlite" ? "explain query plan" : "explain")} ${ofMessage}`.execute(
+      read,
+    );
+    expect(JSON.stringify(plan.rows)).toContain("inbound_events_message");
   });
 
   it("has all its pictures, whichever of two processes is told of which at the same moment", async () => {
