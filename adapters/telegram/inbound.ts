@@ -80,8 +80,9 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
   const text = textOf(message);
+  const files = filesOf(message);
   // A picture may have lost its words.
-  if (text === "" && filesOf(message).length === 0) {
+  if (text === "" && files.length === 0) {
     return ignored("it is a service message, or has nothing to read");
   }
   return {
@@ -96,6 +97,8 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
       sender: senderOf(message),
       sentAt: (message.edit_date ?? message.date) * 1_000,
       text,
+      // Another picture can be put in its place, and one be put to words.
+      ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
     },
   };
 }
@@ -187,6 +190,7 @@ function inboundFile({ what, ending, mediaType, file }: NamedFile): InboundFile 
   const length = file.duration === undefined ? "" : ` (${Math.round(file.duration)} s)`;
   return {
     ref: file.file_id,
+    ...(file.file_unique_id === undefined ? {} : { key: file.file_unique_id }),
     name: file.file_name ?? `${what}${length}.${ending}`,
     mediaType: file.mime_type ?? mediaType,
     bytes: file.file_size ?? null,

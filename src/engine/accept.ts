@@ -209,7 +209,9 @@ export async function acceptAll(
         const messageId =
           row === undefined
             ? null
-            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event);
+            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event, (files) =>
+                filesOf(arrival, { ...event, files }),
+              );
         if (messageId === null) park(parked, target, event);
         // What joins it in this transaction is written after this.
         for (const grouped of groups.values()) {
@@ -394,11 +396,12 @@ export async function acceptAll(
 
   function filesOf(
     { account, workspace }: Arrival,
-    event: Extract<InboundEvent, { kind: "message" | "agent" }>,
+    event: Pick<Extract<InboundEvent, { kind: "message" | "agent" }>, "thread" | "files"> & {
+      readonly group?: { readonly key: string };
+    },
   ): MessageFiles {
     if (event.files === undefined || event.files.length === 0) return noFiles;
-    const together = event.kind === "message" ? event.group : undefined;
-    const group = together === undefined ? null : groupKey(event.thread, together.key);
+    const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
     const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
     return filesOfArrival(event.files, of, uploads, seal, now);
   }

@@ -125,6 +125,7 @@ export const partIdOf = (event: Extract<InboundEvent, { kind: "message" }>): str
   event.messageExternalId ?? event.externalId;
 
 function withoutRefs(event: InboundEvent): InboundEvent {
-  if ((event.kind !== "message" && event.kind !== "agent") || event.files === undefined) return event;
+  if (event.kind !== "message" && event.kind !== "agent" && event.kind !== "edit") return event;
+  if (event.files === undefined) return event;
   return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
 }
