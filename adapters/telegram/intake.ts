@@ -27,9 +27,12 @@ export interface IntakeDependencies {
 
 const update = Compile(updateSchema);
 
+/** A bot's owner can give it another username; whoever names it by that hears nothing for so long at most. */
+const nameMs = 600_000;
+
 /** The way of an update to the host, whichever way it came from Telegram. */
 export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
-  let ownName: Promise<string> | undefined;
+  let ownName: { readonly asked: Promise<string>; readonly at: number } | undefined;
 
   return {
     async take(given) {
@@ -82,24 +85,29 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
   async function isAddressed(message: TelegramMessage): Promise<boolean> {
     if (message.reply_to_message?.from?.id === botId) return true;
     const text = message.text ?? message.caption ?? "";
-    const marked = (message.entities ?? message.caption_entities ?? [])
+    const entities = message.entities ?? message.caption_entities ?? [];
+    if (entities.some(({ type, user }) => type === "text_mention" && user?.id === botId)) return true;
+    const marked = entities
       .filter(({ type }) => type === "mention" || type === "bot_command")
       .map(({ type, offset, length }) => ({ type, text: text.slice(offset, offset + length).toLowerCase() }));
+    if (marked.some((mark) => mark.type === "bot_command" && !mark.text.includes("@"))) return true;
     if (marked.length === 0) return false;
-    const own = `@${await botName()}`.toLowerCase();
-    return marked.some((mark) =>
-      mark.type === "mention" ? mark.text === own : !mark.text.includes("@") || mark.text.endsWith(own),
-    );
+    const isNamed = (name: string) => marked.some((mark) => mark.text.endsWith(`@${name.toLowerCase()}`));
+    return isNamed(await botName(Infinity)) || isNamed(await botName(nameMs));
   }
 
-  function botName(): Promise<string> {
-    ownName ??= api.getMe().then(
-      ({ username }) => username,
-      (error: unknown) => {
-        ownName = undefined;
-        throw error;
-      },
-    );
-    return ownName;
+  /** As it was so long ago at most. */
+  function botName(withinMs: number): Promise<string> {
+    if (ownName === undefined || host.clock.now() - ownName.at >= withinMs) {
+      const asked = api.getMe().then(
+        ({ username }) => username,
+        (error: unknown) => {
+          ownName = undefined;
+          throw error;
+        },
+      );
+      ownName = { asked, at: host.clock.now() };
+    }
+    return ownName.asked;
   }
 }

@@ -67,7 +67,13 @@ const file = Type.Object({
   emoji: Type.Optional(Type.String()),
 });
 
-const entity = Type.Object({ type: Type.String(), offset: Type.Integer(), length: Type.Integer() });
+const entity = Type.Object({
+  type: Type.String(),
+  offset: Type.Integer(),
+  length: Type.Integer(),
+  /** Who is named without a username. */
+  user: Type.Optional(Type.Object({ id })),
+});
 
 const message = Type.Object({
   message_id: id,

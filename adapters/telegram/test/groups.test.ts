@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { insertRows } from "#store/insert-rows.ts";
+import { hourMs } from "../../../test/support/engine-bench.ts";
 import { png } from "../../../test/support/file-channel.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
@@ -49,6 +50,44 @@ describe("a group that becomes a supergroup", () => {
     expect(await threads()).toEqual([String(after), String(before)]);
     expect(bot.texts(after)).toEqual(["You asked: Two", "Anna:\nAre you there?", "Anna:\nStill?"]);
     expect(await bot.bench.notes(conversation)).toEqual([]);
+  });
+});
+
+describe("a message in a group", () => {
+  const group = { id: -1_005, type: "supergroup", title: "Fans" };
+  const say = (messageId: number, text: string, entity: Fields) =>
+    bot.post(
+      messageUpdate({ chatId: 7, messageId, text, chat: group, more: { entities: [{ offset: 0, ...entity }] } }),
+    );
+  const said = async () => {
+    await bot.bench.settle();
+    return bot.texts(group.id);
+  };
+
+  it("addresses the bot also where a client names it without its username", async () => {
+    bot = await openBot();
+    await say(1, "Somebody, when?", { type: "text_mention", length: 8, user: { id: 8 } });
+    await say(2, "Parley, when?", { type: "text_mention", length: 6, user: { id: bot.telegram.botId, is_bot: true } });
+    expect(await said()).toEqual(["You asked: Parley, when?"]);
+  });
+
+  it("addresses a bot that has got another username meanwhile", async () => {
+    bot = await openBot();
+    await say(1, "@parley_test_bot one?", { type: "mention", length: 16 });
+    bot.telegram.rename("shop_bot");
+    await bot.bench.advance(hourMs);
+    bot.telegram.fail("getMe", refusal(500, "Internal Server Error"));
+    const isStored = async () => (await say(2, "@somebody else?", { type: "mention", length: 9 })).ok;
+    expect([await isStored(), await isStored()]).toEqual([false, true]);
+    await say(3, "@shop_bot two?", { type: "mention", length: 9 });
+    await say(4, "/ask@shop_bot three?", { type: "bot_command", length: 13 });
+    await say(5, "@parley_test_bot four?", { type: "mention", length: 16 });
+    expect(await said()).toEqual([
+      "You asked: @parley_test_bot one?",
+      "You asked: @shop_bot two?",
+      "You asked: /ask@shop_bot three?",
+    ]);
+    expect(bot.telegram.calls("getMe")).toHaveLength(3);
   });
 });
 

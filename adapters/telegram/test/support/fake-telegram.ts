@@ -51,6 +51,8 @@ export interface FakeTelegram {
   fail(method: string, ...faults: readonly Fault[]): void;
   /** Keeps a file that a customer has sent; gives its id. What stands behind the last dot of its name is the customer's. */
   keep(bytes: Buffer, ending?: string): string;
+  /** Its owner gives the bot another name. */
+  rename(username: string): void;
   /** The group is a supergroup with another id from now on. */
   upgrade(chatId: number, toChatId: number): void;
   /** An update that is delivered to whoever polls, until it is confirmed. */
@@ -72,7 +74,7 @@ const fetchedBytesMax = 20_000_000;
 export async function startFakeTelegram(): Promise<FakeTelegram> {
   const botId = 7_000_000_000 + Math.floor(Math.random() * 1_000_000);
   const token = `${botId}:${randomBytes(24).toString("base64url")}`;
-  const username = "parley_test_bot";
+  let username = "parley_test_bot";
   const shown: Shown[] = [];
   const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
   const called = new Map<string, Record<string, unknown>[]>();
@@ -271,7 +273,10 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     url: `http://127.0.0.1:${server.port}`,
     token,
     botId,
-    username,
+    get username() {
+      return username;
+    },
+    rename: (name) => void (username = name),
     shown,
     actions,
     get webhook() {
