@@ -51,6 +51,8 @@ async function unlessItFails(host: ChannelHost, told: Promise<unknown>): Promise
   }
 }
 
+const aboutEntities = /entit/i;
+
 /** Undefined: there is no other way to send it. */
 function otherHow(how: How, failure: Failure): How | undefined {
   if (failure.kind !== "answered") return undefined;
@@ -60,7 +62,7 @@ function otherHow(how: How, failure: Failure): How | undefined {
     return { ...how, topicId: undefined };
   }
   if (how.asPhoto && isAbout(failure, /photo|image/i)) return { ...how, asPhoto: false };
-  if (how.withEntities && isAbout(failure, /entit/i)) return { ...how, withEntities: false };
+  if (how.withEntities && isAbout(failure, aboutEntities)) return { ...how, withEntities: false };
   return undefined;
 }
 
@@ -162,9 +164,8 @@ export async function editPart(
 ): Promise<void> {
   const { text, entities, file } = part.payload as TelegramPart;
   const { chatId, messageId } = parseExternalId(externalId);
-  const marks = [...entities] as Entities;
-  try {
-    await (file === undefined
+  const change = async (marks: Entities): Promise<unknown> =>
+    file === undefined
       ? api.editMessageText(
           chatId,
           messageId,
@@ -172,12 +173,17 @@ export async function editPart(
           { entities: marks, link_preview_options: { is_disabled: true } },
           grammySignal(signal),
         )
-      : api.editMessageCaption(chatId, messageId, { caption: text, caption_entities: marks }, grammySignal(signal)));
-  } catch (error) {
-    const failure = failureOf(error, token);
-    // It reads so already: an edit before it has arrived, of which we have not heard.
-    if (isAbout(failure, /message is not modified/i)) return;
-    throw deliveryError(failure);
+      : api.editMessageCaption(chatId, messageId, { caption: text, caption_entities: marks }, grammySignal(signal));
+  for (let marks = [...entities] as Entities; ; marks = []) {
+    try {
+      await change(marks);
+      return;
+    } catch (error) {
+      const failure = failureOf(error, token);
+      // It reads so already: an edit before it has arrived, of which we have not heard.
+      if (isAbout(failure, /message is not modified/i)) return;
+      if (marks.length === 0 || !isAbout(failure, aboutEntities)) throw deliveryError(failure);
+    }
   }
 }
 

@@ -51,3 +51,24 @@ describe("what a customer puts into a message afterwards", () => {
     expect(await seen()).toEqual(["See that", 1, "stored"]);
   });
 });
+
+describe("what an agent changes", () => {
+  it("is shown without marks where Telegram cannot take it with them, as what is sent is", async () => {
+    bot = await openBot();
+    await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "One" }));
+    await bot.bench.settle();
+    const id = await bot.conversationIn("7");
+    await bot.reply(id, "Frist");
+    const message = (await bot.bench.messages(id)).at(-1);
+    bot.telegram.fail("editMessageText", {
+      kind: "error",
+      code: 400,
+      description: "Bad Request: can't parse entities: no",
+    });
+    const change = { kind: "amend", messageId: message?.id ?? "", content: "**First**" } as const;
+    await bot.bench.engine.say(bot.bench.workspaceId, id, change, { email: "anna@test.example", name: "Anna" });
+    await bot.bench.settle();
+    expect(bot.texts(7).at(-1)).toBe("Anna:\nFirst");
+    expect(await bot.bench.notes(id)).toEqual([]);
+  });
+});
