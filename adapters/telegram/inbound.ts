@@ -1,5 +1,6 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import { richTextOf } from "./rich.ts";
+import type { TelegramThread } from "./thread.ts";
 import { movedId, threadOf } from "./thread.ts";
 import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./updates.ts";
 import { ignoredKinds } from "./updates.ts";
@@ -12,7 +13,7 @@ export type Reading =
       readonly message?: TelegramMessage;
     }
   /** The customer has pressed Start. */
-  | { readonly kind: "start"; readonly chatId: number }
+  | ({ readonly kind: "start" } & TelegramThread)
   | { readonly kind: "ignored"; readonly reason: string };
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
@@ -35,7 +36,7 @@ function readMessage(message: TelegramMessage): Reading {
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
   if (chat.type === "private" && /^\/start(?:@\w+)?(?:\s|$)/i.test(message.text ?? ""))
-    return { kind: "start", chatId: chat.id };
+    return { kind: "start", ...placeOf(message) };
   const text = textOf(message);
   const files = filesOf(message);
   if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
@@ -145,9 +146,11 @@ function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }
 const messageIdOf = ({ chat, message_id }: TelegramMessage): string => `${chat.id}:${message_id}`;
 
 /** Replies in ordinary groups have a thread id too, which names no topic. */
-function threadIdOf({ chat, is_topic_message, message_thread_id: topicId }: TelegramMessage): string {
-  return threadOf({ chatId: chat.id, topicId: is_topic_message === true ? topicId : undefined });
+function placeOf({ chat, is_topic_message, message_thread_id: topicId }: TelegramMessage): TelegramThread {
+  return { chatId: chat.id, topicId: is_topic_message === true ? topicId : undefined };
 }
+
+const threadIdOf = (message: TelegramMessage): string => threadOf(placeOf(message));
 
 function senderOf({ from, chat }: TelegramMessage) {
   const name = [from?.first_name, from?.last_name].filter((part) => part !== undefined && part !== "").join(" ");

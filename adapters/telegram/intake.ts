@@ -10,6 +10,7 @@ import { updateSchema } from "./updates.ts";
 export interface Greeting {
   readonly method: "sendMessage";
   readonly chat_id: number;
+  readonly message_thread_id?: number;
   readonly text: string;
 }
 
@@ -45,8 +46,10 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
         case "ignored":
           host.log.debug({ reason: reading.reason }, "an update of Telegram is passed over");
           return null;
-        case "start":
-          return { method: "sendMessage", chat_id: reading.chatId, text: (await host.workspace()).greeting };
+        case "start": {
+          const topic = reading.topicId === undefined ? {} : { message_thread_id: reading.topicId };
+          return { method: "sendMessage", chat_id: reading.chatId, ...topic, text: (await host.workspace()).greeting };
+        }
         case "event":
           if (reading.message !== undefined && !(await counts(reading.message))) {
             const rest = withKnown(reading.event);

@@ -24,9 +24,10 @@ const batchMax = 100;
  */
 export async function poll({ api, intake, token, log }: PollDependencies, signal: AbortSignal): Promise<void> {
   /** Whoever has blocked the bot meanwhile is not greeted, and holds up nobody. */
-  const greet = async ({ chat_id: chatId, text }: Greeting): Promise<void> => {
+  const greet = async ({ chat_id: chatId, message_thread_id: topicId, text }: Greeting): Promise<void> => {
     try {
-      await api.sendMessage(chatId, text, {}, grammySignal(signal));
+      const topic = topicId === undefined ? {} : { message_thread_id: topicId };
+      await api.sendMessage(chatId, text, topic, grammySignal(signal));
     } catch (error) {
       log.info({ reason: failureOf(error, token).description }, "a customer on Telegram could not be greeted");
     }

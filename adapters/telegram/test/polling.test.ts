@@ -28,3 +28,20 @@ describe("a bot that polls and cannot store", () => {
     expect(bot.texts(6)).toHaveLength(1);
   });
 });
+
+describe("who presses Start in a topic of a private chat", () => {
+  const start = () => {
+    const more = { is_topic_message: true, message_thread_id: 9 };
+    return messageUpdate({ chatId: 6, messageId: 1, text: "/start", more });
+  };
+
+  it("is greeted there", async () => {
+    bot = await openBot();
+    expect(await (await bot.post(start())).json()).toMatchObject({ chat_id: 6, message_thread_id: 9 });
+    await bot.close();
+    bot = await openBot({ transport: "polling" });
+    bot.telegram.queue(start());
+    await bot.bench.until("they are greeted", () => bot.telegram.shown.length > 0);
+    expect(bot.telegram.shown).toMatchObject([{ chatId: 6, topicId: 9 }]);
+  });
+});
