@@ -10,14 +10,20 @@ import { grammySignal } from "./grammy-types.ts";
 
 type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["entities"]>;
 
+export interface SendDependencies {
+  readonly api: Api;
+  /** The same, with the time that a large file takes. */
+  readonly uploads: Api;
+  readonly host: ChannelHost;
+  readonly token: string;
+}
+
 /**
  * Sends one message. Telegram has neither a key against duplicates nor a history that could be asked. What it refuses for
  * how it is sent is sent otherwise, each way once: that is no second time, for nothing of it was shown.
  */
 export async function sendPart(
-  api: Api,
-  host: ChannelHost,
-  token: string,
+  { api, uploads, host, token }: SendDependencies,
   part: Part,
   context: SendContext,
 ): Promise<Receipt> {
@@ -25,7 +31,7 @@ export async function sendPart(
   let how: How = { ...parseThread(context.thread), withEntities: true, asPhoto: isPhoto(payload) };
   for (;;) {
     try {
-      return await postPart(api, payload, context, how);
+      return await postPart(payload.file === undefined ? api : uploads, payload, context, how);
     } catch (error) {
       if (error instanceof DeliveryError) throw error;
       const failure = failureOf(error, token);
