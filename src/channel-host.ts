@@ -6,7 +6,7 @@ import { previewTypes } from "#domain/files.ts";
 import type { DeskSettings } from "#domain/workspace.ts";
 import { threadTopic, workspaceTopic } from "#engine/topics.ts";
 import type { Engine } from "#engine/engine.ts";
-import { recentThreads } from "#engine/recent-threads.ts";
+import { recentThreads, threadsBeginning } from "#engine/recent-threads.ts";
 import { createAccountRecords } from "#engine/account-records.ts";
 import type { AttachmentRow } from "#engine/attachments.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
@@ -180,6 +180,7 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
     },
     thread: createThreadStates(store.read, account),
     recentThreads: (since) => recentThreads(store.read, account, since),
+    threadsBeginning: (prefix) => threadsBeginning(store.read, account.id, prefix),
     watch: (thread, listener) =>
       fanout.subscribe(topic(thread), (message) => listener(JSON.parse(message) as Parameters<typeof listener>[0])),
     announce: (thread) => fanout.publish(topic(thread), JSON.stringify({ kind: "changed" })),

@@ -1,5 +1,6 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import { richTextOf } from "./rich.ts";
+import type { TelegramThread } from "./thread.ts";
 import { movedId, threadOf } from "./thread.ts";
 import type { TelegramFile, TelegramMessage, TelegramUpdate } from "./updates.ts";
 import { ignoredKinds } from "./updates.ts";
@@ -10,11 +11,9 @@ export type Reading =
       readonly kind: "event";
       readonly event: InboundEvent;
       readonly message?: TelegramMessage;
-      /** It holds for each topic of the chat as well. */
-      readonly inTopics?: true;
     }
   /** The customer has pressed Start. */
-  | { readonly kind: "start"; readonly chatId: number }
+  | ({ readonly kind: "start" } & TelegramThread)
   | { readonly kind: "ignored"; readonly reason: string };
 
 const ignored = (reason: string): Reading => ({ kind: "ignored", reason });
@@ -37,7 +36,7 @@ function readMessage(message: TelegramMessage): Reading {
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
   if (chat.type === "private" && /^\/start(?:@\w+)?(?:\s|$)/i.test(message.text ?? ""))
-    return { kind: "start", chatId: chat.id };
+    return { kind: "start", ...placeOf(message) };
   const text = textOf(message);
   const files = filesOf(message);
   if (text === "" && files.length === 0) return ignored("it is a service message, or has nothing to read");
@@ -82,8 +81,9 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
   const nobody = notACustomer(message);
   if (nobody !== undefined) return ignored(nobody);
   const text = textOf(message);
+  const files = filesOf(message);
   // A picture may have lost its words.
-  if (text === "" && filesOf(message).length === 0) {
+  if (text === "" && files.length === 0) {
     return ignored("it is a service message, or has nothing to read");
   }
   return {
@@ -98,6 +98,8 @@ function readEdit(message: TelegramMessage, updateId: number): Reading {
       sender: senderOf(message),
       sentAt: (message.edit_date ?? message.date) * 1_000,
       text,
+      // Another picture can be put in its place, and one be put to words.
+      ...(files.length === 0 ? {} : { files: files.map(inboundFile) }),
     },
   };
 }
@@ -119,7 +121,6 @@ function readMembership(
     : `The bot ${what}: what you write here does not arrive.`;
   return {
     kind: "event",
-    ...(chat.is_forum === true ? { inTopics: true } : {}),
     event: {
       kind: "reach",
       externalId: `member:${updateId}`,
@@ -145,9 +146,11 @@ function notACustomer({ chat, from, sender_chat, via_bot, is_automatic_forward }
 const messageIdOf = ({ chat, message_id }: TelegramMessage): string => `${chat.id}:${message_id}`;
 
 /** Replies in ordinary groups have a thread id too, which names no topic. */
-function threadIdOf({ chat, is_topic_message, message_thread_id: topicId }: TelegramMessage): string {
-  return threadOf({ chatId: chat.id, topicId: is_topic_message === true ? topicId : undefined });
+function placeOf({ chat, is_topic_message, message_thread_id: topicId }: TelegramMessage): TelegramThread {
+  return { chatId: chat.id, topicId: is_topic_message === true ? topicId : undefined };
 }
+
+const threadIdOf = (message: TelegramMessage): string => threadOf(placeOf(message));
 
 function senderOf({ from, chat }: TelegramMessage) {
   const name = [from?.first_name, from?.last_name].filter((part) => part !== undefined && part !== "").join(" ");
@@ -190,6 +193,7 @@ function inboundFile({ what, ending, mediaType, file }: NamedFile): InboundFile 
   const length = file.duration === undefined ? "" : ` (${Math.round(file.duration)} s)`;
   return {
     ref: file.file_id,
+    ...(file.file_unique_id === undefined ? {} : { key: file.file_unique_id }),
     name: file.file_name ?? `${what}${length}.${ending}`,
     mediaType: file.mime_type ?? mediaType,
     bytes: file.file_size ?? null,

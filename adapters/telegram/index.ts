@@ -48,6 +48,8 @@ export type TelegramConfig = Static<typeof config>;
 
 /** Telegram waits this long for the answer to a long poll; the client waits a little longer. */
 const timeoutSeconds = 30;
+/** Of 50 MB over a line that takes 2 Mbit/s. What is cut off may have arrived, and is not sent again. */
+const uploadSeconds = 240;
 const defaultRoot = "https://api.telegram.org";
 
 /** A token can be replaced; the bot stays the same. */
@@ -62,11 +64,12 @@ const telegram: AdapterModule<TelegramConfig> = {
     return { key, name: `the bot ${key}`, setting: "token" };
   },
   create({ config: { token, transport, groups = "addressed", base_url: apiRoot } }, host) {
-    const api = new Api(token, {
-      timeoutSeconds,
+    const options = {
       fetch: grammyFetch(createPlatformFetch()),
       ...(apiRoot === undefined ? {} : { apiRoot }),
-    });
+    };
+    const api = new Api(token, { ...options, timeoutSeconds });
+    const uploads = new Api(token, { ...options, timeoutSeconds: uploadSeconds });
     const intake = createIntake({ host, api, groups, botId: Number(botIdOf(token)) });
     const secret = webhookSecret(host);
     const kind = transport ?? (host.webhookUrl.startsWith("https:") ? "webhook" : "polling");
@@ -91,7 +94,7 @@ const telegram: AdapterModule<TelegramConfig> = {
               },
             },
       render: renderParts,
-      send: (part, context) => sendPart(api, host, token, part, context),
+      send: (part, context) => sendPart({ api, uploads, host, token }, part, context),
       edit: (part, externalId, context) => editPart(api, token, part, externalId, context),
       remove: (externalId, context) => removePart(api, token, externalId, context),
       fetchFile: (ref, signal) => fetchTelegramFile(api, apiRoot ?? defaultRoot, token, ref, signal),

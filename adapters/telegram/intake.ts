@@ -2,6 +2,7 @@ import type { Api } from "grammy";
 import { Compile } from "typebox/compile";
 import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
 import { readUpdate } from "./inbound.ts";
+import { topicsOf } from "./thread.ts";
 import type { TelegramMessage } from "./updates.ts";
 import { updateSchema } from "./updates.ts";
 
@@ -9,6 +10,7 @@ import { updateSchema } from "./updates.ts";
 export interface Greeting {
   readonly method: "sendMessage";
   readonly chat_id: number;
+  readonly message_thread_id?: number;
   readonly text: string;
 }
 
@@ -26,9 +28,12 @@ export interface IntakeDependencies {
 
 const update = Compile(updateSchema);
 
+/** A bot's owner can give it another username; whoever names it by that hears nothing for so long at most. */
+const nameMs = 600_000;
+
 /** The way of an update to the host, whichever way it came from Telegram. */
 export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
-  let ownName: Promise<string> | undefined;
+  let ownName: { readonly asked: Promise<string>; readonly at: number } | undefined;
 
   return {
     async take(given) {
@@ -41,8 +46,10 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
         case "ignored":
           host.log.debug({ reason: reading.reason }, "an update of Telegram is passed over");
           return null;
-        case "start":
-          return { method: "sendMessage", chat_id: reading.chatId, text: (await host.workspace()).greeting };
+        case "start": {
+          const topic = reading.topicId === undefined ? {} : { message_thread_id: reading.topicId };
+          return { method: "sendMessage", chat_id: reading.chatId, ...topic, text: (await host.workspace()).greeting };
+        }
         case "event":
           if (reading.message !== undefined && !(await counts(reading.message))) {
             const rest = withKnown(reading.event);
@@ -51,17 +58,18 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
             return null;
           }
           await host.accept(reading.event);
-          if (reading.inTopics === true && reading.event.kind === "reach") await acceptInTopics(reading.event);
+          if (reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
       }
     },
   };
 
+  /** Each topic of a chat is a thread of its own, and out of reach with it. */
   async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {
-    for (const { thread } of await host.recentThreads(0)) {
-      if (!thread.startsWith(`${event.thread}:`)) continue;
-      await host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread });
-    }
+    const threads = await host.threadsBeginning(topicsOf(event.thread));
+    await Promise.all(
+      threads.map((thread) => host.accept({ ...event, externalId: `${event.externalId}:${thread}`, thread })),
+    );
   }
 
   /** What belongs to a message that has addressed the bot: of an album only one picture does, and a change need not. */
@@ -80,24 +88,29 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
   async function isAddressed(message: TelegramMessage): Promise<boolean> {
     if (message.reply_to_message?.from?.id === botId) return true;
     const text = message.text ?? message.caption ?? "";
-    const marked = (message.entities ?? message.caption_entities ?? [])
+    const entities = message.entities ?? message.caption_entities ?? [];
+    if (entities.some(({ type, user }) => type === "text_mention" && user?.id === botId)) return true;
+    const marked = entities
       .filter(({ type }) => type === "mention" || type === "bot_command")
       .map(({ type, offset, length }) => ({ type, text: text.slice(offset, offset + length).toLowerCase() }));
+    if (marked.some((mark) => mark.type === "bot_command" && !mark.text.includes("@"))) return true;
     if (marked.length === 0) return false;
-    const own = `@${await botName()}`.toLowerCase();
-    return marked.some((mark) =>
-      mark.type === "mention" ? mark.text === own : !mark.text.includes("@") || mark.text.endsWith(own),
-    );
+    const isNamed = (name: string) => marked.some((mark) => mark.text.endsWith(`@${name.toLowerCase()}`));
+    return isNamed(await botName(Infinity)) || isNamed(await botName(nameMs));
   }
 
-  function botName(): Promise<string> {
-    ownName ??= api.getMe().then(
-      ({ username }) => username,
-      (error: unknown) => {
-        ownName = undefined;
-        throw error;
-      },
-    );
-    return ownName;
+  /** As it was so long ago at most. */
+  function botName(withinMs: number): Promise<string> {
+    if (ownName === undefined || host.clock.now() - ownName.at >= withinMs) {
+      const asked = api.getMe().then(
+        ({ username }) => username,
+        (error: unknown) => {
+          ownName = undefined;
+          throw error;
+        },
+      );
+      ownName = { asked, at: host.clock.now() };
+    }
+    return ownName.asked;
   }
 }

@@ -24,17 +24,20 @@ const batchMax = 100;
  */
 export async function poll({ api, intake, token, log }: PollDependencies, signal: AbortSignal): Promise<void> {
   /** Whoever has blocked the bot meanwhile is not greeted, and holds up nobody. */
-  const greet = async ({ chat_id: chatId, text }: Greeting): Promise<void> => {
+  const greet = async ({ chat_id: chatId, message_thread_id: topicId, text }: Greeting): Promise<void> => {
     try {
-      await api.sendMessage(chatId, text, {}, grammySignal(signal));
+      const topic = topicId === undefined ? {} : { message_thread_id: topicId };
+      await api.sendMessage(chatId, text, topic, grammySignal(signal));
     } catch (error) {
       log.info({ reason: failureOf(error, token).description }, "a customer on Telegram could not be greeted");
     }
   };
+  /** Behind what is done. */
+  let offset: number | undefined;
+  let confirmed: number | undefined;
   try {
     // Telegram refuses polls while a webhook is set. What waits for the webhook is kept.
     await api.deleteWebhook({ drop_pending_updates: false }, grammySignal(signal));
-    let offset: number | undefined;
     while (!signal.aborted) {
       const updates = await api.getUpdates(
         {
@@ -45,6 +48,7 @@ export async function poll({ api, intake, token, log }: PollDependencies, signal
         },
         grammySignal(signal),
       );
+      confirmed = offset;
       for (const update of updates) {
         const greeting = await intake.take(update);
         offset = update.update_id + 1;
@@ -52,7 +56,18 @@ export async function poll({ api, intake, token, log }: PollDependencies, signal
       }
     }
   } catch (error) {
-    if (!signal.aborted) throw pollError(failureOf(error, token));
+    if (signal.aborted) return;
+    if (offset !== undefined && offset !== confirmed) await confirm(api, offset, signal);
+    throw pollError(failureOf(error, token));
+  }
+}
+
+/** What is done before that which fails does not come again with it: whoever pressed Start would be greeted each time. */
+async function confirm(api: Api, offset: number, signal: AbortSignal): Promise<void> {
+  try {
+    await api.getUpdates({ offset, limit: 1, timeout: 0, allowed_updates: updateKinds }, grammySignal(signal));
+  } catch {
+    // It comes again, and what is stored is known by its number.
   }
 }
 

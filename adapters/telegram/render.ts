@@ -20,6 +20,8 @@ export interface TelegramPart {
   readonly file?: OutboundFile;
 }
 
+/** Telegram keeps as many of a message, and drops the rest without a word. */
+const entitiesMax = 100;
 /** UTF-16 units of what stands below a file. */
 const captionMax = 1_024;
 /** Of a file that is sent. */
@@ -47,17 +49,22 @@ export function renderParts({
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
   const runs = [...name, ...withAddresses(styledText(markdown, sources), isNoLink)];
   const [first, ...rest] = files;
-  const captions = first === undefined ? [] : splitRuns(runs, captionMax);
+  const captions = first === undefined ? [] : split(runs, captionMax);
   // A short text stands below the first file; a long one goes before it.
   if (first !== undefined && filesApart !== true && captions.length <= 1) {
     return [filePart(first, captions[0] ?? []), ...rest.map((file) => filePart(file, []))];
   }
-  const texts = splitRuns(runs, textMax).map((part): Part => {
+  const texts = split(runs, textMax).map((part): Part => {
     const payload: TelegramPart = { text: textOf(part), entities: entitiesOf(part) };
     return { text: payload.text, payload };
   });
   return [...texts, ...files.map((file) => filePart(file, []))];
 }
+
+const split = (runs: readonly Run[], max: number) => splitRuns(runs, max, undefined, lengthForEntities);
+
+/** Up to the first mark that would be one too many. */
+const lengthForEntities = (runs: readonly Run[]): number => entitiesOf(runs)[entitiesMax]?.offset ?? Infinity;
 
 /**
  * Telegram links only to hosts with a dot in their name, and takes an address of e-mail for one of the web, with the

@@ -10,14 +10,20 @@ import { grammySignal } from "./grammy-types.ts";
 
 type Entities = NonNullable<NonNullable<Parameters<Api["sendMessage"]>[2]>["entities"]>;
 
+export interface SendDependencies {
+  readonly api: Api;
+  /** The same, with the time that a large file takes. */
+  readonly uploads: Api;
+  readonly host: ChannelHost;
+  readonly token: string;
+}
+
 /**
  * Sends one message. Telegram has neither a key against duplicates nor a history that could be asked. What it refuses for
  * how it is sent is sent otherwise, each way once: that is no second time, for nothing of it was shown.
  */
 export async function sendPart(
-  api: Api,
-  host: ChannelHost,
-  token: string,
+  { api, uploads, host, token }: SendDependencies,
   part: Part,
   context: SendContext,
 ): Promise<Receipt> {
@@ -25,7 +31,7 @@ export async function sendPart(
   let how: How = { ...parseThread(context.thread), withEntities: true, asPhoto: isPhoto(payload) };
   for (;;) {
     try {
-      return await postPart(api, payload, context, how);
+      return await postPart(payload.file === undefined ? api : uploads, payload, context, how);
     } catch (error) {
       if (error instanceof DeliveryError) throw error;
       const failure = failureOf(error, token);
@@ -51,6 +57,8 @@ async function unlessItFails(host: ChannelHost, told: Promise<unknown>): Promise
   }
 }
 
+const aboutEntities = /entit/i;
+
 /** Undefined: there is no other way to send it. */
 function otherHow(how: How, failure: Failure): How | undefined {
   if (failure.kind !== "answered") return undefined;
@@ -60,7 +68,7 @@ function otherHow(how: How, failure: Failure): How | undefined {
     return { ...how, topicId: undefined };
   }
   if (how.asPhoto && isAbout(failure, /photo|image/i)) return { ...how, asPhoto: false };
-  if (how.withEntities && isAbout(failure, /entit/i)) return { ...how, withEntities: false };
+  if (how.withEntities && isAbout(failure, aboutEntities)) return { ...how, withEntities: false };
   return undefined;
 }
 
@@ -162,9 +170,8 @@ export async function editPart(
 ): Promise<void> {
   const { text, entities, file } = part.payload as TelegramPart;
   const { chatId, messageId } = parseExternalId(externalId);
-  const marks = [...entities] as Entities;
-  try {
-    await (file === undefined
+  const change = async (marks: Entities): Promise<unknown> =>
+    file === undefined
       ? api.editMessageText(
           chatId,
           messageId,
@@ -172,12 +179,17 @@ export async function editPart(
           { entities: marks, link_preview_options: { is_disabled: true } },
           grammySignal(signal),
         )
-      : api.editMessageCaption(chatId, messageId, { caption: text, caption_entities: marks }, grammySignal(signal)));
-  } catch (error) {
-    const failure = failureOf(error, token);
-    // It reads so already: an edit before it has arrived, of which we have not heard.
-    if (isAbout(failure, /message is not modified/i)) return;
-    throw deliveryError(failure);
+      : api.editMessageCaption(chatId, messageId, { caption: text, caption_entities: marks }, grammySignal(signal));
+  for (let marks = [...entities] as Entities; ; marks = []) {
+    try {
+      await change(marks);
+      return;
+    } catch (error) {
+      const failure = failureOf(error, token);
+      // It reads so already: an edit before it has arrived, of which we have not heard.
+      if (isAbout(failure, /message is not modified/i)) return;
+      if (marks.length === 0 || !isAbout(failure, aboutEntities)) throw deliveryError(failure);
+    }
   }
 }
 

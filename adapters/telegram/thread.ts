@@ -13,5 +13,8 @@ export function parseThread(thread: string): TelegramThread {
   return { chatId: Number(chat), topicId: topic === undefined ? undefined : Number(topic) };
 }
 
+/** What the names of a chat's topics begin with. */
+export const topicsOf = (chat: string): string => `${chat}:`;
+
 /** The same whichever of the two groups tells it first, or a message that is refused for it. */
 export const movedId = (from: number, to: number): string => `moved:${from}:${to}`;

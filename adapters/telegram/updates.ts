@@ -54,7 +54,6 @@ const chat = Type.Object({
   id,
   type: Type.String(),
   title: Type.Optional(Type.String()),
-  is_forum: Type.Optional(Type.Boolean()),
   is_direct_messages: Type.Optional(Type.Boolean()),
 });
 
@@ -68,7 +67,13 @@ const file = Type.Object({
   emoji: Type.Optional(Type.String()),
 });
 
-const entity = Type.Object({ type: Type.String(), offset: Type.Integer(), length: Type.Integer() });
+const entity = Type.Object({
+  type: Type.String(),
+  offset: Type.Integer(),
+  length: Type.Integer(),
+  /** Who is named without a username. */
+  user: Type.Optional(Type.Object({ id })),
+});
 
 const message = Type.Object({
   message_id: id,

@@ -372,6 +372,8 @@ export interface ChannelHost {
   thread(thread: string): Promise<ThreadState | null>;
   /** Threads that are not archived and in which somebody wrote since, for an adapter that looks for what it has missed. */
   recentThreads(since: number): Promise<readonly RecentThread[]>;
+  /** Threads whose names begin so, in whatever state. `prefix` ends in a character of ASCII. */
+  threadsBeginning(prefix: string): Promise<readonly string[]>;
   /** Calls back on every change of the thread, in whichever process it happens. Returns the end of it. */
   watch(thread: string, listener: (signal: ThreadSignal) => void): () => void;
   /** Tells every watcher of the thread that it changed. */

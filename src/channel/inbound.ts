@@ -107,6 +107,8 @@ export type InboundEvent =
       readonly kind: "edit";
       readonly messageExternalId: string;
       readonly text: string;
+      /** All that is in the message now: what was not before is added to it, as far as {@link InboundFile.key} tells that. */
+      readonly files?: readonly InboundFile[];
       /** It waits for no message that is not there, and its text is not kept then. */
       readonly knownOnly?: true;
     })
@@ -138,6 +140,8 @@ export type InboundEvent =
 export interface InboundFile {
   /** Opaque, for {@link ChannelAdapter.fetchFile} alone; at most 4,096 characters. Stored, never shown. */
   readonly ref: string;
+  /** The same for the same bytes, by whatever `ref` they are had; absent where the platform does not say. Stored. */
+  readonly key?: string;
   readonly name: string;
   readonly mediaType: string;
   /** null: the platform does not say. */

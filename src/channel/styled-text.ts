@@ -157,26 +157,33 @@ const filledMin = 0.4;
 
 /**
  * The text in pieces that hold at most `max`, by `sizeOf` (of a stretch of text as the platform counts it, escapes
- * included), without an end of space. No sign is cut in two, and nothing is lost but space between two pieces.
+ * included), without an end of space. No sign is cut in two, and nothing is lost but space between two pieces. `lengthOf`:
+ * the characters that a piece may have for another reason than its size, where those are fewer.
  */
 export function splitRuns(
   runs: readonly Run[],
   max: number,
   sizeOf: (text: string) => number = (text) => text.length,
+  lengthOf: (piece: readonly Run[]) => number = () => Infinity,
 ): readonly (readonly Run[])[] {
   const pieces: (readonly Run[])[] = [];
   let rest = runs;
   for (;;) {
     rest = trimmedStart(rest);
     if (rest.length === 0) return pieces;
-    const room = lengthThatFits(rest, max, sizeOf);
-    const text = textOf(rest);
-    const at = room >= text.length ? text.length : placeToCut(text, room);
-    const [piece, after] = cut(rest, at);
+    let [piece, after] = cutAt(rest, lengthThatFits(rest, max, sizeOf));
+    const length = lengthOf(piece);
+    if (length < textOf(piece).length) [piece, after] = cutAt(rest, length);
     const kept = trimmedEnd(piece);
     if (kept.length > 0) pieces.push(kept);
     rest = after;
   }
+}
+
+/** The best place to cut that leaves no more than `room` characters before it. */
+function cutAt(runs: readonly Run[], room: number): readonly [Run[], Run[]] {
+  const text = textOf(runs);
+  return cut(runs, room >= text.length ? text.length : placeToCut(text, room));
 }
 
 /**

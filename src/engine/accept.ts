@@ -4,7 +4,6 @@ import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
 import { systemActor } from "#domain/message.ts";
 import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
-import { lockContexts, lockLinked } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
@@ -33,8 +32,9 @@ import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-cha
 import type { Applied } from "./parked.ts";
 import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
 import type { ConversationSearch, Files, Tx } from "./ports.ts";
+import { contextOf, lockArrivals } from "./lock-arrivals.ts";
 import { applyStanding, noteFromThere } from "./standing.ts";
-import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
+import { addAgentMessage, guestNote, isCustomer, linkMarks } from "./letters.ts";
 
 interface Stored {
   readonly results: readonly Arrived[];
@@ -57,14 +57,7 @@ export async function acceptAll(
   const changes = createChanges(now, search);
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
-  const rows = await lockContexts(tx, distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")));
-  const conversations = new Map(rows.map((row) => [contextOf(row.account_id, row.context_key), row]));
-  const elsewhere = fresh.filter(
-    (arrival) => goesOnElsewhere(arrival) && !conversations.has(contextOfArrival(arrival)),
-  );
-  if (elsewhere.length > 0) {
-    for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) conversations.set(context, row);
-  }
+  const conversations = await lockArrivals(tx, fresh);
   const contacts = await loadContacts(
     tx,
     fresh.flatMap((arrival) =>
@@ -216,7 +209,9 @@ export async function acceptAll(
         const messageId =
           row === undefined
             ? null
-            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event);
+            : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event, (files) =>
+                filesOf(arrival, { ...event, files }),
+              );
         if (messageId === null) park(parked, target, event);
         // What joins it in this transaction is written after this.
         for (const grouped of groups.values()) {
@@ -401,11 +396,12 @@ export async function acceptAll(
 
   function filesOf(
     { account, workspace }: Arrival,
-    event: Extract<InboundEvent, { kind: "message" | "agent" }>,
+    event: Pick<Extract<InboundEvent, { kind: "message" | "agent" }>, "thread" | "files"> & {
+      readonly group?: { readonly key: string };
+    },
   ): MessageFiles {
     if (event.files === undefined || event.files.length === 0) return noFiles;
-    const together = event.kind === "message" ? event.group : undefined;
-    const group = together === undefined ? null : groupKey(event.thread, together.key);
+    const group = event.group === undefined ? null : groupKey(event.thread, event.group.key);
     const of = { workspaceId: workspace.id, accountId: account.id, thread: event.thread, group };
     return filesOfArrival(event.files, of, uploads, seal, now);
   }
@@ -425,21 +421,6 @@ function personOf(
 
 function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
   return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;
-}
-
-const contextOf = (accountId: string, thread: string): string => `${accountId}\n${thread}`;
-const contextOfArrival = ({ account, event }: Arrival): string =>
-  contextOf(account.id, event.kind === "delivery" ? "" : event.thread);
-
-function distinctContexts(arrivals: readonly Arrival[]) {
-  const contexts = new Map<string, { accountId: string; contextKey: string }>();
-  for (const { account, event } of arrivals) {
-    if (event.kind === "delivery") continue;
-    for (const contextKey of event.kind === "moved" ? [event.thread, event.toThread] : [event.thread]) {
-      contexts.set(contextOf(account.id, contextKey), { accountId: account.id, contextKey });
-    }
-  }
-  return [...contexts.values()];
 }
 
 /** Names the customer's conversation before each new one. */

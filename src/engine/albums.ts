@@ -1,4 +1,6 @@
-import type { InboundEvent } from "#channel/contract.ts";
+import type { InboundEvent, InboundFile } from "#channel/contract.ts";
+import type { KeptAside } from "./arrivals.ts";
+import { groupsOf } from "./attachments.ts";
 import type { TextChange } from "./inbound-changes.ts";
 import type { Tx } from "./ports.ts";
 
@@ -8,6 +10,8 @@ export interface Album {
   readonly messageId: string;
   /** By the platform's id of the part, in the order in which they came. */
   readonly words: Map<string, string>;
+  /** What each part has brought, by the platform's keys; null: not all of it is known. */
+  readonly files: Map<string, Set<string> | null>;
 }
 
 export interface Albums {
@@ -23,11 +27,26 @@ export interface Albums {
 export const wordsOf = ({ words }: Album): string =>
   [...words.values()].filter((text) => text.trim() !== "").join("\n");
 
+/** The files of a changed part that it did not have before: none where that is not known. */
+export function newFiles(album: Album, event: Extract<InboundEvent, { kind: "edit" }>): readonly InboundFile[] {
+  const known = album.files.get(event.messageExternalId) ?? undefined;
+  const fresh = (event.files ?? []).filter(({ key }) => key !== undefined && known?.has(key) === false);
+  for (const { key } of fresh) if (key !== undefined) known?.add(key);
+  return fresh;
+}
+
 /** The change of a part as one of the whole message. */
 export function withWords(album: Album | undefined, event: TextChange): TextChange {
   if (album === undefined || event.kind === "delete") return event;
   album.words.set(event.messageExternalId, event.text);
   return { ...event, text: wordsOf(album) };
+}
+
+/** `isBegin`: with the part itself. A change alone does not tell what was there before it. */
+function noteFiles({ files }: Album, part: string, brought: readonly InboundFile[], isBegin: boolean): void {
+  const known = isBegin ? new Set<string>() : files.get(part);
+  for (const { key } of brought) if (key !== undefined) known?.add(key);
+  files.set(part, known === undefined || brought.some(({ key }) => key === undefined) ? null : known);
 }
 
 /** What is read is remembered, with what is changed in it: a transaction stores its own events last. */
@@ -45,13 +64,15 @@ export function createAlbums(tx: Tx): Albums {
       .where("kind", "in", ["message", "edit"])
       .orderBy("id")
       .execute();
-    const album: Album = { conversationId, messageId, words: new Map() };
+    const album: Album = { conversationId, messageId, words: new Map(), files: new Map() };
     // A change may have come before what it changes.
     for (const { payload } of rows.toSorted((a, b) => Number(a.kind === "edit") - Number(b.kind === "edit"))) {
       // The text of events that are long past is gone.
       const event = JSON.parse(payload) as Partial<Extract<InboundEvent, { kind: "message" | "edit" }>>;
       const part = event.messageExternalId ?? event.externalId;
-      if (part !== undefined && event.text !== undefined) album.words.set(part, event.text);
+      if (part === undefined || event.text === undefined) continue;
+      album.words.set(part, event.text);
+      noteFiles(album, part, event.files ?? [], event.kind === "message");
     }
     known.set(messageId, album);
     return album;
@@ -62,7 +83,7 @@ export function createAlbums(tx: Tx): Albums {
 
   return {
     begin(conversationId, messageId, externalId, text) {
-      known.set(messageId, { conversationId, messageId, words: new Map([[externalId, text]]) });
+      known.set(messageId, { conversationId, messageId, words: new Map([[externalId, text]]), files: new Map() });
     },
     of,
     here,
@@ -71,13 +92,19 @@ export function createAlbums(tx: Tx): Albums {
       if (found !== undefined) return found;
       const row = await tx
         .selectFrom("inbound_events")
-        .select("message_id")
+        .select(["conversation_id", "message_id", "payload"])
         .where("account_id", "=", accountId)
         .where("target_external_id", "=", externalId)
         .where("kind", "=", "message")
-        .where("conversation_id", "=", conversationId)
         .executeTakeFirst();
-      return row === undefined || row.message_id === null ? undefined : of(conversationId, row.message_id);
+      if (row === undefined) return undefined;
+      if (row.message_id !== null) {
+        return row.conversation_id === conversationId ? of(conversationId, row.message_id) : undefined;
+      }
+      // Its files were kept aside until a message took them.
+      const { asideOf: group } = JSON.parse(row.payload) as KeptAside;
+      const taken = group === undefined ? undefined : [...(await groupsOf(tx, [{ accountId, group }])).values()][0];
+      return taken?.conversationId === conversationId ? of(conversationId, taken.messageId) : undefined;
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Channel } from "#domain/message.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { prepareWork } from "#store/prepared.ts";
 import type { InboundEventsTable } from "#store/schema.ts";
+import { groupKey } from "./attachments.ts";
 import type { Tx } from "./ports.ts";
 import type { QuestionOptions } from "./think.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -80,7 +81,7 @@ export function inboundRow(
     kind: event.kind,
     // What opens a file stands sealed beside it, and nowhere else. What nobody has said to the bot is not kept.
     payload: JSON.stringify(isForNothing ? onlyThat(event) : withoutRefs(event)),
-    target_external_id: isForNothing ? null : targetIdOf(event, joins),
+    target_external_id: isForNothing ? keptAsideIdOf(event) : targetIdOf(event, joins),
     conversation_id: outcome.conversationId,
     message_id: outcome.messageId,
     received_at: now,
@@ -89,6 +90,15 @@ export function inboundRow(
 
 const isForKnownOnly = (event: InboundEvent): boolean =>
   (event.kind === "edit" && event.knownOnly === true) || (event.kind === "message" && event.group?.joinsOnly === true);
+
+/** By this a change of a part whose files were kept aside finds the message that has them by then. */
+const keptAsideIdOf = (event: InboundEvent): string | null => (event.kind === "message" ? partIdOf(event) : null);
+
+/** What is kept of an event that is for nothing. */
+export interface KeptAside {
+  /** {@link groupKey} of the group that it is a part of. */
+  readonly asideOf?: string;
+}
 
 /** That it came, and whose it is: by that it is found when they are forgotten. */
 function onlyThat(event: InboundEvent) {
@@ -100,7 +110,9 @@ function onlyThat(event: InboundEvent) {
     sender: { key },
     sentAt,
   } = event;
-  return { kind, externalId, thread, sender: { key }, sentAt };
+  const aside: KeptAside =
+    event.kind === "message" && event.group !== undefined ? { asideOf: groupKey(thread, event.group.key) } : {};
+  return { kind, externalId, thread, sender: { key }, sentAt, ...aside };
 }
 
 function targetIdOf(event: InboundEvent, joins: boolean): string | null {
@@ -113,6 +125,7 @@ export const partIdOf = (event: Extract<InboundEvent, { kind: "message" }>): str
   event.messageExternalId ?? event.externalId;
 
 function withoutRefs(event: InboundEvent): InboundEvent {
-  if ((event.kind !== "message" && event.kind !== "agent") || event.files === undefined) return event;
+  if (event.kind !== "message" && event.kind !== "agent" && event.kind !== "edit") return event;
+  if (event.files === undefined) return event;
   return { ...event, files: event.files.map((file) => ({ ...file, ref: "" })) };
 }

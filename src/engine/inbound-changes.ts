@@ -1,7 +1,9 @@
-import type { InboundEvent } from "#channel/contract.ts";
+import type { InboundEvent, InboundFile } from "#channel/contract.ts";
+import { filesPerMessage } from "#domain/files.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { Albums } from "./albums.ts";
-import { withWords } from "./albums.ts";
+import { newFiles, withWords } from "./albums.ts";
+import type { MessageFiles } from "./attachments.ts";
 import { dropAttachments } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
 import { indexWork } from "./index-work.ts";
@@ -19,21 +21,29 @@ export function changeText(message: MessagesTable, event: TextChange, now: numbe
   else Object.assign(message, { content: "", deleted_at: now });
 }
 
-/** Changes the text of a message that is stored; null when it is not there yet, and the event waits for it. */
+/**
+ * Changes the text of a message that is stored, and adds what `fetch` makes of the files that are new in it; null when it
+ * is not there yet, and the event waits for it.
+ */
 export async function applyEdit(
   tx: Tx,
   changes: Changes,
   draft: Draft,
   albums: Albums,
   event: TextChange,
+  fetch: (files: readonly InboundFile[]) => MessageFiles,
 ): Promise<string | null> {
   const message = (await storedMessage(tx, draft, event)) ?? (await albumMessage(tx, draft, albums, event));
   if (message === undefined) return null;
+  const files = message.files ?? 0;
+  const brings = event.kind === "edit" && (event.files ?? []).length > 0;
   // Only what has files can be an album.
-  const album = (message.files ?? 0) > 0 ? await albums.of(draft.row.id, message.id) : undefined;
+  const album = files > 0 || brings ? await albums.of(draft.row.id, message.id) : undefined;
   const change = withWords(album, event);
   const content = change.kind === "edit" ? change.text : "";
-  if (message.deleted_at !== null || (event.kind === "edit" && content === message.content)) return message.id;
+  if (message.deleted_at !== null) return message.id;
+  const fresh = album !== undefined && brings && files < filesPerMessage ? newFiles(album, event) : [];
+  if (event.kind === "edit" && content === message.content && fresh.length === 0) return message.id;
   await tx
     .updateTable("messages")
     .set(event.kind === "edit" ? { content, edited_at: changes.now } : { content, deleted_at: changes.now })
@@ -49,14 +59,23 @@ export async function applyEdit(
     if (files.length > 0) await tx.updateTable("messages").set({ files: null }).where("id", "=", message.id).execute();
   }
   changes.addWork(indexWork([draft.row.id], changes.now));
-  draft.messageUpdated(message.id);
+  if (fresh.length > 0) {
+    const { id: messageId, seq, created_at: createdAt } = message;
+    draft.joinMessage(
+      { messageId, conversationId: draft.row.id, seq, content, files, createdAt },
+      content,
+      fetch(fresh),
+    );
+  } else {
+    draft.messageUpdated(message.id);
+  }
   return message.id;
 }
 
 const customersMessage = (tx: Tx, { row }: Draft) =>
   tx
     .selectFrom("messages")
-    .select(["id", "content", "files", "deleted_at"])
+    .select(["id", "seq", "content", "files", "created_at", "deleted_at"])
     .where("conversation_id", "=", row.id)
     .where("role", "=", "user");
 

@@ -43,3 +43,16 @@ export async function recentThreads(
   }
   return found;
 }
+
+/** The account's threads whose names begin so, in whatever state. `prefix` ends in a character of ASCII. */
+export async function threadsBeginning(db: Reader, accountId: string, prefix: string): Promise<readonly string[]> {
+  const end = prefix.slice(0, -1) + String.fromCodePoint((prefix.codePointAt(prefix.length - 1) ?? 0) + 1);
+  const rows = await db
+    .selectFrom("conversations")
+    .select("context_key")
+    .where("account_id", "=", accountId)
+    .where("context_key", ">=", prefix)
+    .where("context_key", "<", end)
+    .execute();
+  return rows.map(({ context_key: thread }) => thread);
+}

@@ -29,6 +29,7 @@ import { replyWindows } from "./migrations/0017-reply-windows.ts";
 import { passingState } from "./migrations/0018-passing-state.ts";
 import { platformOrders } from "./migrations/0024-platform-orders.ts";
 import { searchMerging } from "./migrations/0025-search-merging.ts";
+import { eventsOfMessages } from "./migrations/0026-events-of-messages.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./sqlite.ts";
 
@@ -51,6 +52,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0018-passing-state": passingState,
   "0024-platform-orders": platformOrders,
   "0025-search-merging": searchMerging,
+  "0026-events-of-messages": eventsOfMessages,
 };
 
 export interface OpenStore extends Store {

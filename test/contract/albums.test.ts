@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { groupKey } from "#engine/attachments.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -9,15 +10,16 @@ eachDatabase("an album with words below several of its pictures", (open) => {
   let bench: EngineBench;
   let thread: string;
   let threads = 0;
+  const account = { channel: "telegram", load: fileChannel().load, config: {} } as const;
 
   beforeAll(async () => {
-    bench = await openBench(open, { account: { channel: "telegram", load: fileChannel().load, config: {} } });
+    bench = await openBench(open, { account });
   });
   afterAll(() => bench.close());
 
   const base = () => ({ thread, sender: { key: thread }, sentAt: bench.clock.now() });
-  const part = (id: string, text: string, joinsOnly?: true) =>
-    bench.accept({
+  const part = (id: string, text: string, joinsOnly?: true, process = bench) =>
+    process.accept({
       ...base(),
       kind: "message",
       externalId: `message:${thread}:${id}`,
@@ -26,13 +28,14 @@ eachDatabase("an album with words below several of its pictures", (open) => {
       files: [{ ref: `${thread}:${id}`, name: `${id}.jpg`, mediaType: "image/jpeg", bytes: 3 }],
       group: { key: "album", ...(joinsOnly === undefined ? {} : { joinsOnly }) },
     });
-  const edit = (id: string, text: string) =>
+  const edit = (id: string, text: string, knownOnly?: true) =>
     bench.accept({
       ...base(),
       kind: "edit",
       externalId: `edit:${thread}:${id}:${text}`,
       messageExternalId: `${thread}:${id}`,
       text,
+      ...(knownOnly === undefined ? {} : { knownOnly }),
     });
   const said = async (): Promise<readonly string[]> => {
     const rows = bench.store.read
@@ -168,5 +171,48 @@ eachDatabase("an album with words below several of its pictures", (open) => {
       "3.jpg",
       "4.jpg",
     ]);
+  });
+
+  it("says what is written below a picture that came before anybody knew that it is a customer's", async () => {
+    begin();
+    await part("1", "", true);
+    await part("2", "Which is mine?");
+    await edit("1", "The left one", true);
+    expect(await said()).toEqual(["Which is mine?\nThe left one"]);
+    await edit("1", "The right one", true);
+    await edit("2", "Which is hers?", true);
+    expect(await said()).toEqual(["Which is hers?\nThe right one"]);
+    begin();
+    await part("1", "", true);
+    await edit("1", "Not for us", true);
+    const kept = await bench.store.read.selectFrom("inbound_events").select("payload").execute();
+    expect(kept.filter(({ payload }) => payload.includes('"text":"Not for us"'))).toEqual([]);
+  });
+
+  it("is read without all else that was received in its thread", async () => {
+    begin();
+    await part("1", "Front");
+    const { dialect, read } = bench.store;
+    const ofMessage = sql`select kind, payload from inbound_events where conversation_id = ${thread} and message_id = ${thread}`;
+    const plan = await sql`${sql.raw(dialect === "sqlite" ? "explain query plan" : "explain")} ${ofMessage}`.execute(
+      read,
+    );
+    expect(JSON.stringify(plan.rows)).toContain("inbound_events_message");
+  });
+
+  it("has all its pictures, whichever of two processes is told of which at the same moment", async () => {
+    const other = await openBench(open, { beside: bench, clock: bench.clock, account });
+    const filesOf = async () => {
+      const rows = bench.store.read.selectFrom("attachments").select("message_id");
+      return (await rows.where("group_key", "=", groupKey(thread, "album")).execute()).map((row) => row.message_id);
+    };
+    for (let times = 0; times < 12; times += 1) {
+      begin();
+      await Promise.all([part("1", "", true), part("2", "Which is mine?", undefined, other), part("3", "", true)]);
+      const files = await filesOf();
+      expect(files).toHaveLength(3);
+      expect(files).not.toContain(null);
+    }
+    await other.close();
   });
 });

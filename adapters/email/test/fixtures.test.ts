@@ -56,6 +56,7 @@ async function take(name: string): Promise<{ readonly outcome: Outcome; readonly
     amended: notUsed,
     thread: notUsed,
     recentThreads: notUsed,
+    threadsBeginning: notUsed,
     watch: notUsed,
     announce: notUsed,
     workspace: notUsed,

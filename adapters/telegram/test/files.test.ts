@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
 import { messageUpdate } from "./support/updates.ts";
@@ -69,5 +69,26 @@ describe("a reply that was sent with a file", () => {
 
   it("can be changed where its text stands below the file", async () => {
     expect(await change("A word", "Another word")).toEqual([["Anna:\nAnother word", "bill.pdf"]]);
+  });
+});
+
+describe("a file of an agent's", () => {
+  it("has longer to go out than a text, as large ones take", async () => {
+    bot = await openBot();
+    await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "My bill?" }));
+    await bot.bench.settle();
+    const conversation = await bot.conversationIn("7");
+    const timer = vi.spyOn(globalThis, "setTimeout");
+    const longest = () => Math.max(...timer.mock.calls.map(([, ms]) => ms ?? 0));
+    try {
+      await bot.reply(conversation, "A moment");
+      expect(longest()).toBe(30_000);
+      const file = await bot.upload(conversation, "bill.pdf", Buffer.from("%PDF-1.7 bill"));
+      await bot.reply(conversation, "Here", [file]);
+      expect(bot.telegram.shown.at(-1)?.file?.name).toBe("bill.pdf");
+      expect(longest()).toBeGreaterThanOrEqual(240_000);
+    } finally {
+      timer.mockRestore();
+    }
   });
 });

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { insertRows } from "#store/insert-rows.ts";
+import { hourMs } from "../../../test/support/engine-bench.ts";
 import { png } from "../../../test/support/file-channel.ts";
 import type { Bot } from "./support/bot.ts";
 import { openBot } from "./support/bot.ts";
@@ -48,6 +50,44 @@ describe("a group that becomes a supergroup", () => {
     expect(await threads()).toEqual([String(after), String(before)]);
     expect(bot.texts(after)).toEqual(["You asked: Two", "Anna:\nAre you there?", "Anna:\nStill?"]);
     expect(await bot.bench.notes(conversation)).toEqual([]);
+  });
+});
+
+describe("a message in a group", () => {
+  const group = { id: -1_005, type: "supergroup", title: "Fans" };
+  const say = (messageId: number, text: string, entity: Fields) =>
+    bot.post(
+      messageUpdate({ chatId: 7, messageId, text, chat: group, more: { entities: [{ offset: 0, ...entity }] } }),
+    );
+  const said = async () => {
+    await bot.bench.settle();
+    return bot.texts(group.id);
+  };
+
+  it("addresses the bot also where a client names it without its username", async () => {
+    bot = await openBot();
+    await say(1, "Somebody, when?", { type: "text_mention", length: 8, user: { id: 8 } });
+    await say(2, "Parley, when?", { type: "text_mention", length: 6, user: { id: bot.telegram.botId, is_bot: true } });
+    expect(await said()).toEqual(["You asked: Parley, when?"]);
+  });
+
+  it("addresses a bot that has got another username meanwhile", async () => {
+    bot = await openBot();
+    await say(1, "@parley_test_bot one?", { type: "mention", length: 16 });
+    bot.telegram.rename("shop_bot");
+    await bot.bench.advance(hourMs);
+    bot.telegram.fail("getMe", refusal(500, "Internal Server Error"));
+    const isStored = async () => (await say(2, "@somebody else?", { type: "mention", length: 9 })).ok;
+    expect([await isStored(), await isStored()]).toEqual([false, true]);
+    await say(3, "@shop_bot two?", { type: "mention", length: 9 });
+    await say(4, "/ask@shop_bot three?", { type: "bot_command", length: 13 });
+    await say(5, "@parley_test_bot four?", { type: "mention", length: 16 });
+    expect(await said()).toEqual([
+      "You asked: @parley_test_bot one?",
+      "You asked: @shop_bot two?",
+      "You asked: /ask@shop_bot three?",
+    ]);
+    expect(bot.telegram.calls("getMe")).toHaveLength(3);
   });
 });
 
@@ -102,6 +142,58 @@ describe("a topic of a forum", () => {
     expect(await isMarked()).toBe(false);
     await member("kicked");
     expect(await isMarked()).toBe(true);
+  });
+});
+
+describe("topics of which nobody has spoken for long", () => {
+  const isMarked = async (thread: string) =>
+    (await bot.bench.row(await bot.conversationIn(thread))).unreachable !== null;
+  const member = (chat: Fields, status: string) =>
+    bot.post({
+      update_id: updateId(),
+      my_chat_member: { chat, from: { id: 7 }, date: 1, new_chat_member: { status } },
+    });
+  const ask = async (chat: Fields, topicId: number) => {
+    const more = { is_topic_message: true, message_thread_id: topicId, ...toTheBot() };
+    await bot.post(messageUpdate({ chatId: 7, messageId: topicId, text: "How much?", chat, more }));
+  };
+
+  it("are out of reach with their forum, and no other's are", async () => {
+    bot = await openBot();
+    const forum = { id: -1_005, type: "supergroup", title: "Fans", is_forum: true };
+    for (const topicId of [9, 10]) await ask(forum, topicId);
+    await ask({ ...forum, id: -10_055 }, 9);
+    await bot.bench.settle();
+    const { store } = bot.bench;
+    const archived = await bot.conversationIn("-1005:10");
+    await store.write((tx) =>
+      tx.updateTable("conversations").set({ status: "archived" }).where("id", "=", archived).execute(),
+    );
+    const row = await bot.bench.row(await bot.conversationIn("-1005:9"));
+    const newer = Array.from({ length: 1_000 }, (_, at) => ({
+      ...row,
+      id: `${row.id.slice(0, -4)}${at.toString().padStart(4, "0")}`,
+      context_key: String(at + 1),
+      started_at: row.started_at + 1,
+    }));
+    await store.write((tx) => insertRows(tx, "conversations", newer));
+    await member(forum, "kicked");
+    expect(await Promise.all(["-1005:9", "-1005:10", "-10055:9", "9"].map(isMarked))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    await member(forum, "member");
+    expect(await Promise.all(["-1005:9", "-1005:10"].map(isMarked))).toEqual([false, false]);
+  });
+
+  it("are out of reach with a private chat that has topics", async () => {
+    bot = await openBot();
+    const chat = { id: 77, type: "private" };
+    await ask(chat, 9);
+    await member(chat, "kicked");
+    expect(await isMarked("77:9")).toBe(true);
   });
 });
 

@@ -96,6 +96,33 @@ describe("a message on Telegram", () => {
     );
   });
 
+  it("is split where it has more marks than Telegram keeps of a message, and loses no address", () => {
+    const linked = (count: number) =>
+      Array.from({ length: count }, (_, at) => `- [page ${at + 1}](https://docs.test/${at + 1})`).join("\n");
+    const addresses = (parts: readonly Part[]) =>
+      parts.flatMap((part) => payloadOf(part).entities.flatMap(({ url }) => url ?? []));
+    const parts = bySupport(linked(230));
+    expect(parts.map((part) => payloadOf(part).entities.length)).toEqual([100, 100, 30]);
+    expect(new Set(addresses(parts)).size).toBe(230);
+    for (const part of parts) expect(part.text).toMatch(/^• page \d+\n.*\d$/s);
+    expect(bySupport(linked(100))).toHaveLength(1);
+    // As close together as they can be: no border is near.
+    const dense = bySupport(Array.from({ length: 250 }, (_, at) => `[a](https://docs.test/${at})`).join(""));
+    expect(dense.every((part) => payloadOf(part).entities.length <= 100)).toBe(true);
+    expect(addresses(dense)).toHaveLength(250);
+    expect(dense.map(({ text }) => text).join("")).toBe("a".repeat(250));
+    // What has too many to stand below a file goes before it.
+    const file = { id: "f", name: "a.pdf", mediaType: "application/pdf", bytes: 9 };
+    const withFile = renderParts({
+      role: "agent",
+      authorName: "Anna",
+      markdown: linked(101),
+      sources: [],
+      files: [file],
+    });
+    expect(withFile.map((part) => payloadOf(part).file !== undefined)).toEqual([false, false, true]);
+  });
+
   it("is split between paragraphs, with the marks where they belong", () => {
     const paragraph = `**start** ${"word ".repeat(300)}end`;
     const parts = bySupport([paragraph, paragraph, paragraph, paragraph].join("\n\n"));

@@ -6,7 +6,7 @@ import { bytesOf } from "../../../../test/support/file-channel.ts";
 import type { FakeTelegram } from "./fake-telegram.ts";
 import { startFakeTelegram } from "./fake-telegram.ts";
 
-/** The program with a bot that Telegram delivers to. */
+/** The program with a bot, which Telegram delivers to unless the test says otherwise. */
 export interface Bot {
   readonly telegram: FakeTelegram;
   readonly bench: EngineBench;
@@ -30,7 +30,11 @@ export async function openBot(config: object = {}): Promise<Bot> {
   const { workspaceId, accountId } = bench;
   const url = `${await bench.app.listen()}/channels/telegram/${accountId}`;
   await bench.advance(10_000);
-  await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+  if (account.transport === "webhook") {
+    await bench.until("the webhook is set", () => telegram.webhook !== undefined);
+  } else {
+    await bench.until("it polls", () => telegram.calls("getUpdates").length > 0);
+  }
   return {
     telegram,
     bench,

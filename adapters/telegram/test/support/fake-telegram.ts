@@ -51,6 +51,8 @@ export interface FakeTelegram {
   fail(method: string, ...faults: readonly Fault[]): void;
   /** Keeps a file that a customer has sent; gives its id. What stands behind the last dot of its name is the customer's. */
   keep(bytes: Buffer, ending?: string): string;
+  /** Its owner gives the bot another name. */
+  rename(username: string): void;
   /** The group is a supergroup with another id from now on. */
   upgrade(chatId: number, toChatId: number): void;
   /** An update that is delivered to whoever polls, until it is confirmed. */
@@ -65,13 +67,14 @@ export interface FakeTelegram {
 
 const textMax = 4_096;
 const captionMax = 1_024;
+const entitiesMax = 100;
 const fetchedBytesMax = 20_000_000;
 
 /** A server of the Bot API, as strict as the real one in what the adapter relies on. */
 export async function startFakeTelegram(): Promise<FakeTelegram> {
   const botId = 7_000_000_000 + Math.floor(Math.random() * 1_000_000);
   const token = `${botId}:${randomBytes(24).toString("base64url")}`;
-  const username = "parley_test_bot";
+  let username = "parley_test_bot";
   const shown: Shown[] = [];
   const actions: { chatId: number; action: string; topicId: number | undefined }[] = [];
   const called = new Map<string, Record<string, unknown>[]>();
@@ -149,7 +152,13 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     if (bad !== undefined) return refuse(400, "Bad Request: can't parse entities: out of range");
     const dead = entities.find(({ url }) => url !== undefined && !/^https?:\/\/[^/]*[.:][^/]*/.test(url));
     if (dead !== undefined) return refuse(400, `Bad Request: can't parse entities: URL '${dead.url}' is invalid`);
-    const message = { chatId, messageId: (nextMessage += 1), text, entities, topicId: topicOf(body) };
+    const message = {
+      chatId,
+      messageId: (nextMessage += 1),
+      text,
+      entities: entities.slice(0, entitiesMax),
+      topicId: topicOf(body),
+    };
     shown.push(message);
     return ok({ message_id: message.messageId, date: 0, chat: { id: chatId, type: "private" }, text });
   }
@@ -264,7 +273,10 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     url: `http://127.0.0.1:${server.port}`,
     token,
     botId,
-    username,
+    get username() {
+      return username;
+    },
+    rename: (name) => void (username = name),
     shown,
     actions,
     get webhook() {

@@ -216,6 +216,7 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       host.signal(thread, { kind: "changed", amended: true });
     },
     recentThreads: async () => [],
+    threadsBeginning: async () => [],
     async thread(name) {
       const thread = host.threads.get(name);
       if (thread === undefined) return null;

@@ -1,0 +1,47 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { runBeside } from "../../../test/support/run-beside.ts";
+import type { Bot } from "./support/bot.ts";
+import { openBot } from "./support/bot.ts";
+import { messageUpdate } from "./support/updates.ts";
+
+let bot: Bot;
+afterEach(() => bot.close());
+
+describe("a bot that polls and cannot store", () => {
+  it("confirms what it has done before that, and greets nobody again and again", async () => {
+    bot = await openBot({ transport: "polling" });
+    const { telegram, bench } = bot;
+    await runBeside(bench.url, "alter table inbound_events rename to away");
+    telegram.queue(messageUpdate({ chatId: 6, messageId: 1, text: "/start" }));
+    const kept = messageUpdate({ chatId: 7, messageId: 1, text: "Keep me" });
+    telegram.queue(kept);
+    const failures = () => bench.logged.filter((line) => line.includes("a channel connection broke")).length;
+    for (let times = 1; times <= 3; times += 1) {
+      await bench.until("it has failed", () => failures() >= times);
+      await bench.advance(10_000);
+    }
+    expect(bot.texts(6)).toHaveLength(1);
+    expect(telegram.unconfirmed()).toEqual([kept.update_id]);
+    await runBeside(bench.url, "alter table away rename to inbound_events");
+    await bench.advance(60_000);
+    await bench.until("the other is answered", () => bot.texts(7).length === 1);
+    expect(bot.texts(6)).toHaveLength(1);
+  });
+});
+
+describe("who presses Start in a topic of a private chat", () => {
+  const start = () => {
+    const more = { is_topic_message: true, message_thread_id: 9 };
+    return messageUpdate({ chatId: 6, messageId: 1, text: "/start", more });
+  };
+
+  it("is greeted there", async () => {
+    bot = await openBot();
+    expect(await (await bot.post(start())).json()).toMatchObject({ chat_id: 6, message_thread_id: 9 });
+    await bot.close();
+    bot = await openBot({ transport: "polling" });
+    bot.telegram.queue(start());
+    await bot.bench.until("they are greeted", () => bot.telegram.shown.length > 0);
+    expect(bot.telegram.shown).toMatchObject([{ chatId: 6, topicId: 9 }]);
+  });
+});
