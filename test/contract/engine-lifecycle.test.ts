@@ -280,6 +280,36 @@ eachDatabase("the lifecycle", (open) => {
     expect((await bench.row(id)).sla_state).toBe("in_compliance");
   });
 
+  it("has the tag of an escalation once, whatever tags come with it, and the audit log tells what came and went", async () => {
+    const id = await conversationIn("escalated", { status: "open" });
+    const tagging = async () =>
+      (
+        await bench.store.read
+          .selectFrom("audit")
+          .select(["action", "from_value", "to_value"])
+          .where("conversation_id", "=", id)
+          .where("action", "in", ["tagged", "untagged"])
+          .orderBy("id")
+          .execute()
+      ).map(({ action, from_value, to_value }) => `${action} ${from_value ?? to_value}`);
+    const tags = async () =>
+      (
+        await bench.store.read.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute()
+      ).map(({ tag }) => tag);
+    expect(await tagging()).toEqual(["tagged escalated"]);
+    await change(id, { status: "escalated" });
+    expect(await tagging()).toEqual(["tagged escalated"]);
+    await change(id, { status: "open" });
+    await change(id, { status: "escalated", tags: ["money"] });
+    expect(await tagging()).toEqual(["tagged escalated", "tagged money"]);
+    expect((await tags()).toSorted()).toEqual(["escalated", "money"]);
+    await change(id, { tags: ["money"] });
+    await change(id, { status: "open" });
+    await change(id, { status: "escalated", tags: [] });
+    expect((await tagging()).slice(2)).toEqual(["untagged escalated", "tagged escalated", "untagged money"]);
+    expect(await tags()).toEqual(["escalated"]);
+  });
+
   it("has one winner when twenty agents claim at once, and tells the others who it is", async () => {
     const id = await conversationIn("escalated");
     const outcomes = await Promise.allSettled(
