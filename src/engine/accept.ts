@@ -24,15 +24,14 @@ import {
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { thinkLane } from "./lanes.ts";
-import type { Contacts, Person } from "./contacts.ts";
+import type { Contacts, Known, Person } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
-import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { Applied } from "./parked.ts";
 import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
-import type { ConversationSearch, Files, Tx } from "./ports.ts";
+import type { Clock, ConversationSearch, Files, Tx } from "./ports.ts";
 import { applyStanding, noteFromThere } from "./standing.ts";
 import { addAgentMessage, goesOnElsewhere, guestNote, isCustomer, linkMarks } from "./letters.ts";
 
@@ -52,9 +51,8 @@ export async function acceptAll(
   search: ConversationSearch,
   seal: Files["seal"],
   arrivals: readonly Arrival[],
-  now: number,
+  clock: Pick<Clock, "now">,
 ): Promise<Stored> {
-  const changes = createChanges(now, search);
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const rows = await lockContexts(tx, distinctContexts(fresh.filter(({ event }) => event.kind !== "delivery")));
@@ -65,6 +63,9 @@ export async function acceptAll(
   if (elsewhere.length > 0) {
     for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) conversations.set(context, row);
   }
+  // Later than whatever was waited for.
+  const now = clock.now();
+  const changes = createChanges(now, search);
   const contacts = await loadContacts(
     tx,
     fresh.flatMap((arrival) =>
