@@ -23,15 +23,14 @@ import {
 import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { thinkLane } from "./lanes.ts";
-import type { Contacts, Person } from "./contacts.ts";
+import type { Contacts, Known, Person } from "./contacts.ts";
 import { loadContacts, showContact } from "./contacts.ts";
-import type { Known } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { Applied } from "./parked.ts";
 import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
-import type { ConversationSearch, Files, Tx } from "./ports.ts";
+import type { Clock, ConversationSearch, Files, Tx } from "./ports.ts";
 import { contextOf, lockArrivals } from "./lock-arrivals.ts";
 import { applyStanding, noteFromThere } from "./standing.ts";
 import { addAgentMessage, guestNote, isCustomer, linkMarks } from "./letters.ts";
@@ -52,12 +51,14 @@ export async function acceptAll(
   search: ConversationSearch,
   seal: Files["seal"],
   arrivals: readonly Arrival[],
-  now: number,
+  clock: Pick<Clock, "now">,
 ): Promise<Stored> {
-  const changes = createChanges(now, search);
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const conversations = await lockArrivals(tx, fresh);
+  // Later than whatever was waited for.
+  const now = clock.now();
+  const changes = createChanges(now, search);
   const contacts = await loadContacts(
     tx,
     fresh.flatMap((arrival) =>

@@ -84,10 +84,9 @@ export function createAcceptance(dependencies: AcceptanceDependencies): (arrival
 
   async function storeGroup(take: () => readonly Waiting[]): Promise<void> {
     const { results, effects } = await store.write(async (tx) => {
-      const now = clock.now();
       const arrivals = take().map(({ arrival }) => arrival);
-      const stored = await acceptAll(tx, search, files.seal, arrivals, now);
-      return { ...stored, effects: await takeAtOnce(tx, hands(), stored.effects, now) };
+      const stored = await acceptAll(tx, search, files.seal, arrivals, clock);
+      return { ...stored, effects: await takeAtOnce(tx, hands(), stored.effects, clock.now()) };
     });
     checkpoint("accept.committed");
     for (const [i, { resolve, reject }] of take().entries()) {

@@ -31,8 +31,8 @@ import { messageRow } from "./new-message.ts";
 import { handoverOf, standingOfRow, worksThere } from "./platform-standing.ts";
 import { sendingOf } from "./sending.ts";
 import type { ConversationSearch, Tx } from "./ports.ts";
-import { writeTags } from "./write-tags.ts";
 import type { Speech } from "./speak.ts";
+import { createTagChanges } from "./tag-changes.ts";
 import { nextTimer } from "./timers.ts";
 
 /** What a transaction does to conversations, gathered in memory and written in a few statements at its end. */
@@ -139,8 +139,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   /** The files that events of new messages name. */
   const toldFiles = new Map<string, AttachmentRow[]>();
   const links: ConversationLinksTable[] = [];
-  const tagsAdded: { readonly draft: Tracked; readonly tag: string }[] = [];
-  const tagsRemoved: { readonly draft: Tracked; readonly tag: string }[] = [];
+  const tagging = createTagChanges();
 
   function track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft {
     const known = drafts.get(row.id);
@@ -206,20 +205,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
       setTags(add, remove, actor) {
-        for (const tag of add) {
-          tagsAdded.push({ draft, tag });
-          draft.tagsAdded.add(tag);
-          draft.tagsRemoved.delete(tag);
-          happen(draft, { kind: "tagged", tag });
-          audit(draft, "tagged", actor, { to: tag });
-        }
-        for (const tag of remove) {
-          tagsRemoved.push({ draft, tag });
-          draft.tagsRemoved.add(tag);
-          draft.tagsAdded.delete(tag);
-          happen(draft, { kind: "untagged", tag });
-          audit(draft, "untagged", actor, { from: tag });
-        }
+        for (const tag of add) setTag(draft, "tagged", tag, actor);
+        for (const tag of remove) setTag(draft, "untagged", tag, actor);
         draft.changed = true;
         draft.refiltered ||= add.length + remove.length > 0;
       },
@@ -229,8 +216,19 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     return draft;
   }
 
-  function happen(draft: Tracked, happening: Happening): void {
-    if (!draft.ruled) draft.happenings.push(happening);
+  function happen(draft: Tracked, happening: Happening): Happening | undefined {
+    if (draft.ruled) return undefined;
+    draft.happenings.push(happening);
+    return happening;
+  }
+
+  function setTag(draft: Tracked, kind: "tagged" | "untagged", tag: string, actor: Actor): void {
+    const isAdded = kind === "tagged";
+    (isAdded ? draft.tagsAdded : draft.tagsRemoved).add(tag);
+    (isAdded ? draft.tagsRemoved : draft.tagsAdded).delete(tag);
+    const happening = happen(draft, { kind, tag });
+    const entry = audit(draft, kind, actor, isAdded ? { to: tag } : { from: tag });
+    tagging.add({ draft, tag, kind, entry, happening });
   }
 
   /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
@@ -391,6 +389,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
 
   async function flush(tx: Tx): Promise<Effects> {
     const changed = [...drafts.values()].filter((draft) => draft.changed);
+    await tagging.passOver(tx, audits);
     await automate(tx, changed);
     await events.number(tx);
     const spoken = changed.filter((draft) => draft.spoken);
@@ -439,7 +438,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     await insertRows(tx, "deliveries", deliveries);
     await linkConversations(tx, links);
     await insertRows(tx, "audit", audits);
-    await writeTags(tx, changed, { added: tagsAdded, removed: tagsRemoved });
+    await tagging.write(tx, changed);
     const refiltered = changed.filter((draft) => draft.refiltered && !draft.isNew).map(({ row }) => row.id);
     if (refiltered.length > 0) await search.refilter(tx, refiltered);
     works.push(...(await events.store(tx)));

@@ -6,6 +6,7 @@ import { Problem } from "#domain/problem.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import { awaitTurn } from "#store/conversations.ts";
 import type { FindHands } from "./hands.ts";
 import { createGiveWay } from "./give-way.ts";
 import { indexTexts } from "./index-work.ts";
@@ -164,6 +165,13 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     }
   }
 
+  /** Stores what is done to a conversation; `now` is when it is its turn. */
+  const change = <T>(conversationId: string, work: (tx: Tx, now: number) => Promise<T>): Promise<T> =>
+    store.write(async (tx) => {
+      await awaitTurn(tx, conversationId);
+      return work(tx, clock.now());
+    });
+
   const giveWay = createGiveWay(store, hands);
   const enqueue = createAcceptance({ ...dependencies, announce });
 
@@ -203,9 +211,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       for (const row of rows) await deliver({ ...dependencies, announce }, row, signal);
     },
     async timer(rows) {
-      const workspace = await workspaceOfWork(rows, await conversationOfWork(rows));
-      if (workspace === undefined) return;
-      announce(await store.write((tx) => runTimer(tx, search, workspace, rows, clock.now())));
+      const conversation = await conversationOfWork(rows);
+      const workspace = await workspaceOfWork(rows, conversation);
+      if (conversation === undefined || workspace === undefined) return;
+      announce(await change(conversation.id, (tx, now) => runTimer(tx, search, workspace, rows, now)));
     },
     index: (rows, signal) => indexTexts({ ...dependencies, giveWay }, rows, signal),
     async amend(rows, signal) {
@@ -310,8 +319,8 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
       const followUp = await readyToReply(dependencies, reply.conversationId);
-      const { effects, messageId, seq } = await store.write((tx) =>
-        replyAsAgent(tx, channels, search, files, workspace, reply, clock.now(), followUp),
+      const { effects, messageId, seq } = await change(reply.conversationId, (tx, now) =>
+        replyAsAgent(tx, channels, search, files, workspace, reply, now, followUp),
       );
       announce(effects);
       return { messageId, seq };
@@ -319,21 +328,21 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     upload: (upload, source, signal) => uploadFile({ ...dependencies, announce }, upload, source, signal),
     bring: (wanted, to, options, signal) => bringFiles({ ...dependencies, announce }, wanted, to, options, signal),
     dropUpload: (upload) => dropUpload({ ...dependencies, announce }, upload),
-    async update(workspaceId, conversationId, change, actor) {
+    async update(workspaceId, conversationId, wanted, actor) {
       const workspace = await workspaceOf(workspaceId);
-      if (change.status === "escalated") await readyToReply(dependencies, conversationId);
+      if (wanted.status === "escalated") await readyToReply(dependencies, conversationId);
       announce(
-        await store.write((tx) =>
-          updateConversation(tx, channels, search, workspace, conversationId, change, actor, clock.now()),
+        await change(conversationId, (tx, now) =>
+          updateConversation(tx, channels, search, workspace, conversationId, wanted, actor, now),
         ),
       );
     },
     async addNote(workspaceId, conversationId, note, actor) {
       const workspace = await workspaceOf(workspaceId);
-      const { added, effects } = await store.write(async (tx) => {
+      const { added, effects } = await change(conversationId, async (tx, now) => {
         const row = await requireConversation(tx, workspace.id, conversationId);
-        const changes = createChanges(clock.now(), search);
-        const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, changes.now);
+        const changes = createChanges(now, search);
+        const noted = await insertNote(tx, changes.track(row, workspace.settings, false), note, actor, now);
         return { added: noted, effects: await changes.flush(tx) };
       });
       announce(effects);
@@ -342,13 +351,15 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async remove(workspaceId, conversationId, actor) {
       const workspace = await workspaceOf(workspaceId);
       announce(
-        await store.write((tx) => removeConversation(tx, search, workspace, conversationId, actor, clock.now())),
+        await change(conversationId, (tx, now) =>
+          removeConversation(tx, search, workspace, conversationId, actor, now),
+        ),
       );
     },
     async act(workspaceId, conversationId, action, agent, seen) {
       const workspace = await workspaceOf(workspaceId);
-      const { acted, effects } = await store.write((tx) =>
-        act(tx, { channels, search }, workspace, conversationId, action, agent, seen, clock.now()),
+      const { acted, effects } = await change(conversationId, (tx, now) =>
+        act(tx, { channels, search }, workspace, conversationId, action, agent, seen, now),
       );
       announce(effects);
       return acted;
@@ -356,8 +367,8 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async say(workspaceId, conversationId, words, agent) {
       const workspace = await workspaceOf(workspaceId);
       const followUp = await readyToReply(dependencies, conversationId);
-      const { said, effects } = await store.write((tx) =>
-        actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, clock.now()),
+      const { said, effects } = await change(conversationId, (tx, now) =>
+        actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, now),
       );
       announce(effects);
       return said;
@@ -379,7 +390,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       const workspace = await workspaceOf(workspaceId);
       // A worker that is late leaves few; the bound keeps a request from doing its work for minutes.
       for (const id of await dueClocks(store.read, workspaceId, clock.now(), 500)) {
-        announce(await store.write((tx) => settleNow(tx, search, workspace, id, clock.now())));
+        announce(await change(id, (tx, now) => settleNow(tx, search, workspace, id, now)));
       }
     },
     async typing(workspaceId, conversationId, who) {

@@ -45,8 +45,10 @@ export async function updateConversation(
     draft.row.priority = change.priority;
     draft.touch();
   }
+  // An escalation has its tag, whatever others come with it.
+  const kept = change.status === "escalated" && isNewEscalation(row) ? ["escalated"] : [];
   changeStatus(draft, channels, workspace.settings, change, actor, now);
-  await changeTags(tx, draft, change, actor);
+  await changeTags(tx, draft, change, actor, kept);
   const { clientId } = change;
   for (const [i, note] of (change.notes ?? []).entries()) {
     // All of a change is stored at once: with its first note, the others are there as well.
@@ -136,7 +138,13 @@ function assign(draft: Draft, email: string, actor: Actor): void {
   draft.touch();
 }
 
-async function changeTags(tx: Tx, draft: Draft, change: ConversationChange, actor: Actor): Promise<void> {
+async function changeTags(
+  tx: Tx,
+  draft: Draft,
+  change: ConversationChange,
+  actor: Actor,
+  kept: readonly string[],
+): Promise<void> {
   if (change.tags === undefined && change.addTags === undefined && change.removeTags === undefined) return;
   const before = (
     await tx.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", draft.row.id).execute()
@@ -146,7 +154,7 @@ async function changeTags(tx: Tx, draft: Draft, change: ConversationChange, acto
   if (after.size > tagsMax) throw new Problem("invalid_parameter", `tags: a conversation has at most ${tagsMax}`);
   draft.setTags(
     [...after].filter((tag) => !before.includes(tag)),
-    before.filter((tag) => !after.has(tag)),
+    before.filter((tag) => !after.has(tag) && !kept.includes(tag)),
     actor,
   );
 }

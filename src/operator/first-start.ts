@@ -1,7 +1,10 @@
+import { hash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Problem } from "#domain/problem.ts";
 import type { Clock } from "#engine/ports.ts";
+import { isDuplicate } from "#store/duplicate.ts";
 import type { App } from "../app.ts";
 import type { Config } from "../config/environment.ts";
 import { createAgent, createLoginToken } from "./agents.ts";
@@ -16,25 +19,46 @@ export interface Welcome {
 
 const manual = new URL("../../docs/", import.meta.url);
 const ownName = "Support";
+/** There is one workspace of this kind at most, whoever makes it. */
+const ownKind = hash("sha256", "the first start");
 const operator = { email: "operator@localhost", name: "Operator", role: "admin" } as const;
 
 /**
  * Makes a new installation usable at once: a workspace that has read the manual, an operator who can sign in, and an API
  * key. Null where there is an operator already. It can be interrupted anywhere: the operator, which marks the end, is
- * made last.
+ * made last. Of several processes that begin at once, the one that makes the operator has done it, and greets.
  */
-export async function firstStart({ core }: Pick<App, "core">, config: Config, clock: Clock): Promise<Welcome | null> {
+export async function firstStart(
+  { core }: Pick<App, "core">,
+  config: Config,
+  clock: Clock,
+  pages: URL = manual,
+): Promise<Welcome | null> {
   const { store, secrets, documents } = core;
   const agents = await store.read.selectFrom("agents").select("id").limit(1).execute();
   if (agents.length > 0) return null;
   const workspaceId = await firstWorkspace();
-  const { key } = await createKey(store, clock, { workspaceId, name: "first key" });
-  const agent = await createAgent(store, clock, { workspaceId, ...operator });
+  const { id: keyId, key } = await createKey(store, clock, { workspaceId, name: "first key" });
+  const agent = await createOperator(workspaceId);
+  if (agent === null) {
+    // Nobody has seen it.
+    await store.write((tx) => tx.deleteFrom("api_keys").where("id", "=", keyId).execute());
+    return null;
+  }
   return {
     workspaceId,
     key,
     loginLink: `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}`,
   };
+
+  async function createOperator(id: string): Promise<{ readonly id: string } | null> {
+    try {
+      return await createAgent(store, clock, { workspaceId: id, ...operator });
+    } catch (error) {
+      if (error instanceof Problem && isDuplicate(error.cause)) return null;
+      throw error;
+    }
+  }
 
   /** The operator's own, when there is one already; else one that has read the manual. */
   async function firstWorkspace(): Promise<string> {
@@ -43,17 +67,28 @@ export async function firstStart({ core }: Pick<App, "core">, config: Config, cl
     // Without a key it was made by a first start that did not get to its end.
     const begun = known?.name === ownName && second === undefined && keys.length === 0;
     if (known !== undefined && !begun) return known.id;
-    const id = known?.id ?? (await createWorkspace({ store, clock, secrets }, { name: ownName })).id;
-    for (const { fileName, bytes } of await manualPages()) {
+    const id = known?.id ?? (await ownWorkspace());
+    if (id === undefined) return firstWorkspace();
+    for (const { fileName, bytes } of await manualPages(pages)) {
       const document = await documents.add({ workspaceId: id, fileName, bytes });
       await documents.process(document.id);
     }
     return id;
   }
+
+  /** Undefined where another process was quicker. */
+  async function ownWorkspace(): Promise<string | undefined> {
+    try {
+      return (await createWorkspace({ store, clock, secrets }, { name: ownName, declaredAs: ownKind })).id;
+    } catch (error) {
+      if (isDuplicate(error)) return undefined;
+      throw error;
+    }
+  }
 }
 
-async function manualPages(): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {
-  const folder = fileURLToPath(manual);
+async function manualPages(pages: URL): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {
+  const folder = fileURLToPath(pages);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).toSorted();
   return Promise.all(
     names.map(async (name) => ({ fileName: basename(name), bytes: await readFile(`${folder}/${name}`) })),

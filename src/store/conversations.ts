@@ -60,6 +60,18 @@ export async function lockConversation(tx: Tx, workspaceId: string, id: string):
   return row?.id === id ? row : undefined;
 }
 
+/**
+ * Waits until nobody else changes the conversation. The time is to be taken after this: what is done to it is then later
+ * than all that was done before, and the audit log tells it in that order. SQLite has waited when a transaction begins.
+ */
+export async function awaitTurn(tx: Tx, id: string): Promise<void> {
+  if (dialectOf(tx) === "mysql") await lockedAlone(tx, { id });
+}
+
+const lockedAlone = prepareWork((db, { id }: { readonly id: string }) =>
+  db.selectFrom("conversations").select("id").where("id", "=", id).forUpdate(),
+);
+
 /** Those of these conversations that there are, locked. */
 export async function lockConversations(tx: Tx, ids: readonly string[]): Promise<ConversationRow[]> {
   if (ids.length === 0) return [];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Rule } from "#domain/automation.ts";
 import { defaultSettings } from "#domain/workspace.ts";
+import type { ConversationChange } from "#engine/engine.ts";
 import { createAgent } from "#src/operator/agents.ts";
 import { readConfigFile } from "#src/config/file.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -68,6 +69,14 @@ const rules = `
   when: {status: open}
   if: {tags: sleepy}
   then: [{snooze_hours: 1}]
+- name: was escalated
+  when: {tagged: escalated}
+  if: {without_tags: silent}
+  then: [{tag: once}]
+- name: told to nobody
+  when: {status: escalated}
+  if: {tags: silent}
+  then: [{untag: [escalated, silent]}]
 - name: off
   enabled: false
   when: {message: customer}
@@ -151,6 +160,24 @@ eachDatabase("rules", (open) => {
     await bench.engine.update(bench.workspaceId, id, { tags: [] }, anna);
     await bench.engine.update(bench.workspaceId, id, { tags: ["refund"] }, anna);
     expect(await tags(id)).toEqual(["never", "refund"]);
+  });
+
+  it("take off the tag that comes with what sets them off", async () => {
+    const id = await begin("Good morning");
+    await bench.engine.update(bench.workspaceId, id, { tags: ["silent"] }, anna);
+    await bench.engine.update(bench.workspaceId, id, { status: "escalated" }, anna);
+    expect(await trace(id)).toEqual([expect.stringContaining("did: take off the tag escalated, silent")]);
+    expect(await tags(id)).toEqual([]);
+  });
+
+  it("are not set off by a tag that was there before", async () => {
+    const id = await begin("Good morning");
+    const to = (change: ConversationChange) => bench.engine.update(bench.workspaceId, id, change, anna);
+    await to({ status: "escalated" });
+    expect(await tags(id)).toEqual(["escalated", "once"]);
+    await to({ status: "open", tags: ["escalated"] });
+    await to({ status: "escalated" });
+    expect(await tags(id)).toEqual(["escalated"]);
   });
 
   it("leave out what is done already, and say so", async () => {

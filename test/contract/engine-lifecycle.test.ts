@@ -3,8 +3,10 @@ import type { Status } from "#domain/lifecycle.ts";
 import { statuses } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationChange } from "#engine/engine.ts";
+import { lockConversation } from "#store/conversations.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
+import { isWriteHeldUp } from "../support/held-up.ts";
 import { anna, dayMs, hourMs, minuteMs, openBench } from "../support/engine-bench.ts";
 
 /** Every change of status that exists, as the contract lists them; the code has a table of its own. */
@@ -278,6 +280,64 @@ eachDatabase("the lifecycle", (open) => {
     expect((await bench.row(id)).sla_state).toBe("at_risk");
     await change(id, { priority: "low" });
     expect((await bench.row(id)).sla_state).toBe("in_compliance");
+  });
+
+  it("has the tag of an escalation once, whatever tags come with it, and the audit log tells what came and went", async () => {
+    const id = await conversationIn("escalated", { status: "open" });
+    const tagging = async () =>
+      (
+        await bench.store.read
+          .selectFrom("audit")
+          .select(["action", "from_value", "to_value"])
+          .where("conversation_id", "=", id)
+          .where("action", "in", ["tagged", "untagged"])
+          .orderBy("id")
+          .execute()
+      ).map(({ action, from_value, to_value }) => `${action} ${from_value ?? to_value}`);
+    const tags = async () =>
+      (
+        await bench.store.read.selectFrom("conversation_tags").select("tag").where("conversation_id", "=", id).execute()
+      ).map(({ tag }) => tag);
+    expect(await tagging()).toEqual(["tagged escalated"]);
+    await change(id, { status: "escalated" });
+    expect(await tagging()).toEqual(["tagged escalated"]);
+    await change(id, { status: "open" });
+    await change(id, { status: "escalated", tags: ["money"] });
+    expect(await tagging()).toEqual(["tagged escalated", "tagged money"]);
+    expect((await tags()).toSorted()).toEqual(["escalated", "money"]);
+    await change(id, { tags: ["money"] });
+    await change(id, { status: "open" });
+    await change(id, { status: "escalated", tags: [] });
+    expect((await tagging()).slice(2)).toEqual(["untagged escalated", "tagged escalated", "untagged money"]);
+    expect(await tags()).toEqual(["escalated"]);
+  });
+
+  it("takes the time when it is its turn, so that the audit log tells what happened in the order in which it did", async () => {
+    const { store, clock } = bench;
+    /** Begins it while somebody else changes the conversation, who ends when time has passed. */
+    async function late(id: string, work: () => Promise<unknown>): Promise<readonly number[]> {
+      const locked = Promise.withResolvers<undefined>();
+      const go = Promise.withResolvers<undefined>();
+      const first = store.write(async (tx) => {
+        await lockConversation(tx, bench.workspaceId, id);
+        locked.resolve(undefined);
+        await go.promise;
+      });
+      await locked.promise;
+      const second = work();
+      await bench.until("it waits", () => isWriteHeldUp(store));
+      clock.leap(1_000);
+      go.resolve(undefined);
+      await Promise.all([first, second]);
+      const entries = store.read.selectFrom("audit").select("created_at").where("conversation_id", "=", id);
+      return (await entries.orderBy("id").execute()).map(({ created_at }) => created_at);
+    }
+    const id = await conversationIn("open");
+    expect((await late(id, () => change(id, claim))).at(-1)).toBe(clock.now());
+    expect((await late(id, () => change(id, { status: "resolved" }))).at(-1)).toBe(clock.now());
+    expect((await late(id, () => bench.say(`lifecycle ${threads}`, "And now?"))).at(-1)).toBe(clock.now());
+    expect(await statusOf(id)).toBe("open");
+    await bench.settle();
   });
 
   it("has one winner when twenty agents claim at once, and tells the others who it is", async () => {

@@ -83,7 +83,9 @@ eachDatabase("what webhooks cost", (open) => {
         text: `Hello ${i}`,
       },
     }));
-    await store.write((tx) => acceptAll(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, now));
+    await store.write((tx) =>
+      acceptAll(tx, createConversationSearch(bench.store), (ref) => ref, arrivals, { now: () => now }),
+    );
     return taken().map(({ sql }) => sql);
   }
 

@@ -5,6 +5,6 @@ import type { OpenStore } from "#store/open.ts";
 export async function isWriteHeldUp(store: OpenStore): Promise<boolean> {
   if (store.dialect === "sqlite") return store.load().writesWaiting > 0;
   const { rows } = await sql`select id from information_schema.processlist
-    where db = database() and info like 'update %'`.execute(store.read);
+    where db = database() and (info like 'update %' or info like 'select % for update')`.execute(store.read);
   return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 import type { Desk, DeskEvent, DeskNotice, DeskPerson, SnoozeEnd } from "#desk/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import { Problem } from "#domain/problem.ts";
+import { awaitTurn } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, insertWork } from "#store/outbox.ts";
 import type { Effects } from "../changes.ts";
@@ -110,7 +111,10 @@ export async function deskEvent(
         return run(tx, context, conversationId, event);
       };
     }
-    effects = await store.write(async (tx) => finish(tx, await deed(tx, clock.now())));
+    effects = await store.write(async (tx) => {
+      await awaitTurn(tx, conversationId);
+      return finish(tx, await deed(tx, clock.now()));
+    });
   } catch (error) {
     // Trying again would not bring back an account that was removed.
     const refused = error instanceof DeliveryError && error.outcome === "rejected";

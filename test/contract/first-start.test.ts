@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import { systemClock } from "#src/clock.ts";
+import { loadConfig } from "#src/config/environment.ts";
+import { openCore } from "#src/core.ts";
+import { firstStart } from "#src/operator/first-start.ts";
+import { eachDatabase } from "../support/databases.ts";
+
+eachDatabase("a first start", (open) => {
+  it("makes one workspace, one operator and one key where several processes begin at once, and greets once", async () => {
+    const database = await open();
+    const folder = await mkdtemp(join(tmpdir(), "parley-first-"));
+    await writeFile(join(folder, "returns.md"), "# Returns\n\nA lamp can be returned within 30 days.\n");
+    const pages = pathToFileURL(`${folder}/`);
+    const cores = await Promise.all(
+      ["one", "two"].map(async (name) => {
+        const config = loadConfig({
+          PARLEY_DATA_DIR: join(folder, name),
+          DATABASE_URL: database.url,
+          PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
+        });
+        return { config, core: await openCore(config, { clock: systemClock, log: pino({ level: "silent" }) }) };
+      }),
+    );
+    const [first] = cores;
+    if (first === undefined) throw new Error("no process was begun");
+    const { store } = first.core;
+    await store.migrate();
+    const greetings = await Promise.all(
+      cores.map(({ core, config }) => firstStart({ core }, config, systemClock, pages)),
+    );
+    const [welcome, second] = greetings.filter((each) => each !== null);
+    expect(second).toBeUndefined();
+    const { read } = store;
+    const workspaces = await read.selectFrom("workspaces").select("id").execute();
+    expect(workspaces).toEqual([{ id: welcome?.workspaceId }]);
+    const keys = await read.selectFrom("api_keys").select("hint").execute();
+    expect(keys).toEqual([{ hint: welcome?.key.slice(-4) }]);
+    expect(await read.selectFrom("agents").select("email").execute()).toHaveLength(1);
+    // Which of them reads it, and until when, is left open.
+    expect(await read.selectFrom("documents").select("title").execute()).toEqual([{ title: "Returns" }]);
+    for (const { core } of cores) await core.close();
+    await database.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+});
