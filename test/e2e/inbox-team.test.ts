@@ -5,7 +5,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
-import { addAgent, asked } from "../support/inbox.ts";
+import { addAgent, asked, password } from "../support/inbox.ts";
 import { createInboxPages } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -213,5 +213,32 @@ function inTheirBrowsers(): void {
     await anna.click();
     await page.getByText("Ben was quicker: the conversation is theirs.").waitFor();
     expect((await stateOf(id)).assigned_to).toBe("ben@shop.example");
+  });
+
+  it("comes to the conversation that a link names through the sign-in page, and back to it when the session has ended", async () => {
+    const { conversationId: id } = await asked(app, "linked", "How long does delivery take?", "Joan Clarke");
+    const page = await pages.open("anna");
+    const signInAgain = async () => {
+      await page.getByLabel("E-mail address").fill("anna@shop.example");
+      for (const typed of ["not this one, but as long", password]) {
+        await page.getByLabel("Password").fill(typed);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.waitForLoadState();
+      }
+      await page.getByRole("heading", { name: "Joan Clarke" }).waitFor();
+    };
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    await page.goto("about:blank");
+    await page.goto(`${app.url}/inbox#/all/${id}`);
+    await signInAgain();
+    const field = page.getByRole("textbox", { name: "Reply to Joan Clarke" });
+    await field.fill("Written with care");
+    await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await page.getByLabel("Password").waitFor();
+    await signInAgain();
+    expect(await field.inputValue()).toBe("Written with care");
+    pages.excuse("401");
   });
 }

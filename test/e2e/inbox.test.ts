@@ -334,7 +334,7 @@ function inTheBrowser(): void {
     await thread(second).getByText("Third message").waitFor();
     await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
     app.clock.advance(20_000);
-    await second.waitForURL("**/inbox/login");
+    await second.waitForURL(`**/inbox/login#/all/${customer.conversationId}`);
     pages.excuse("401");
   });
 
