@@ -241,4 +241,20 @@ function inTheirBrowsers(): void {
     expect(await field.inputValue()).toBe("Written with care");
     pages.excuse("401");
   });
+
+  it("shows a draft in every window of a browser, and in none what has been sent", async () => {
+    const { conversationId: id } = await asked(app, "twice", "How long does delivery take?", "Mary Shelley");
+    const one = await pages.open("anna", {}, `#/all/${id}`);
+    const two = await one.context().newPage();
+    await two.goto(`${app.url}/inbox#/all/${id}`);
+    const field = (page: Page) => page.getByRole("textbox", { name: "Reply to Mary Shelley" });
+    await field(two).waitFor();
+    await field(one).fill("Three days");
+    await expect.poll(() => field(two).inputValue()).toBe("Three days");
+    await field(two).fill("Three days, or five.");
+    await field(two).press("Control+Enter");
+    await two.getByRole("log").getByText("Three days, or five.").waitFor();
+    await expect.poll(() => field(one).inputValue()).toBe("");
+    expect(await one.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+  });
 }

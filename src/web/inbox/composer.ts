@@ -170,7 +170,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     }
     const draft = drafts.read(conversation.id);
     const key = `${conversation.id} ${draft.mode}`;
-    if (shown !== key) {
+    if (shown !== key || field.value !== draft[draft.mode]) {
       shown = key;
       field.value = draft[draft.mode];
       requestAnimationFrame(fit);
