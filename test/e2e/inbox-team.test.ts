@@ -235,7 +235,8 @@ function inTheirBrowsers(): void {
     const field = page.getByRole("textbox", { name: "Reply to Joan Clarke" });
     await field.fill("Written with care");
     await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
-    await page.getByRole("button", { name: "Send reply" }).click();
+    // Whichever request of the page is the first to hear of it.
+    await page.keyboard.press("Control+Enter");
     await page.getByLabel("Password").waitFor();
     await signInAgain();
     expect(await field.inputValue()).toBe("Written with care");
@@ -256,5 +257,25 @@ function inTheirBrowsers(): void {
     await two.getByRole("log").getByText("Three days, or five.").waitFor();
     await expect.poll(() => field(one).inputValue()).toBe("");
     expect(await one.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+  });
+
+  it("cuts nothing off a text that is too long for a reply, and says so", async () => {
+    const { conversationId: id } = await asked(app, "long", "How long does delivery take?", "Edith Clarke");
+    const page = await pages.open("anna", {}, `#/all/${id}`);
+    const field = page.getByRole("textbox", { name: "Reply to Edith Clarke" });
+    const paste = (text: string) => page.evaluate((what) => document.execCommand("insertText", false, what), text);
+    await field.focus();
+    await paste("x".repeat(10_000));
+    await paste("yz");
+    expect((await field.inputValue()).slice(-3)).toBe("xyz");
+    await page.getByText("Too long by 2 characters.").waitFor();
+    expect(await page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+    await page.keyboard.press("Backspace");
+    await page.keyboard.press("Backspace");
+    await field.press("Control+Enter");
+    await page.getByRole("button", { name: "Edit your reply" }).click();
+    await paste("yz");
+    await page.getByText("Too long by 2 characters.").waitFor();
+    expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   });
 }
