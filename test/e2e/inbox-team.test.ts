@@ -5,7 +5,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
-import { addAgent, asked } from "../support/inbox.ts";
+import { addAgent, asked, password } from "../support/inbox.ts";
 import { createInboxPages } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -213,5 +213,69 @@ function inTheirBrowsers(): void {
     await anna.click();
     await page.getByText("Ben was quicker: the conversation is theirs.").waitFor();
     expect((await stateOf(id)).assigned_to).toBe("ben@shop.example");
+  });
+
+  it("comes to the conversation that a link names through the sign-in page, and back to it when the session has ended", async () => {
+    const { conversationId: id } = await asked(app, "linked", "How long does delivery take?", "Joan Clarke");
+    const page = await pages.open("anna");
+    const signInAgain = async () => {
+      await page.getByLabel("E-mail address").fill("anna@shop.example");
+      for (const typed of ["not this one, but as long", password]) {
+        await page.getByLabel("Password").fill(typed);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.waitForLoadState();
+      }
+      await page.getByRole("heading", { name: "Joan Clarke" }).waitFor();
+    };
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    await page.goto("about:blank");
+    await page.goto(`${app.url}/inbox#/all/${id}`);
+    await signInAgain();
+    const field = page.getByRole("textbox", { name: "Reply to Joan Clarke" });
+    await field.fill("Written with care");
+    await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
+    // Whichever request of the page is the first to hear of it.
+    await page.keyboard.press("Control+Enter");
+    await page.getByLabel("Password").waitFor();
+    await signInAgain();
+    expect(await field.inputValue()).toBe("Written with care");
+    pages.excuse("401");
+  });
+
+  it("shows a draft in every window of a browser, and in none what has been sent", async () => {
+    const { conversationId: id } = await asked(app, "twice", "How long does delivery take?", "Mary Shelley");
+    const one = await pages.open("anna", {}, `#/all/${id}`);
+    const two = await one.context().newPage();
+    await two.goto(`${app.url}/inbox#/all/${id}`);
+    const field = (page: Page) => page.getByRole("textbox", { name: "Reply to Mary Shelley" });
+    await field(two).waitFor();
+    await field(one).fill("Three days");
+    await expect.poll(() => field(two).inputValue()).toBe("Three days");
+    await field(two).fill("Three days, or five.");
+    await field(two).press("Control+Enter");
+    await two.getByRole("log").getByText("Three days, or five.").waitFor();
+    await expect.poll(() => field(one).inputValue()).toBe("");
+    expect(await one.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+  });
+
+  it("cuts nothing off a text that is too long for a reply, and says so", async () => {
+    const { conversationId: id } = await asked(app, "long", "How long does delivery take?", "Edith Clarke");
+    const page = await pages.open("anna", {}, `#/all/${id}`);
+    const field = page.getByRole("textbox", { name: "Reply to Edith Clarke" });
+    const paste = (text: string) => page.evaluate((what) => document.execCommand("insertText", false, what), text);
+    await field.focus();
+    await paste("x".repeat(10_000));
+    await paste("yz");
+    expect((await field.inputValue()).slice(-3)).toBe("xyz");
+    await page.getByText("Too long by 2 characters.").waitFor();
+    expect(await page.getByRole("button", { name: "Send reply" }).isDisabled()).toBe(true);
+    await page.keyboard.press("Backspace");
+    await page.keyboard.press("Backspace");
+    await field.press("Control+Enter");
+    await page.getByRole("button", { name: "Edit your reply" }).click();
+    await paste("yz");
+    await page.getByText("Too long by 2 characters.").waitFor();
+    expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   });
 }

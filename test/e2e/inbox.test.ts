@@ -290,7 +290,7 @@ function inTheBrowser(): void {
       app,
       `phone-${width}`,
       `My address is https://shop.example/${"very-long-".repeat(30)}`,
-      `Phone Customer${width}`,
+      `Phone Customer${width} ${"of the longest name ".repeat(4)}`,
     );
     await settled(app);
     const page = await open(
@@ -301,6 +301,8 @@ function inTheBrowser(): void {
     const entry = page.getByRole("link").filter({ hasText: `Customer${width}` });
     await entry.waitFor();
     expect(await sideways(page)).toBeLessThanOrEqual(0);
+    const written = await entry.getByRole("time").boundingBox();
+    expect((written?.x ?? width) + (written?.width ?? 0)).toBeLessThanOrEqual(width);
     await entry.tap();
     await thread(page).getByText("My address is").waitFor();
     expect(await page.getByRole("searchbox").isVisible()).toBe(false);
@@ -334,7 +336,7 @@ function inTheBrowser(): void {
     await thread(second).getByText("Third message").waitFor();
     await app.store.write((tx) => tx.deleteFrom("agent_tokens").where("kind", "=", "session").execute());
     app.clock.advance(20_000);
-    await second.waitForURL("**/inbox/login");
+    await second.waitForURL(`**/inbox/login#/all/${customer.conversationId}`);
     pages.excuse("401");
   });
 

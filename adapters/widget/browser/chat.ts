@@ -56,7 +56,8 @@ export interface Chat {
   connect(): void;
   /** Whether there is a conversation to come back to. */
   known(): boolean;
-  submit(text: string, files?: readonly UploadedFile[]): void;
+  /** False: so much waits already that it is not taken. */
+  submit(text: string, files?: readonly UploadedFile[]): boolean;
   /** Sends a file as it is read, for a message to come. Rejects with {@link UploadRefused}. */
   upload(file: File, signal: AbortSignal, progress: (share: number) => void): Promise<UploadedFile>;
   retry(key: string): void;
@@ -92,7 +93,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const visitor = user === "" ? undefined : createKeep(`${prefix}:`, "localStorage");
 
   const bySeq = new Map<number, Item>();
-  const failed = new Map<string, Item & { readonly text: string; readonly uploads: readonly UploadedFile[] }>();
+  const failed = new Map<string, Failed>();
   /** Stored by the server, and not yet come back as history. */
   const acked = new Map<string, Item>();
   let conversation: string | null = null;
@@ -127,6 +128,13 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const outbox = (): readonly Waiting[] => waitingOf(own.read("outbox"));
   const keepOutbox = (waiting: readonly Waiting[]): void =>
     own.write("outbox", waiting.length === 0 ? undefined : waiting);
+  /** Refused for being too many at once: they can be sent again, also on the next page. */
+  const refusedBefore = (): readonly Waiting[] => waitingOf(own.read("refused"));
+  const keepRefused = (change: (all: readonly Waiting[]) => readonly Waiting[]): void => {
+    const all = change(refusedBefore());
+    own.write("refused", all.length === 0 ? undefined : all.slice(-waitingMax));
+  };
+  for (const waiting of refusedBefore()) failed.set(waiting.clientId, failedOf(waiting, "limited"));
   const removeWaiting = (clientId: string): void => keepOutbox(outbox().filter((each) => each.clientId !== clientId));
 
   const update = (change: Partial<ChatState>): void => {
@@ -182,6 +190,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       // id: whoever uses this browser next would otherwise see it, and send it again.
       keepOutbox([...waitingOf(visitor.read("outbox")), ...outbox()]);
       visitor.write("outbox", undefined);
+      for (const waiting of waitingOf(visitor.read("refused")))
+        failed.set(waiting.clientId, failedOf(waiting, "limited"));
+      keepRefused((all) => [...waitingOf(visitor.read("refused")), ...all]);
+      visitor.write("refused", undefined);
       visitor.write("session", undefined);
     }
     shared.write("face", frame.face);
@@ -215,8 +227,9 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     }
     lastSeq = frame.seq;
     if (frame.clientId !== undefined) {
-      removeWaiting(frame.clientId);
-      failed.delete(frame.clientId);
+      const { clientId } = frame;
+      removeWaiting(clientId);
+      if (failed.delete(clientId)) keepRefused((all) => all.filter((each) => each.clientId !== clientId));
     }
     for (const [key, item] of acked) if (key === frame.clientId || item.seq === frame.seq) acked.delete(key);
     bySeq.set(frame.seq, sentItem(frame, settings.base));
@@ -258,7 +271,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     }
     const waiting = outbox().find((each) => each.clientId === clientId);
     if (waiting === undefined) return;
-    failed.set(clientId, { ...itemOf(waiting, "failed"), why: code, text: waiting.text, uploads: waiting.files ?? [] });
+    failed.set(clientId, failedOf(waiting, code));
+    if (code === "limited") keepRefused((all) => [...all, waiting]);
     removeWaiting(clientId);
     update({});
   };
@@ -354,15 +368,17 @@ export function createChat(settings: Settings, changed: () => void): Chat {
         at: Date.now(),
       };
       const others = outbox();
-      if ((text.trim() === "" && files.length === 0) || others.length >= waitingMax) return;
+      if ((text.trim() === "" && files.length === 0) || others.length >= waitingMax) return false;
       if ([...text].length > messageCodePointsMax) {
-        failed.set(waiting.clientId, { ...itemOf(waiting, "failed"), why: "too_long", text, uploads: files });
-        return update({});
+        failed.set(waiting.clientId, failedOf(waiting, "too_long"));
+        update({});
+        return true;
       }
       keepOutbox([...others, waiting]);
       update({});
       connection.open();
       send(waiting);
+      return true;
     },
     async upload(file, signal, progress) {
       const url = new URL("widget/files", settings.base);
@@ -374,11 +390,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       const item = failed.get(key);
       if (item === undefined) return;
       failed.delete(key);
-      const files = item.uploads.length === 0 ? {} : { files: item.uploads };
-      const again: Waiting = { clientId: key, text: item.text, at: item.createdAt, ...files };
-      keepOutbox([...outbox(), again]);
+      keepRefused((all) => all.filter(({ clientId }) => clientId !== key));
+      keepOutbox([...outbox(), item.waiting]);
       update({});
-      send(again);
+      send(item.waiting);
     },
     older() {
       if (state.older !== "some" || state.status !== "online") return;
@@ -420,6 +435,13 @@ function socketUrl(settings: Settings): string {
   url.search = new URLSearchParams({ workspace: settings.workspace, channel: settings.channel }).toString();
   return url.href;
 }
+
+/** Refused, and not sent again before the customer says so. */
+interface Failed extends Item {
+  readonly waiting: Waiting;
+}
+
+const failedOf = (waiting: Waiting, why: RefusalCode): Failed => ({ ...itemOf(waiting, "failed"), why, waiting });
 
 function itemOf(waiting: Waiting, state: Item["state"]): Item {
   return {

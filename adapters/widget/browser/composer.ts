@@ -55,7 +55,11 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   };
   const submit = (): void => {
     if (send.disabled) return;
-    chat.submit(text.value.trim(), tray.take());
+    if (!chat.submit(text.value.trim(), tray.ready())) {
+      left.textContent = strings.limited;
+      return;
+    }
+    tray.clear();
     text.value = "";
     keep.write("draft", undefined);
     fit();

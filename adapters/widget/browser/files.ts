@@ -25,8 +25,8 @@ export interface Tray {
   add(files: readonly File[]): boolean;
   /** What is uploaded; undefined while something is on its way. */
   ready(): readonly UploadedFile[] | undefined;
-  /** The same, and they are no longer here. */
-  take(): readonly UploadedFile[];
+  /** What was uploaded is on its way with a message; what could not be stays here, to be tried again. */
+  clear(): void;
   render(face: Face | undefined): void;
 }
 
@@ -54,10 +54,14 @@ export function createTray(strings: Strings, chat: Chat, changed: () => void): T
 
   function add(files: readonly File[]): boolean {
     if (allowed === null || files.length === 0) return false;
-    for (const file of files.slice(0, filesMax - entries.size)) begin(file, allowed.bytesMax);
+    for (const file of files) begin(file, allowed.bytesMax);
     update();
+    // Of many the last is seen: those that are too many are there.
+    element.scrollTop = element.scrollHeight;
     return true;
   }
+
+  const wanted = (): readonly Entry[] => [...entries].filter(({ failed }) => failed !== true);
 
   function begin(file: File, bytesMax: number): void {
     const bar = el("progress", { max: "1", value: "0", "aria-label": fill(strings.uploading, file.name) });
@@ -74,10 +78,25 @@ export function createTray(strings: Strings, chat: Chat, changed: () => void): T
       node.remove();
       update();
     });
+    const full = wanted().length >= filesMax;
     entries.add(entry);
     element.append(node);
-    if (file.size > bytesMax) fail(entry, tooLarge(bytesMax));
+    if (full) fail(entry, fill(strings.filesMax, filesMax), again(entry, bytesMax));
+    else if (file.size > bytesMax) fail(entry, tooLarge(bytesMax));
     else void upload(entry, bytesMax);
+  }
+
+  function again(entry: Entry, bytesMax: number): HTMLElement {
+    const button = el("button", { type: "button", class: "again" }, strings.retry);
+    button.addEventListener("click", () => {
+      entry.abort.abort();
+      entries.delete(entry);
+      entry.node.remove();
+      begin(entry.file, bytesMax);
+      update();
+      open.focus();
+    });
+    return button;
   }
 
   async function upload(entry: Entry, bytesMax: number): Promise<void> {
@@ -97,22 +116,25 @@ export function createTray(strings: Strings, chat: Chat, changed: () => void): T
             : code === "limited"
               ? strings.limited
               : strings.fileFailed;
-      fail(entry, why);
+      fail(entry, why, code === "too_large" || code === "type" ? undefined : again(entry, bytesMax));
     }
     update();
   }
 
-  function fail(entry: Entry, why: string): void {
+  function fail(entry: Entry, why: string, retry?: HTMLElement): void {
     entry.failed = true;
     entry.node.classList.add("failed");
-    entry.bar.replaceWith(el("span", { class: "file-size", role: "alert" }, why));
+    entry.bar.replaceWith(
+      el("span", { class: "file-size", role: "alert" }, why),
+      ...(retry === undefined ? [] : [retry]),
+    );
   }
 
   const tooLarge = (bytesMax: number): string => fill(strings.fileTooLarge, Math.floor(bytesMax / 1_048_576));
   const ready = (): readonly UploadedFile[] | undefined => {
-    const wanted = [...entries].filter(({ failed }) => failed !== true);
-    const done = wanted.flatMap(({ uploaded }) => (uploaded === undefined ? [] : [uploaded]));
-    return done.length === wanted.length ? done : undefined;
+    const all = wanted();
+    const done = all.flatMap(({ uploaded }) => (uploaded === undefined ? [] : [uploaded]));
+    return done.length === all.length ? done : undefined;
   };
 
   return {
@@ -120,12 +142,12 @@ export function createTray(strings: Strings, chat: Chat, changed: () => void): T
     choose,
     add,
     ready,
-    take() {
-      const done = ready() ?? [];
-      entries.clear();
-      element.replaceChildren();
+    clear() {
+      for (const entry of wanted()) {
+        entries.delete(entry);
+        entry.node.remove();
+      }
       update();
-      return done;
     },
     render(face) {
       allowed = face?.files ?? null;

@@ -1,4 +1,5 @@
 import type { Strings } from "./strings.ts";
+import { languageOf } from "./strings.ts";
 
 /** What the page that embeds the widget says, in `data-` attributes of the script element. */
 export interface Settings {
@@ -31,14 +32,17 @@ export function readSettings(script: HTMLScriptElement): Settings | undefined {
     console.error("[parley] The script element needs data-workspace, the id of a workspace.");
     return undefined;
   }
+  const mode = data["mode"] === "page" ? "page" : "bubble";
+  // A page of ours has no language of its own: it takes the visitor's.
+  const ofPage = mode === "page" ? languageOf(navigator.languages) : document.documentElement.lang;
   return {
     base: new URL(".", script.src),
     workspace,
     channel: data["channel"] === "hosted" ? "hosted" : "widget",
-    mode: data["mode"] === "page" ? "page" : "bubble",
+    mode,
     side: data["side"] === "left" ? "left" : "right",
     theme: data["theme"] === "light" || data["theme"] === "dark" ? data["theme"] : "auto",
-    lang: data["lang"] || document.documentElement.lang || navigator.language,
+    lang: data["lang"] || ofPage || navigator.language,
     color: data["color"],
     identity: identityOf(data),
     strings: stringsOf(data["strings"]),

@@ -43,6 +43,7 @@ const english = {
   fileType: "This kind of file cannot be sent here.",
   fileFailed: "Could not be sent. Please try again.",
   earlier: "Earlier messages",
+  filesMax: "Too many: at most {count} files in a message.",
 };
 
 export type Strings = typeof english;
@@ -95,6 +96,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Diese Art von Datei kann hier nicht gesendet werden.",
     "Konnte nicht gesendet werden. Bitte versuchen Sie es erneut.",
     "Frühere Nachrichten",
+    "Zu viele: höchstens {count} Dateien in einer Nachricht.",
   ],
   fr: [
     "Ouvrir le chat",
@@ -140,6 +142,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Ce type de fichier ne peut pas être envoyé ici.",
     "L’envoi a échoué. Veuillez réessayer.",
     "Messages précédents",
+    "Trop de fichiers : {count} au maximum par message.",
   ],
   es: [
     "Abrir el chat",
@@ -185,6 +188,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Este tipo de archivo no se puede enviar aquí.",
     "No se pudo enviar. Inténtelo de nuevo.",
     "Mensajes anteriores",
+    "Demasiados: {count} archivos como máximo en un mensaje.",
   ],
   it: [
     "Apri la chat",
@@ -230,6 +234,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Questo tipo di file non può essere inviato qui.",
     "Invio non riuscito. Riprovi.",
     "Messaggi precedenti",
+    "Troppi: al massimo {count} file in un messaggio.",
   ],
   pt: [
     "Abrir o chat",
@@ -275,6 +280,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Este tipo de arquivo não pode ser enviado aqui.",
     "Não foi possível enviar. Tente novamente.",
     "Mensagens anteriores",
+    "Arquivos demais: no máximo {count} em uma mensagem.",
   ],
   nl: [
     "Chat openen",
@@ -320,6 +326,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Dit soort bestand kan hier niet worden verzonden.",
     "Verzenden is mislukt. Probeer het opnieuw.",
     "Eerdere berichten",
+    "Te veel: hoogstens {count} bestanden in een bericht.",
   ],
   ja: [
     "チャットを開く",
@@ -365,14 +372,21 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "この種類のファイルは送信できません。",
     "送信できませんでした。もう一度お試しください。",
     "以前のメッセージ",
+    "多すぎます。1 件のメッセージにつき {count} 個までです。",
   ],
 };
 
 export const languages: readonly string[] = ["en", ...Object.keys(translations)];
 
+/** The first of these that there are texts in. */
+export const languageOf = (wanted: readonly string[]): string =>
+  wanted.find((lang) => languages.includes(primary(lang))) ?? "en";
+
+const primary = (lang: string): string => lang.toLowerCase().split(/[-_]/u)[0] ?? "";
+
 /** The texts of a language tag (`de-AT` is `de`); English where there are none, and the page's own above all. */
 export function stringsFor(lang: string, own: Readonly<Partial<Record<string, string>>>): Strings {
-  const translated = translations[lang.toLowerCase().split(/[-_]/u)[0] ?? ""];
+  const translated = translations[primary(lang)];
   const strings = { ...english };
   keys.forEach((key, index) => {
     strings[key] = own[key] ?? translated?.[index] ?? english[key];

@@ -28,6 +28,7 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
     "sessionStorage",
   );
   let isOpen = page;
+  if (page) document.documentElement.lang = settings.lang;
 
   const root = el("div", {
     class: `root ${page ? "page" : "bubble-mode"} ${settings.side}`,

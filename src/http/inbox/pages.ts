@@ -43,9 +43,11 @@ export function signInPage({
   problem,
   email = "",
 }: { readonly problem?: string; readonly email?: string } = {}): string {
+  // Without an action the form goes to the address of the page as it stands, with what is behind its #: browsers keep that
+  // over redirections, so that a link to a conversation leads there through this page.
   return door(`<h1>Sign in to the inbox</h1>
 ${problem === undefined ? "" : `<p class="problem" role="alert">${escapeHtml(problem)}</p>`}
-<form method="post" action="/inbox/login">
+<form method="post">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="200" value="${escapeHtml(email)}"${email === "" ? " autofocus" : ""}>
 <label for="password">Password</label>

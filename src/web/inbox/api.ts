@@ -54,7 +54,8 @@ async function ask(method: string, path: string, body?: unknown): Promise<unknow
   const answer: unknown = type.startsWith("application/json") ? await response.json() : undefined;
   if (response.ok) return answer;
   if (response.status === 401) {
-    location.assign("/inbox/login");
+    // And from there back to what is open.
+    location.assign(`/inbox/login${location.hash}`);
   }
   const refusal = isRefusal(answer) ? answer : null;
   throw new Refused(

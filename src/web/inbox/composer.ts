@@ -4,7 +4,7 @@ import type { Drafts, Mode } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
 import { createTray } from "./files.ts";
 import { createSavedReplies } from "./saved-replies.ts";
-import { shortName } from "./words.ts";
+import { shortName, tooLong } from "./words.ts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -16,7 +16,6 @@ export interface Composer {
   keepAsNote(): Promise<void>;
 }
 
-const contentCharsMax = 10_000;
 const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
 
 /** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
@@ -36,7 +35,6 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   const field = el("textarea", {
     rows: "1",
     "aria-describedby": "composer-hint",
-    maxlength: String(contentCharsMax),
     dir: "auto",
   });
   const sendLabel = el("span");
@@ -100,7 +98,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     // Another text is another reply, or another note.
     drafts.write(id, { [mode]: field.value, clientId: newClientId() });
     fit();
-    sendButton.disabled = !isSendable(id);
+    render();
     if (mode === "reply" && field.value.trim() !== "") desk.typing();
   });
   field.addEventListener("keydown", (event) => {
@@ -113,6 +111,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   /** Something is written or attached, and nothing is still on its way. */
   function isSendable(id: string): boolean {
     const { mode, files } = drafts.read(id);
+    if (tooLong(field.value) !== undefined) return false;
     if (mode === "note") return field.value.trim() !== "";
     return tray.settled(id) && (field.value.trim() !== "" || files.length > 0);
   }
@@ -170,7 +169,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     }
     const draft = drafts.read(conversation.id);
     const key = `${conversation.id} ${draft.mode}`;
-    if (shown !== key) {
+    if (shown !== key || field.value !== draft[draft.mode]) {
       shown = key;
       field.value = draft[draft.mode];
       requestAnimationFrame(fit);
@@ -185,15 +184,20 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
       conversation.assignee.email !== me.agent.email;
     const claims = conversation.status === "open" || conversation.status === "escalated";
     const held = !note && !tray.settled(conversation.id);
-    hint.textContent = note
-      ? "Only your team sees notes."
-      : held
-        ? "The reply waits for its files: see below."
-        : other
-          ? `${conversation.assignee.name} has this conversation.`
-          : claims
-            ? "Replying claims the conversation."
-            : "";
+    const long = tooLong(field.value);
+    hint.classList.toggle("over", long !== undefined);
+    hint.textContent =
+      long !== undefined
+        ? long
+        : note
+          ? "Only your team sees notes."
+          : held
+            ? "The reply waits for its files: see below."
+            : other
+              ? `${conversation.assignee.name} has this conversation.`
+              : claims
+                ? "Replying claims the conversation."
+                : "";
     const label = note ? "Add note" : "Send reply";
     sendLabel.textContent = label;
     field.setAttribute("aria-label", note ? "Internal note" : `Reply to ${conversation.customer.label}`);

@@ -25,8 +25,11 @@ export interface Drafts {
   has(conversationId: string): boolean;
 }
 
-/** Drafts in the browser's storage, for each agent; where storage is refused, for as long as the page is open. */
-export function createDrafts(agent: string): Drafts {
+/**
+ * Drafts in the browser's storage, for each agent; where storage is refused, for as long as the page is open. What another
+ * window writes, or has sent, is so here too: it would be sent twice.
+ */
+export function createDrafts(agent: string, changedElsewhere: () => void): Drafts {
   const prefix = `parley.inbox.draft.${agent}.`;
   const memory = new Map<string, Draft>();
   for (let index = 0; index < localStorage.length; index += 1) {
@@ -43,6 +46,14 @@ export function createDrafts(agent: string): Drafts {
     clientId: newClientId(),
     files: [],
     at: Date.now(),
+  });
+  addEventListener("storage", ({ key, newValue }) => {
+    if (key?.startsWith(prefix) !== true) return;
+    const id = key.slice(prefix.length);
+    // Whether a note or a reply is being written is each window's own: nothing becomes a reply under somebody's hands.
+    const mode = memory.get(id)?.mode;
+    memory.set(id, { ...(parse(newValue) ?? fresh()), ...(mode === undefined ? {} : { mode }) });
+    changedElsewhere();
   });
 
   return {

@@ -17,7 +17,7 @@ const relativeTimesMs = 30_000;
 async function start(root: HTMLElement): Promise<void> {
   const me = await api.me();
   setServerTime(me.now);
-  const drafts = createDrafts(me.agent.email);
+  const drafts = createDrafts(me.agent.email, () => listener.changed());
   const notices = el("div", { class: "notices", role: "status", "aria-live": "polite" });
   const heard = el("div", { class: "unseen", role: "log", "aria-live": "polite" });
   const dialogs = createDialogs();

@@ -1,6 +1,7 @@
 import type { ConversationView, MessageView } from "../../http/inbox/wire.ts";
 import type { Desk } from "./desk.ts";
 import { button, el, icon } from "./dom.ts";
+import { tooLong } from "./words.ts";
 
 /** What an agent may still do with a reply of theirs: change it, and take it back, where the channel can. */
 export interface OwnReplies {
@@ -9,8 +10,6 @@ export interface OwnReplies {
   /** What stands in place of the message while it is changed. */
   editor(message: MessageView): HTMLElement | undefined;
 }
-
-const contentCharsMax = 10_000;
 
 interface Editing {
   readonly messageId: string;
@@ -47,30 +46,27 @@ export function createOwnReplies(
   function begin(messageId: string, was: string): void {
     const field = el("textarea", {
       rows: "2",
-      maxlength: String(contentCharsMax),
       dir: "auto",
       "aria-label": "Your reply, as it is to be",
     });
     field.value = was;
     const save = el("button", { type: "submit", class: "primary" }, el("span", {}, "Save"));
     const cancel = button("Cancel", () => end(messageId), { kind: "secondary" });
+    const hint = el("span", { class: "composer-hint" });
     const form = el(
       "form",
       { class: "own-editor" },
       el("p", { class: "own-editor-head" }, "Change your reply"),
       field,
-      el(
-        "div",
-        { class: "own-editor-foot" },
-        el("span", { class: "composer-hint" }, "The customer sees the change."),
-        cancel,
-        save,
-      ),
+      el("div", { class: "own-editor-foot" }, hint, cancel, save),
     );
     const fit = (): void => {
       field.style.height = "auto";
       field.style.height = `${Math.min(field.scrollHeight + 2, 320)}px`;
-      save.disabled = field.value.trim() === "" || field.value.trim() === was.trim();
+      const long = tooLong(field.value);
+      hint.textContent = long ?? "The customer sees the change.";
+      hint.classList.toggle("over", long !== undefined);
+      save.disabled = field.value.trim() === "" || field.value.trim() === was.trim() || long !== undefined;
     };
     const submit = async (): Promise<void> => {
       if (save.disabled) return;

@@ -150,3 +150,11 @@ function automaticPhrase({ action, actor, from, to, detail }: AuditView): string
 export function snoozeText(until: number | null): string {
   return until === null ? "Snoozed until the customer replies" : `Snoozed until ${when(until)}`;
 }
+
+const contentCharsMax = 10_000;
+
+/** What is too long for a reply or a note is told, and not cut off: nobody would see what is missing. */
+export function tooLong(text: string): string | undefined {
+  const over = text.trim().length - contentCharsMax;
+  return over <= 0 ? undefined : `Too long by ${over} ${over === 1 ? "character" : "characters"}.`;
+}
