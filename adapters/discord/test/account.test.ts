@@ -255,6 +255,33 @@ describe("a bot on a server", () => {
   });
 });
 
+describe("a bot on a server whose channels come and go", () => {
+  beforeEach(async () => {
+    discord = await startFakeDiscord();
+    await open({ guilds: "threads" });
+    await connected();
+  });
+
+  it("asks once for a channel that is gone, and goes on", async () => {
+    const gone = { id: discord.newId(), channel_id: discord.newId(), guild_id: discord.guildId };
+    const author = { id: discord.newId(), username: "ada" };
+    discord.dispatch("MESSAGE_CREATE", {
+      ...gone,
+      type: 0,
+      content: "Bye",
+      author,
+      timestamp: new Date().toISOString(),
+    });
+    discord.dispatch("MESSAGE_DELETE", gone);
+    const asked = (): number => discord.calls("GET /channels/:id").length;
+    await bench.until("it has asked", () => asked() > 0);
+    await pause(50);
+    for (let i = 0; i < 5; i += 1) await bench.advance(2_000);
+    expect(asked()).toBe(2);
+    expect(bench.logged.join("\n")).not.toContain("cannot be stored");
+  });
+});
+
 describe("a bot that is not let in", () => {
   it("tells the operator to mend the token", async () => {
     discord = await startFakeDiscord();
