@@ -72,6 +72,27 @@ describe("a bot with private messages only", () => {
     await bench.until("it is gone", async () => (await stored()).join() === "");
   });
 
+  it("reads what customers pass on, with its files, and what they ask in a poll", async () => {
+    const channelId = discord.direct("ada");
+    const files = [{ name: "bill.pdf", type: "application/pdf", bytes: Buffer.from("a bill") }];
+    const passedOn = discord.write({ channelId, from: "ada", text: "Where is my order?", files, isForwarded: true });
+    const poll = { question: { text: "Red or blue?" }, answers: [{ answer_id: 1, poll_media: { text: "Red" } }] };
+    discord.write({ channelId, from: "ada", text: "", poll });
+    await isStored("[poll: Red or blue?]");
+    expect(await stored()).toEqual(["[forwarded] Where is my order?", "[poll: Red or blue?]"]);
+    await bench.settle();
+    const kept = await bench.store.read.selectFrom("attachments").select(["name", "bytes", "state"]).execute();
+    expect(kept).toEqual([{ name: "bill.pdf", bytes: 6, state: "stored" }]);
+    // A strange one is no reason to pass over what was written.
+    discord.dispatch("MESSAGE_CREATE", {
+      ...passedOn,
+      id: discord.newId(),
+      content: "Hello?",
+      message_snapshots: "none",
+    });
+    await isStored("Hello?");
+  });
+
   it("gets what came while the program was stopped, the first word of a new customer as well", async () => {
     const known = discord.direct("ada");
     discord.write({ channelId: known, from: "ada", text: "one" });
