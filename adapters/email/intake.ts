@@ -216,6 +216,10 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
   ): Promise<Outcome> {
     const thread = names.threadFrom(mail) ?? (await host.threadOf(marksOf(mail)));
     if (thread === undefined || thread === null) return ignored("it belongs to no conversation");
+    const automatic = automaticKind(mail);
+    // A person may well write as no-reply@: what counts is that a machine has answered.
+    if (automatic !== undefined && automatic.kind !== "bulk")
+      return ignored(`a machine has sent it: ${automatic.reason}`);
     const email = mail.from?.address.toLowerCase() ?? config.address.toLowerCase();
     const agent = await host.agent(email);
     const name = mail.from === null || mail.from.name === "" ? null : mail.from.name;
