@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { AddressObject, ParsedMail } from "mailparser";
 import { simpleParser } from "mailparser";
 import { tooComplex } from "./bounds.ts";
-import { declaredAsBytes, isDoubtful, repaired } from "./charset.ts";
+import { declaredAsBytes, headersInUtf8, isDoubtful, repaired } from "./charset.ts";
 import type { Address, Attachment, Mail } from "./mail.ts";
 import { bodyStart, headerNamed, readHeaders } from "./mail.ts";
 
@@ -72,7 +72,7 @@ async function parsedInTime(raw: Buffer): Promise<ParsedMail> {
   const timer = setTimeout(() => late.reject(new Error("the parser does not end")), parseMs);
   try {
     return await Promise.race([
-      simpleParser(raw, {
+      simpleParser(headersInUtf8(raw, bodyStart(raw)), {
         skipHtmlToText: true,
         skipTextToHtml: true,
         skipImageLinks: true,
