@@ -38,4 +38,54 @@ describe("a mail to a customer and others in copy", () => {
     expect(await notes("Bea asks more")).toContain("5.1.1 unknown user");
     expect(await notes("Bea asks more")).not.toContain("not its copy");
   });
+
+  it("stays sent where only a copy of it comes back, and a note names that", async () => {
+    const from = "cia@customers.example";
+    const headers = { Cc: "old@friends.example" };
+    await mail.write({ from, id: "<cia-1@x.example>", text: "Cia asks", headers });
+    const sent = (await mail.mailsTo(from)).at(-1)?.parsed;
+    const report = (id: string, ...addresses: readonly string[]): string =>
+      [
+        "From: MAILER-DAEMON@friends.example",
+        `To: ${mail.world.address}`,
+        `Message-ID: ${id}`,
+        "Return-Path: <>",
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b",
+        "",
+        "--b",
+        "Content-Type: message/delivery-status",
+        "",
+        "Reporting-MTA: dns; mx.friends.example",
+        "",
+        ...addresses.flatMap((address) => [
+          `Final-Recipient: rfc822; ${address}`,
+          "Action: failed",
+          "Status: 5.1.1",
+          "",
+        ]),
+        "--b",
+        "Content-Type: text/rfc822-headers",
+        "",
+        `Message-ID: ${sent?.messageId}`,
+        "",
+        "--b--",
+        "",
+      ].join("\r\n");
+    const states = async () =>
+      (
+        await mail.bench.store.read
+          .selectFrom("deliveries")
+          .select("state")
+          .where("conversation_id", "=", await mail.conversationWith("Cia asks"))
+          .execute()
+      ).map(({ state }) => state);
+    await mail.world.deliver(report("<cia-2@friends.example>", "OLD@friends.example"));
+    expect(await mail.taken("<cia-2@friends.example>")).toBe(true);
+    expect(await notes("Cia asks")).toContain("A copy of an e-mail to the customer could not be delivered");
+    expect(await notes("Cia asks")).toContain("OLD@friends.example");
+    expect(await states()).toEqual(["sent"]);
+    await mail.world.deliver(report("<cia-3@friends.example>", "old@friends.example", from));
+    expect(await mail.taken("<cia-3@friends.example>")).toBe(true);
+    expect(await states()).toEqual(["failed"]);
+  });
 });
