@@ -3,10 +3,12 @@ import Type from "typebox";
 import { Value } from "typebox/value";
 import { DeliveryError } from "#channel/errors.ts";
 import { describe, deliveryError } from "./failures.ts";
+import { forwardedIn } from "./packets.ts";
 import type { Calls } from "./rest.ts";
 
 const messageSchema = Type.Object({
   attachments: Type.Array(Type.Object({ id: Type.String(), url: Type.String() })),
+  message_snapshots: Type.Optional(Type.Unknown()),
 });
 
 const ownHosts: ReadonlySet<string> = new Set(["cdn.discordapp.com", "media.discordapp.net"]);
@@ -31,8 +33,11 @@ export async function fetchFile(
     if (failure.outcome !== "unknown") throw failure;
     throw new DeliveryError("not_sent", failure.message, { cause: error });
   }
-  const found = Value.Check(messageSchema, message) ? message.attachments.find(({ id }) => id === fileId) : undefined;
-  if (found === undefined) throw new DeliveryError("rejected", "the file was taken away on Discord");
+  const all = Value.Check(messageSchema, message)
+    ? [...message.attachments, ...forwardedIn(message).flatMap(({ attachments = [] }) => attachments)]
+    : [];
+  const found = all.find(({ id }) => id === fileId);
+  if (found?.url === undefined) throw new DeliveryError("rejected", "the file was taken away on Discord");
   const address = URL.parse(found.url);
   if (address === null || !isOwn(address, baseUrl)) {
     throw new DeliveryError("rejected", "the file's address does not lead to Discord");

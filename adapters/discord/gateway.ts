@@ -141,9 +141,8 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
       const page = await calls.get(Routes.channelMessages(channelId), signal, query);
       return Array.isArray(page) ? (page as readonly unknown[]) : [];
     } catch (error) {
-      const code = codeOf(error);
       // A thread that is gone has nothing more to say.
-      if (code !== undefined && (code === unknownChannel || noAccess.has(code))) return [];
+      if (isOutOfReach(error)) return [];
       throw error;
     }
   }
@@ -162,7 +161,14 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
   async function parentOf(channelId: string): Promise<string | null> {
     const known = parents.get(channelId);
     if (known !== undefined) return known;
-    const parent = threadParent(await calls.get(Routes.channel(channelId), signal));
+    let parent: string | null;
+    try {
+      parent = threadParent(await calls.get(Routes.channel(channelId), signal));
+    } catch (error) {
+      // It was taken away since then, or the bot was shut out: asking again would hold up what comes after it for ever.
+      if (isOutOfReach(error)) return null;
+      throw error;
+    }
     if (parents.size >= parentsMax) parents.clear();
     parents.set(channelId, parent);
     return parent;
@@ -195,6 +201,11 @@ async function ownId(calls: Calls, signal: AbortSignal): Promise<string> {
   const id = typeof user === "object" && user !== null ? (user as { readonly id?: unknown }).id : undefined;
   if (typeof id !== "string") throw new Error("what answers at `base_url` is not Discord");
   return id;
+}
+
+function isOutOfReach(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && (code === unknownChannel || noAccess.has(code));
 }
 
 /** Kinds of channels that are threads: of announcements, public, private. */

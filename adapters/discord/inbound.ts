@@ -1,6 +1,6 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import type { DiscordMessage, DiscordPress } from "./packets.ts";
-import { madeAt } from "./packets.ts";
+import { forwardedIn, madeAt, pollIn } from "./packets.ts";
 
 type MessageEvent = Extract<InboundEvent, { kind: "message" }>;
 type TextChange = Extract<InboundEvent, { kind: "edit" | "delete" }>;
@@ -108,13 +108,23 @@ function textOf(message: DiscordMessage, botId: string): string {
     id === botId ? "" : names.has(id) ? `@${names.get(id) ?? ""}` : whole,
   );
   const text = written === message.content ? written : written.trim();
-  const stickers = (message.sticker_items ?? []).map(({ name }) => `[sticker: ${name}]`);
-  return [text, stickers.join("\n")].filter((part) => part !== "").join("\n\n");
+  const poll = pollIn(message);
+  const forwarded = forwardedIn(message).map((each) =>
+    `[forwarded] ${joined([each.content ?? "", stickersOf(each)])}`.trim(),
+  );
+  return joined([text, stickersOf(message), poll === undefined ? "" : `[poll: ${poll}]`, ...forwarded]);
 }
 
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n\n");
+
+const stickersOf = ({ sticker_items: stickers = [] }: Pick<DiscordMessage, "sticker_items">): string =>
+  stickers.map(({ name }) => `[sticker: ${name}]`).join("\n");
+
 /** Their addresses end after a day: a file is known by the message that has it, and is looked up when it is fetched. */
-function filesOf({ channel_id, id, attachments = [] }: DiscordMessage): readonly InboundFile[] {
-  return attachments.slice(0, 20).map((file) => ({
+function filesOf(message: DiscordMessage): readonly InboundFile[] {
+  const { channel_id, id, attachments = [] } = message;
+  const along = forwardedIn(message).flatMap(({ attachments: passedOn = [] }) => passedOn);
+  return [...attachments, ...along].slice(0, 20).map((file) => ({
     ref: `${channel_id}/${id}/${file.id}`,
     name: file.filename,
     mediaType: file.content_type ?? "application/octet-stream",

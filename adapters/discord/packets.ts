@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { Static } from "typebox";
+import { Value } from "typebox/value";
 
 // What is read of the gateway's packets. They hold far more, and grow: what is not named here is let through.
 
@@ -20,6 +21,8 @@ const attachment = Type.Object({
   url: Type.Optional(Type.String()),
 });
 
+const stickers = Type.Array(Type.Object({ name: Type.String() }));
+
 export const messageSchema = Type.Object({
   id: snowflake,
   channel_id: snowflake,
@@ -32,9 +35,37 @@ export const messageSchema = Type.Object({
   edited_timestamp: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   mentions: Type.Optional(Type.Array(user)),
   attachments: Type.Optional(Type.Array(attachment)),
-  sticker_items: Type.Optional(Type.Array(Type.Object({ name: Type.String() }))),
+  sticker_items: Type.Optional(stickers),
+  // What is strange in these is no reason to pass over what was written.
+  message_snapshots: Type.Optional(Type.Unknown()),
+  poll: Type.Optional(Type.Unknown()),
 });
 export type DiscordMessage = Static<typeof messageSchema>;
+
+const snapshotSchema = Type.Object({
+  message: Type.Object({
+    content: Type.Optional(Type.String()),
+    attachments: Type.Optional(Type.Array(attachment)),
+    sticker_items: Type.Optional(stickers),
+  }),
+});
+export type Forwarded = Static<typeof snapshotSchema>["message"];
+
+/** Messages of somewhere else that were passed on with one: Discord tells what stood in them, and not who has written it. */
+export function forwardedIn({
+  message_snapshots: snapshots,
+}: {
+  readonly message_snapshots?: unknown;
+}): readonly Forwarded[] {
+  if (!Array.isArray(snapshots)) return [];
+  return snapshots.flatMap((each) => (Value.Check(snapshotSchema, each) ? [each.message] : []));
+}
+
+const pollSchema = Type.Object({ question: Type.Object({ text: Type.String() }) });
+
+export function pollIn({ poll }: DiscordMessage): string | undefined {
+  return Value.Check(pollSchema, poll) ? poll.question.text : undefined;
+}
 
 export const deleteSchema = Type.Object({
   id: snowflake,

@@ -10,13 +10,16 @@ export type Automatic =
   | { readonly kind: "bulk"; readonly reason: string };
 
 const robots =
-  /^(?:mailer-daemon|mail-daemon|postmaster|no-?reply|do-?not-?reply|donotreply|bounces?|bounce[+=-].*|noreply[+=-].*|.*-noreply|.*[+._-]no-?reply|nobody|root|listserv|majordomo|.*-(?:bounces|request|owner)|owner-.*)$/i;
+  /^(?:mailer-daemon|mail-daemon|postmaster|no-?reply|do-?not-?reply|donotreply|bounces?|bounce[+=-].*|noreply[+=-].*|.*-noreply|.*[+._-]no-?reply|nobody|root|listserv|majordomo|.*-bounces)$/i;
 
 const daemons = /^(?:mailer-daemon|mail-daemon|postmaster|bounces?|bounce[+=-].*)$/i;
 
 /** How answering machines begin their subject when they set no header. */
 const replySubjects =
   /^(?:(?:auto(?:matic)?[ -]?(?:reply|response|answer)|automatische (?:antwort|abwesenheitsnotiz)|autoreply|abwesenheits(?:notiz|assistent)|out of (?:the )?office|réponse automatique|respuesta automática|risposta automatica|resposta automática|automatisch antwoord|autosvar|automatiskt svar|odpowiedź automatyczna|автоответ|自动回复|自動回覆)\b|(?:自动回复|自動回覆|автоответ))/iu;
+/** What stands behind that where a machine has written it, which names the subject that it answers. People write of machines, too. */
+const afterReplySubject =
+  /^[ \t]{0,3}(?:(?:auto-?|automatic )?(?:reply|response|message|notification))?[ \t]{0,3}(?:$|[:：(–—-]|(?:re|aw|from|von)\b)/iu;
 const bounceSubjects =
   /^(?:undeliver(?:able|ed)|delivery status notification|mail delivery (?:failed|failure|subsystem)|delivery failure|returned mail|failure notice|unzustellbar|nicht zustellbar|non remis|no se puede entregar|mail system error)/i;
 
@@ -24,7 +27,8 @@ export function automaticKind(mail: Mail): Automatic | undefined {
   const header = (name: string): string => (headerNamed(mail, name) ?? "").trim().toLowerCase();
   const local = mail.from?.address.split("@")[0] ?? "";
   const submitted = header("auto-submitted").split(/[\s;]/)[0] ?? "";
-  const replied = submitted === "auto-replied" || replySubjects.test(mail.subject);
+  const begins = replySubjects.exec(mail.subject)?.[0];
+  const replied = submitted === "auto-replied" || begins !== undefined;
   const contentType = header("content-type");
   const returnPath = headersNamed(mail, "return-path");
 
@@ -55,7 +59,8 @@ export function automaticKind(mail: Mail): Automatic | undefined {
   }
   const precedence = header("precedence");
   if (["auto_reply", "auto-reply"].includes(precedence)) return { kind: "reply", reason: `Precedence: ${precedence}` };
-  if (replySubjects.test(mail.subject)) return { kind: "reply", reason: "its subject is that of an answering machine" };
+  if (begins !== undefined && (mail.references.length > 0 || afterReplySubject.test(mail.subject.slice(begins.length))))
+    return { kind: "reply", reason: "its subject is that of an answering machine" };
   if (["bulk", "list", "junk"].includes(precedence)) return { kind: "bulk", reason: `Precedence: ${precedence}` };
   for (const name of ["list-id", "list-unsubscribe", "list-post", "feedback-id", "x-campaign-id", "x-mailchimp-id"]) {
     if (headerNamed(mail, name) !== undefined) return { kind: "bulk", reason: `it has a header ${name}` };

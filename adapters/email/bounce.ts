@@ -7,6 +7,8 @@ export interface Bounce {
   readonly reason: string;
   /** Message-IDs that it may be about, likeliest first. */
   readonly about: readonly string[];
+  /** Whom it was not delivered to, in lower case: of each all addresses that are known, for a mail may have been passed on. */
+  readonly failedFor: readonly (readonly string[])[];
 }
 
 /** What a report says of the mail that it is about; undefined where it says nothing that could be read. */
@@ -21,7 +23,8 @@ export function readBounce(mail: Mail): Bounce | undefined {
   if (mail.report === null) {
     if (about.length === 0) return undefined;
     const recipients = headersNamed(mail, "x-failed-recipients").join(", ");
-    return { state: "failed", reason: reasonOf(recipients, "", firstLines(mail.text ?? "")), about };
+    const failedFor = recipients.split(",").map((each) => [each.trim().toLowerCase()]);
+    return { state: "failed", reason: reasonOf(recipients, "", firstLines(mail.text ?? "")), about, failedFor };
   }
   const groups = mail.report.status
     .replaceAll("\r\n", "\n")
@@ -45,11 +48,18 @@ export function readBounce(mail: Mail): Bounce | undefined {
     valueOf(fields?.get("diagnostic-code") ?? ""),
   );
   const failed = worst === "failed" || (worst === undefined && fields?.get("status")?.startsWith("5") === true);
-  if (failed) return { state: "failed", reason, about };
+  const failedFor = recipients
+    .filter((each) => !/^(?:delivered|relayed|expanded|delayed)/i.test(each.get("action") ?? ""))
+    .map((each) =>
+      ["final-recipient", "original-recipient"]
+        .map((name) => valueOf(each.get(name) ?? "").toLowerCase())
+        .filter((address) => address !== ""),
+    );
+  if (failed) return { state: "failed", reason, about, failedFor };
   if (worst === "delayed" || fields?.get("status")?.startsWith("4") === true)
-    return { state: "delayed", reason, about };
+    return { state: "delayed", reason, about, failedFor: [] };
   if (worst === undefined) return undefined;
-  return { state: "delivered", reason, about };
+  return { state: "delivered", reason, about, failedFor: [] };
 }
 
 function fieldsOf(group: string): Map<string, string> {

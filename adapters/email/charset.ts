@@ -30,6 +30,17 @@ export function declaredAsBytes(raw: Buffer, bodyStart: number): Buffer {
   return Buffer.from(head + changed, "latin1");
 }
 
+/** More than any mail's headers have. */
+const headersMax = 256 * 1024;
+
+/** The mail with its headers in UTF-8, line by line: some programs write them in the charset of their machine. */
+export function headersInUtf8(raw: Buffer, bodyStart: number): Buffer {
+  if (bodyStart > headersMax) return raw;
+  const bytes = raw.toString("latin1", 0, bodyStart);
+  if (inUtf8(bytes) !== undefined) return raw;
+  return Buffer.concat([Buffer.from(decoded(bytes), "utf8"), raw.subarray(bodyStart)]);
+}
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const windows1252 = new TextDecoder("windows-1252");
 
@@ -40,12 +51,15 @@ export function repaired(read: string, bytes: string): string {
   const isLossy = read.includes("\uFFFD");
   const whole = inUtf8(bytes);
   if (whole !== undefined) return whole;
-  if (!isLossy) return read;
-  return bytes
+  return isLossy ? decoded(bytes) : read;
+}
+
+/** Each line by itself: as UTF-8 where it is, else as Windows-1252. */
+const decoded = (bytes: string): string =>
+  bytes
     .split("\n")
     .map((line) => inUtf8(line) ?? windows1252.decode(Buffer.from(line, "latin1")))
     .join("\n");
-}
 
 /** Undefined for what is not UTF-8. */
 function inUtf8(bytes: string): string | undefined {

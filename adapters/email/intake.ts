@@ -3,6 +3,7 @@ import type { ChannelHost, InboundEvent, InboundFile, OutboundMessage, Part } fr
 import { verdictOf } from "./authentication.ts";
 import type { Verdict } from "./authentication.ts";
 import { automaticKind } from "./automatic.ts";
+import type { Bounce } from "./bounce.ts";
 import { readBounce } from "./bounce.ts";
 import { htmlText } from "#channel/html-text.ts";
 import type { Address, Mail } from "./mail.ts";
@@ -64,6 +65,10 @@ const namesShownMax = 10;
 const copiesMax = 20;
 const referencesMax = 30;
 const hourMs = 3_600_000;
+/** How far back who was in copy is looked for. */
+const lettersMax = 100;
+
+const lower = (text: string): string => text.toLowerCase();
 
 const ignored = (reason: string): Outcome => ({ kind: "ignored", reason });
 
@@ -216,6 +221,10 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
   ): Promise<Outcome> {
     const thread = names.threadFrom(mail) ?? (await host.threadOf(marksOf(mail)));
     if (thread === undefined || thread === null) return ignored("it belongs to no conversation");
+    const automatic = automaticKind(mail);
+    // A person may well write as no-reply@: what counts is that a machine has answered.
+    if (automatic !== undefined && automatic.kind !== "bulk")
+      return ignored(`a machine has sent it: ${automatic.reason}`);
     const email = mail.from?.address.toLowerCase() ?? config.address.toLowerCase();
     const agent = await host.agent(email);
     const name = mail.from === null || mail.from.name === "" ? null : mail.from.name;
@@ -233,6 +242,11 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
       return { kind: "noted" };
     }
     const { state } = bounce;
+    if (await isOfCopies(bounce, thread)) {
+      const text = `A copy of an e-mail to the customer could not be delivered. ${bounce.reason}`;
+      await host.accept({ kind: "notice", externalId: id, thread, ...at, text });
+      return { kind: "noted" };
+    }
     const about = bounce.about.find((each) => names.isOurId(each));
     // A server that gave the mail another name reports on that one: then the thread is all that is known.
     if (about === undefined) {
@@ -249,6 +263,18 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
       ...at,
     });
     return { kind: "noted" };
+  }
+
+  /** Whether all that the mail was not delivered to were in copy. */
+  async function isOfCopies({ state, failedFor }: Bounce, thread: string): Promise<boolean> {
+    if (state !== "failed" || failedFor.length === 0) return false;
+    const letters = await host.correspondence(thread, lettersMax);
+    const records = (letters?.messages ?? []).flatMap(({ metadata }) => (metadata["mail"] ?? []) as MailRecord | []);
+    const customers = new Set([letters?.email ?? "", ...records.map((each) => each.reply_to)].map(lower));
+    const copies = new Set(records.flatMap(({ cc }) => cc.map(lower)));
+    return failedFor.every(
+      (known) => known.some((each) => copies.has(each)) && !known.some((each) => customers.has(each)),
+    );
   }
 
   /**

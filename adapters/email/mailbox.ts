@@ -188,9 +188,13 @@ async function drain(
       { uid: true, source: { start: 0, maxLength: sourceMax } },
       { uid: true },
     );
+    requireOpen(client);
     // Somebody has deleted it meanwhile.
     if (fetched === undefined || fetched === false || fetched.source === undefined) return true;
-    const mail = await readMailApart({ raw: fetched.source, bytes: Math.max(size, fetched.source.length) });
+    const { length } = fetched.source;
+    // Some servers only guess how large a mail is: what was not cut off is all of it.
+    const bytes = length < sourceMax ? length : Math.max(size, length);
+    const mail = await readMailApart({ raw: fetched.source, bytes });
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
       const outcome = await intake.take(mail, place, signal);
@@ -208,8 +212,14 @@ async function drain(
   }
 }
 
+/** On a connection that has ended the library finds nothing, instead of failing: no mail is passed over for that. */
+function requireOpen(client: ImapFlow): void {
+  if (!client.usable) throw new Error("the server has closed the connection");
+}
+
 async function list(client: ImapFlow, range: string): Promise<readonly Listed[]> {
   const found = await client.fetchAll(range, { uid: true, size: true, internalDate: true }, { uid: range !== "*" });
+  requireOpen(client);
   return found.map(({ uid, size, internalDate }) => ({
     uid,
     size: size ?? 0,
@@ -221,7 +231,8 @@ async function list(client: ImapFlow, range: string): Promise<readonly Listed[]>
 async function listSince(client: ImapFlow, { at, from }: Position): Promise<readonly Listed[]> {
   const since = Math.max(at - 2 * dayMs, 0);
   const uids = await client.search(since === 0 ? { all: true } : { since: new Date(since) }, { uid: true });
-  if (uids === undefined || uids === false || uids.length === 0) return [];
+  requireOpen(client);
+  if (uids === undefined || uids === false) throw new Error("the IMAP server does not tell which mails are new");
   const all: Listed[] = [];
   for (let start = 0; start < uids.length; start += 500) {
     all.push(...(await list(client, uids.slice(start, start + 500).join(","))));

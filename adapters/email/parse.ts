@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { AddressObject, ParsedMail } from "mailparser";
 import { simpleParser } from "mailparser";
 import { tooComplex } from "./bounds.ts";
-import { declaredAsBytes, isDoubtful, repaired } from "./charset.ts";
+import { declaredAsBytes, headersInUtf8, isDoubtful, repaired } from "./charset.ts";
 import type { Address, Attachment, Mail } from "./mail.ts";
-import { bodyStart, readHeaders } from "./mail.ts";
+import { bodyStart, headerNamed, readHeaders } from "./mail.ts";
 
 const addressesMax = 100;
 const referencesMax = 100;
@@ -72,7 +72,7 @@ async function parsedInTime(raw: Buffer): Promise<ParsedMail> {
   const timer = setTimeout(() => late.reject(new Error("the parser does not end")), parseMs);
   try {
     return await Promise.race([
-      simpleParser(raw, {
+      simpleParser(headersInUtf8(raw, bodyStart(raw)), {
         skipHtmlToText: true,
         skipTextToHtml: true,
         skipImageLinks: true,
@@ -89,6 +89,7 @@ async function parsedInTime(raw: Buffer): Promise<ParsedMail> {
 
 function mailOf(parsed: ParsedMail, raw: Buffer): Omit<Mail, "lacks"> {
   const headers = readHeaders(raw);
+  const isMultipart = /^multipart\//i.test(headerNamed({ headers }, "content-type") ?? "");
   const status = parsed.attachments.find(({ contentType }) => contentType === "message/delivery-status");
   const returned = parsed.attachments.find(({ contentType }) =>
     ["message/rfc822", "message/global", "text/rfc822-headers", "message/rfc822-headers"].includes(contentType),
@@ -105,7 +106,10 @@ function mailOf(parsed: ParsedMail, raw: Buffer): Omit<Mail, "lacks"> {
     headers,
     text: parsed.text === undefined ? null : parsed.text.slice(0, textMax).toWellFormed(),
     html: typeof parsed.html === "string" ? parsed.html.slice(0, textMax).toWellFormed() : null,
-    attachments: parsed.attachments.filter(isFile).slice(0, attachmentsMax).map(attachmentOf),
+    attachments: parsed.attachments
+      .filter(isFile)
+      .slice(0, attachmentsMax)
+      .map((attachment, index) => attachmentOf(attachment, index, !isMultipart)),
     report:
       status === undefined
         ? null
@@ -171,12 +175,13 @@ function isFile({ contentType }: ParsedMail["attachments"][number]): boolean {
   ].includes(contentType);
 }
 
-function attachmentOf(attachment: ParsedMail["attachments"][number], index: number): Attachment {
+function attachmentOf(attachment: ParsedMail["attachments"][number], index: number, isWhole: boolean): Attachment {
   const { filename, contentType, size, related, contentDisposition, cid } = attachment;
   const { partId } = attachment as { readonly partId?: string | null };
   const kind = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/.test(contentType) ? contentType : "application/octet-stream";
   return {
-    part: partId ?? null,
+    // What is a whole mail by itself is its first part, too.
+    part: partId ?? (isWhole ? "1" : null),
     name: fileName(filename, kind, index),
     mediaType: kind,
     bytes: size,

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { domainToASCII } from "node:url";
 import type { SendMailOptions } from "nodemailer";
 import type { ChannelHost, Correspondence, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
@@ -21,6 +22,8 @@ export interface SendDependencies {
 /** How far back the customer's newest mail is looked for. */
 const messagesMax = 100;
 const referencesMax = 20;
+/** Longer than one mail is tried. */
+const triedForMs = 86_400_000;
 
 /**
  * Sends one mail. The same part has the same Message-ID each time, by which mailboxes tell that they have it already: what
@@ -44,13 +47,18 @@ export async function sendMail(
   const author = mail.role === "agent" ? mail.author : botName;
   // Who forges a sender must not have the bot write to others.
   const copies = mail.role === "agent" || last?.dmarc === "pass" ? (last?.cc ?? []) : [];
+  const takenKey = `copies of ${key}`;
+  const takenBefore = copies.length === 0 ? null : await host.recall(takenKey);
+  const served = new Set(takenBefore?.split("\n"));
   const messageId = names.messageId(key);
   const answered = last?.message_id ?? null;
   const root = names.rootId(thread);
   const earlier = (last?.references ?? []).toReversed().filter((id) => id !== root && id !== answered);
   const automatic = mail.role === "assistant";
   const taken = await signedIn(credentialsOrWait, isLoginRefused, deliver, signal).catch((error: unknown) => {
-    throw smtpError(error, config);
+    // Where all are refused it is the customer who counts.
+    const { rejectedErrors } = (error ?? {}) as { readonly rejectedErrors?: readonly RefusedAddress[] };
+    throw smtpError(rejectedErrors?.find(({ recipient }) => isSame(recipient, to)) ?? error, config);
   });
   await tellOfRefused(taken, to);
   const given = /<[^<>\s]{3,900}@[^<>\s]+>/.exec(taken.response)?.[0];
@@ -75,7 +83,7 @@ export async function sendMail(
   /** Made for each try: what a file is read from is read once. */
   async function letter(): Promise<SendMailOptions> {
     return {
-      envelope: { from: config.address, to: [to, ...copies] },
+      envelope: { from: config.address, to: [to, ...copies.filter((copy) => !served.has(plain(copy)))] },
       from: {
         name: author === null || author === company ? company : `${author} (${company})`,
         address: config.address,
@@ -110,18 +118,24 @@ export async function sendMail(
 
   /** A server takes a mail for some of those that it is for, and refuses others. */
   async function tellOfRefused(
-    info: { readonly rejected: readonly unknown[]; readonly rejectedErrors?: readonly unknown[] | undefined },
+    info: {
+      readonly accepted: readonly unknown[];
+      readonly rejected: readonly unknown[];
+      readonly rejectedErrors?: readonly unknown[] | undefined;
+    },
     customer: string,
   ): Promise<void> {
-    const refused = info.rejected.map((each) =>
-      typeof each === "string" ? each : ((each as { readonly address?: string }).address ?? ""),
-    );
-    const first = refused.indexOf(customer);
-    if (first >= 0)
+    const refused = info.rejected.map(addressOf);
+    const first = refused.findIndex((address) => isSame(address, customer));
+    if (first >= 0) {
+      // Who is in copy has it, and does not get it again when it is tried once more for the customer.
+      const all = [...served, ...info.accepted.map(addressOf).map(plain)];
+      if (all.length > 0) await host.exchange(takenKey, takenBefore, all.join("\n"), triedForMs);
       throw smtpError(
         info.rejectedErrors?.[first] ?? { responseCode: 550, response: "the address is refused" },
         config,
       );
+    }
     if (refused.length === 0) return;
     await host.accept({
       kind: "notice",
@@ -132,6 +146,23 @@ export async function sendMail(
     });
   }
 }
+
+interface RefusedAddress {
+  readonly recipient?: string;
+}
+
+const addressOf = (given: unknown): string =>
+  typeof given === "string" ? given : ((given as { readonly address?: string }).address ?? "");
+
+/** As it is compared: the library writes domains its own way. */
+function plain(address: string): string {
+  const at = address.lastIndexOf("@") + 1;
+  const domain = address.slice(at);
+  return `${address.slice(0, at)}${domainToASCII(domain) || domain}`.toLowerCase();
+}
+
+const isSame = (address: string | undefined, other: string): boolean =>
+  address !== undefined && plain(address) === plain(other);
 
 function lastOfCustomer({ messages }: Correspondence): MailRecord | undefined {
   for (const { role, guest, metadata } of messages) {

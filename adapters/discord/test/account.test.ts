@@ -72,6 +72,27 @@ describe("a bot with private messages only", () => {
     await bench.until("it is gone", async () => (await stored()).join() === "");
   });
 
+  it("reads what customers pass on, with its files, and what they ask in a poll", async () => {
+    const channelId = discord.direct("ada");
+    const files = [{ name: "bill.pdf", type: "application/pdf", bytes: Buffer.from("a bill") }];
+    const passedOn = discord.write({ channelId, from: "ada", text: "Where is my order?", files, isForwarded: true });
+    const poll = { question: { text: "Red or blue?" }, answers: [{ answer_id: 1, poll_media: { text: "Red" } }] };
+    discord.write({ channelId, from: "ada", text: "", poll });
+    await isStored("[poll: Red or blue?]");
+    expect(await stored()).toEqual(["[forwarded] Where is my order?", "[poll: Red or blue?]"]);
+    await bench.settle();
+    const kept = await bench.store.read.selectFrom("attachments").select(["name", "bytes", "state"]).execute();
+    expect(kept).toEqual([{ name: "bill.pdf", bytes: 6, state: "stored" }]);
+    // A strange one is no reason to pass over what was written.
+    discord.dispatch("MESSAGE_CREATE", {
+      ...passedOn,
+      id: discord.newId(),
+      content: "Hello?",
+      message_snapshots: "none",
+    });
+    await isStored("Hello?");
+  });
+
   it("gets what came while the program was stopped, the first word of a new customer as well", async () => {
     const known = discord.direct("ada");
     discord.write({ channelId: known, from: "ada", text: "one" });
@@ -252,6 +273,33 @@ describe("a bot on a server", () => {
     discord.erase(asked);
     await bench.until("it is gone", async () => !(await stored()).includes("where is my parcel?"));
     expect(await stored()).toContain("It is number 17");
+  });
+});
+
+describe("a bot on a server whose channels come and go", () => {
+  beforeEach(async () => {
+    discord = await startFakeDiscord();
+    await open({ guilds: "threads" });
+    await connected();
+  });
+
+  it("asks once for a channel that is gone, and goes on", async () => {
+    const gone = { id: discord.newId(), channel_id: discord.newId(), guild_id: discord.guildId };
+    const author = { id: discord.newId(), username: "ada" };
+    discord.dispatch("MESSAGE_CREATE", {
+      ...gone,
+      type: 0,
+      content: "Bye",
+      author,
+      timestamp: new Date().toISOString(),
+    });
+    discord.dispatch("MESSAGE_DELETE", gone);
+    const asked = (): number => discord.calls("GET /channels/:id").length;
+    await bench.until("it has asked", () => asked() > 0);
+    await pause(50);
+    for (let i = 0; i < 5; i += 1) await bench.advance(2_000);
+    expect(asked()).toBe(2);
+    expect(bench.logged.join("\n")).not.toContain("cannot be stored");
   });
 });
 

@@ -314,6 +314,31 @@ describe("a mailbox", () => {
     expect(await mail.conversationWith("Thank you, Lee")).toBe(await mail.conversationWith("A question of Mia"));
   });
 
+  it("takes an automatic reply of the mailbox's own for no agent's, though it lies among the sent mails", async () => {
+    const from = "moe@customers.example";
+    await mail.write({ from, id: "<moe-1@x.example>", text: "A question of Moe" });
+    await mail.mailsTo(from);
+    const away = (id: string, headers: Readonly<Record<string, string>>): string =>
+      letter({
+        from: mail.world.address,
+        to: from,
+        id,
+        references: ["<moe-1@x.example>"],
+        text: "We are away.",
+        headers,
+      });
+    const byHand = letter({ from: mail.world.address, to: from, references: ["<moe-1@x.example>"], text: "By hand." });
+    await mail.world.dovecot.look(mail.world.user, async (client) => {
+      await client.append("Sent", away("<away-1@shop.example>", { "Auto-Submitted": "auto-replied" }));
+      await client.append("Sent", away("<away-2@shop.example>", { Subject: "Automatic reply: Moe" }));
+    });
+    await mail.bench.advance(61_000);
+    await mail.world.dovecot.look(mail.world.user, (client) => client.append("Sent", byHand));
+    await mail.bench.advance(61_000);
+    await mail.bench.until("it is stored", async () => (await talk("A question of Moe")).length > 2);
+    expect((await talk("A question of Moe")).slice(2)).toEqual(["agent: By hand."]);
+  });
+
   it("sends on to the customer what an agent has written to the thread alone, and believes it of nobody else", async () => {
     const from = "nia@customers.example";
     await mail.write({ from, id: "<nia-1@x.example>", text: "A question of Nia" });

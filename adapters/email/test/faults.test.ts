@@ -195,6 +195,29 @@ describe("a mailbox whose servers fail", () => {
     await expect(read()).rejects.toMatchObject({ outcome: "rejected" } satisfies Partial<DeliveryError>);
   });
 
+  it("takes a mail that is nothing but a file, such as a scanner sends", async () => {
+    const raw = [
+      "From: scanner@customers.example",
+      "Message-ID: <scan@x.example>",
+      "Subject: Scan 17",
+      "Content-Type: application/pdf; name=scan.pdf",
+      "Content-Disposition: attachment; filename=scan.pdf",
+      "Content-Transfer-Encoding: base64",
+      "",
+      Buffer.from("%PDF-1.7 scan").toString("base64"),
+      "",
+    ].join("\r\n");
+    await mail.world.deliver(raw);
+    expect(await mail.taken("<scan@x.example>")).toBe(true);
+    await mail.bench.settle();
+    const files = await mail.bench.store.read
+      .selectFrom("attachments")
+      .select(["state", "bytes"])
+      .where("name", "=", "scan.pdf")
+      .execute();
+    expect(files).toEqual([{ state: "stored", bytes: 13 }]);
+  });
+
   it("tells the operator whether it works, and what is wrong, without the password", async () => {
     const { signal } = new AbortController();
     const check = await (await mail.adapter()).check?.(signal);

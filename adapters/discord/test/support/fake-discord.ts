@@ -16,6 +16,9 @@ export interface FakeMessage {
   edited_timestamp: string | null;
   readonly mentions: readonly { readonly id: string; readonly username: string }[];
   readonly attachments: readonly FakeAttachment[];
+  /** What was passed on with it. */
+  readonly message_snapshots?: readonly unknown[];
+  readonly poll?: unknown;
   readonly nonce?: string;
   components?: readonly { readonly components: readonly { readonly custom_id: string; readonly label: string }[] }[];
 }
@@ -61,6 +64,9 @@ export interface FakeDiscord {
     readonly id?: string;
     readonly mentionsBot?: boolean;
     readonly files?: readonly { readonly name: string; readonly type: string; readonly bytes: Buffer }[];
+    /** The message, with its text and its files, is passed on from elsewhere. */
+    readonly isForwarded?: boolean;
+    readonly poll?: unknown;
   }): FakeMessage;
   /** Somebody presses the button of a message of the bot's. */
   press(message: FakeMessage, from: string): void;
@@ -366,20 +372,23 @@ export async function startFakeDiscord(
     messages: (channelId) => history(channelId),
     bytesOf: ({ url: address }) => files.get(new URL(address).pathname) ?? Buffer.alloc(0),
     calls: (route) => called.get(route) ?? [],
-    write({ channelId, text, from, id = newId(), mentionsBot = false, files: sent = [] }) {
+    write({ channelId, text, from, id = newId(), mentionsBot = false, files: sent = [], isForwarded = false, poll }) {
       const known = history(channelId).find((each) => each.id === id);
       const guild = channels.get(channelId)?.guild_id;
+      const attachments = sent.map(addFile);
       const message: FakeMessage = known ?? {
         id,
         channel_id: channelId,
         ...(guild === undefined ? {} : { guild_id: guild }),
         type: 0,
-        content: text,
+        content: isForwarded ? "" : text,
         author: { id: person(from).userId, username: from },
         timestamp: new Date().toISOString(),
         edited_timestamp: null,
         mentions: mentionsBot ? [{ id: botId, username: "parley" }] : [],
-        attachments: sent.map(addFile),
+        attachments: isForwarded ? [] : attachments,
+        ...(isForwarded ? { message_snapshots: [{ message: { type: 0, content: text, attachments } }] } : {}),
+        ...(poll === undefined ? {} : { poll }),
       };
       if (known === undefined) history(channelId).push(message);
       dispatch("MESSAGE_CREATE", packetOf(message));

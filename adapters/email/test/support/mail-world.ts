@@ -36,6 +36,8 @@ export interface MailWorld {
   /** Breaks what goes on with the IMAP server, and lets nobody in until {@link imapBack}. */
   imapAway(): void;
   imapBack(): void;
+  /** From now on the IMAP server tells mails larger than they are by this: some only guess. */
+  guessSizes(more: number): void;
   /** Whether a client waits for news now. */
   listening(): boolean;
   /** A mail comes to the mailbox. */
@@ -176,6 +178,7 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
     },
     imapAway: proxy.cut,
     imapBack: proxy.restore,
+    guessSizes: proxy.guessSizes,
     listening: proxy.listening,
     deliver: (raw, to = address) => dovecot.deliver(raw, to),
     async taken(messageId, patienceMs = 15_000) {
@@ -202,6 +205,7 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
 async function startProxy(target: number) {
   const sockets = new Set<Socket>();
   let open = true;
+  let guessed = 0;
   /** Connections whose client waits for news. */
   const idle = new Set<Socket>();
   const server = createServer((near) => {
@@ -225,7 +229,13 @@ async function startProxy(target: number) {
       else idle.delete(near);
     });
     near.pipe(far);
-    far.pipe(near);
+    far.on("data", (chunk: Buffer) => {
+      const told = chunk
+        .toString("latin1")
+        .replaceAll(/\bRFC822\.SIZE (\d+)/g, (_, size: string) => `RFC822.SIZE ${Number(size) + guessed}`);
+      near.write(guessed === 0 ? chunk : Buffer.from(told, "latin1"));
+    });
+    far.on("end", () => near.end());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   const address = server.address();
@@ -238,6 +248,9 @@ async function startProxy(target: number) {
     },
     restore() {
       open = true;
+    },
+    guessSizes(more: number) {
+      guessed = more;
     },
     close() {
       server.close();

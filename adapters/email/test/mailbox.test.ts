@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ChannelHost } from "#channel/contract.ts";
+import type { Mail } from "../mail.ts";
+import { runMailbox } from "../mailbox.ts";
+import type { EmailConfig } from "../settings.ts";
+import type { MailWorld } from "./support/mail-world.ts";
+import { letter, startMailWorld } from "./support/mail-world.ts";
+
+let world: MailWorld;
+beforeAll(async () => {
+  world = await startMailWorld();
+});
+afterAll(() => world.close());
+
+/** Reads the mailbox, as often as it is called, from where it was left. Ends when `take` aborts, or the connection breaks. */
+function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
+  const kept = new Map<string, string>();
+  const silent = (): void => undefined;
+  const host = {
+    recall: async (name: string) => kept.get(name) ?? null,
+    remember: async (name: string, value: string) => void kept.set(name, value),
+    clock: {
+      now: () => Date.now(),
+      timer(ms: number, then: () => void) {
+        const timer = setTimeout(then, ms);
+        return () => clearTimeout(timer);
+      },
+    },
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  } as unknown as ChannelHost;
+  const { address, dovecot } = world;
+  return async (stopping = new AbortController()): Promise<void> => {
+    const intake = {
+      async take(mail: Mail) {
+        await take(mail, () => stopping.abort());
+        return { kind: "noted" as const };
+      },
+    };
+    const credentials = async () => ({ kind: "password" as const, user: address, password: dovecot.password });
+    const config = world.config as unknown as EmailConfig;
+    await runMailbox({ host, config, intake, credentials }, stopping.signal);
+  };
+}
+
+describe("the reading of a mailbox", () => {
+  // Mails of the folder of sent ones get no keyword, as none do on servers that know none, such as Microsoft's.
+  for (const end of ["the server ends the connection", "the program is stopped"]) {
+    it(`takes the next mails later where ${end} while one is stored`, async () => {
+      const texts = [1, 2, 3, 4, 5].map((i) => `${end} ${i}`);
+      const taken: string[] = [];
+      const read = reader(async ({ subject }, stop) => {
+        taken.push(subject);
+        if (subject !== texts[1] || taken.filter((each) => each === subject).length > 1) return;
+        if (end === "the program is stopped") return stop();
+        world.imapAway();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        world.imapBack();
+      });
+      const readAll = async (): Promise<void> => {
+        const stopping = new AbortController();
+        const reading = read(stopping);
+        await expect.poll(() => world.listening()).toBe(true);
+        stopping.abort();
+        await reading;
+        await expect.poll(() => world.listening()).toBe(false);
+      };
+      await readAll();
+      await world.dovecot.look(world.user, async (client) => {
+        for (const subject of texts)
+          await client.append("Sent", letter({ from: world.address, to: "a@x.example", subject, text: subject }));
+      });
+      await read().catch(() => undefined);
+      expect(taken).toEqual(texts.slice(0, 2));
+      await readAll();
+      expect([...new Set(taken)]).toEqual(texts);
+    });
+  }
+
+  it("reads all of a mail that the server tells larger than it is", async () => {
+    const taken: Mail[] = [];
+    const read = reader(async (mail) => void taken.push(mail));
+    world.guessSizes(40_000);
+    const stopping = new AbortController();
+    const reading = read(stopping);
+    await expect.poll(() => world.listening()).toBe(true);
+    await world.deliver(letter({ from: "a@x.example", to: world.address, text: "All of it." }));
+    await expect.poll(() => taken).toHaveLength(1);
+    stopping.abort();
+    await reading;
+    expect(taken[0]).toMatchObject({ text: "All of it.", lacks: null });
+  });
+});
