@@ -72,7 +72,7 @@ export async function write(
   // A note stays a note, also where it was changed before it was known.
   if (isNote(text) || isNote(given.text)) {
     const files = given.files.map(({ name }) => ({ id: null, name }));
-    const kept: Kept = { text: withoutSign(text), files, signed: true };
+    const kept: Kept = { text: withoutSign(text), files, by: given.by, signed: true };
     if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
     const notice = isNote(text) ? null : { text: staysNote };
     return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), notice);
@@ -81,7 +81,7 @@ export async function write(
   const isOthers = holder !== null && holder !== agent.email;
   const choices = { conversationId: row.id, messageId: given.messageId };
   const files = brought.files.map(({ id: file, name }) => ({ id: file, name }));
-  const draft: Kept = { text, files, ...(isOthers ? { askedOf: holder } : {}) };
+  const draft: Kept = { text, files, by: given.by, ...(isOthers ? { askedOf: holder } : {}) };
   if (isOthers) {
     return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
       text: [await heldText(tx, row, holder), ...told].join(" "),
@@ -98,7 +98,8 @@ export async function write(
     return refused("Nothing was sent: the conversation is archived. Reopen it to reply.");
   }
   const ids = files.map(({ id: file }) => file);
-  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, ids);
+  const attached = { ids, uploadedBy: agent.email };
+  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, attached);
   await post("message", messageId);
   const notices = [...told, ...(await linkedNotice(tx, context.channels, row, ids))];
   return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
@@ -121,6 +122,8 @@ interface Kept extends Revised {
   readonly files: readonly { readonly id: string | null; readonly name: string }[];
   /** It was written with the sign of a note. */
   readonly signed?: boolean;
+  /** The platform's id of its writer, who keeps it when their address changes. */
+  readonly by?: string;
   /** Whose conversation it was when its writer was asked what to do. */
   readonly askedOf?: string;
 }
@@ -163,7 +166,7 @@ async function reply(
   conversationId: string,
   messageId: string,
   text: string,
-  fileIds: readonly string[],
+  { ids, uploadedBy }: { readonly ids: readonly string[]; readonly uploadedBy: string },
 ) {
   const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
   return replyAsAgent(
@@ -180,7 +183,7 @@ async function reply(
       authorName: agent.name,
       clientId: writtenId(accountId, messageId),
       actor: agentActor(agent),
-      ...(fileIds.length === 0 ? {} : { files: fileIds, uploadedBy: agent.email }),
+      ...(ids.length === 0 ? {} : { files: ids, uploadedBy }),
     },
     now,
     followUp,
@@ -360,7 +363,10 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   }
   const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
   if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
-  if (note.author !== agent.email) return { effects: null, notice: { text: "Only who wrote it can send it." } };
+  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
+  if (kept.by === undefined ? note.author !== agent.email : kept.by !== given.by) {
+    return { effects: null, notice: { text: "Only who wrote it can send it." } };
+  }
   if (choice === "note") {
     await savePost(tx, { ...post, kind: "note" });
     return nothing;
@@ -369,7 +375,6 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (row.status === "archived") {
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   }
-  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
   const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
   const left = kept.files.flatMap(({ id, name }) => (id === null ? [name] : []));
   if (kept.text === "" && files.length === 0) {
@@ -399,7 +404,8 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   }
   // It is said now, and no note any more.
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
-  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, files);
+  const attached = { ids: files, uploadedBy: note.author };
+  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, attached);
   await savePost(tx, {
     ...post,
     kind: "message",
@@ -407,7 +413,8 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
     parked: JSON.stringify({ revision: revisionIn(post) }),
   });
   // The message was on its way to the desk before it was known to stand there.
-  const work = await mirrorAlso(tx, conversationId, [{ kind: "fate", id: messageId }], now);
+  const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];
+  const work = await mirrorAlso(tx, conversationId, items, now);
   if (work !== null) await insertWork(tx, [work], now);
   const notices = [
     ...(await linkedNotice(tx, channels, row, files)),
