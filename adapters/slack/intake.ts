@@ -22,6 +22,8 @@ export interface IntakeDependencies {
 
 /** As many as the host takes. */
 export const filesMax = 20;
+/** Files that are named in a text at most. */
+const linesMax = 100;
 /** Whose names are asked for at most for one message. */
 const namedMax = 10;
 
@@ -147,14 +149,17 @@ export function filesOf({ files }: Pick<SlackMessage, "files">): readonly Inboun
   });
 }
 
-/** A line for each file that cannot be fetched. */
-function elsewhereOf({ files }: SlackMessage): readonly string[] {
-  return (files ?? []).slice(0, filesMax).flatMap((file) => {
+/** A line for each file that cannot be fetched, and one for those that a message has no room for. */
+function elsewhereOf(message: SlackMessage): readonly string[] {
+  const more = filesOf(message).length - filesMax;
+  const told = more > 0 ? [`[${more} more ${more === 1 ? "file, which is" : "files, which are"} in Slack alone]`] : [];
+  const lines = (message.files ?? []).slice(0, linesMax).flatMap((file) => {
     if (isGone(file)) return ["[a file that Slack does not have any more]"];
     if (!isElsewhere(file)) return [];
     const address = filled(file.external_url) ?? filled(file.url_private);
     return [`[file: ${nameOf(file)}${address === undefined ? "" : ` ${address.slice(0, 2_000)}`}]`];
   });
+  return [...lines, ...told];
 }
 
 export const nameOf = (file: SlackFile): string => (filled(file.name) ?? filled(file.title) ?? "file").slice(0, 255);

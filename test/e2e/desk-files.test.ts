@@ -178,6 +178,14 @@ eachDatabase("files at the desk", (open) => {
     expect(told(mia)).toContain("Nothing was sent. The file film.mp4");
   });
 
+  it("tells an agent which files are too many", async () => {
+    const card = await claimed();
+    const files = Array.from({ length: 22 }, (_, i) => inSlack(`page-${i}.pdf`));
+    await writesFiles(ben, card, "All pages", files);
+    expect(told(ben)).toContain("A message takes 20 files at most, so these were not sent: page-20.pdf, page-21.pdf.");
+    expect((await notes()).at(-1)?.content).toMatch(/page-19\.pdf$/u);
+  });
+
   it("waits for a file while Slack does not give it, and keeps the order of the replies", async () => {
     const card = await claimed();
     const before = got().length;

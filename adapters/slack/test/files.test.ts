@@ -127,6 +127,18 @@ describe("a customer's file in Slack", () => {
     expect(isSlackAddress("https://files.slack.com/files-pri/T1-F1/a.png", slack.url)).toBe(true);
   });
 
+  it("is told of where there are more than a message can have", async () => {
+    const all = Array.from({ length: 22 }, (_, i) => ({
+      id: `F${i}`,
+      name: `${i}.png`,
+      url_private: "https://files.slack.com/x",
+    }));
+    const { files, text } = await received(all);
+    expect(files).toHaveLength(20);
+    expect(text).toBe("See this\n\n[2 more files, which are in Slack alone]");
+    expect((await received(all.slice(1), "")).text).toBe("[1 more file, which is in Slack alone]");
+  });
+
   it("is not taken for fetched when Slack shows its sign-in page, and is tried again when Slack fails", async () => {
     const file = slack.addFile({ name: "a.html", mimetype: "text/html", bytes: picture });
     const ref = fileRef({ id: file.id, url_private: slack.fileUrl(file) }) ?? "";
