@@ -7,7 +7,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { postById, postsOf, savePost, setThread, threadOf } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, holdWork } from "#store/outbox.ts";
-import type { DeliveryState } from "#store/schema.ts";
+import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
 import type { Channels, Clock, Files, Log, Store, Tx } from "../ports.ts";
@@ -17,6 +17,7 @@ import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
 import { ChangeLimited, changing } from "./changing.ts";
+import { saidMark } from "./changes-ahead.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskLane, mirrorLater, mirrorNow } from "./mirror-work.ts";
@@ -412,9 +413,11 @@ function createShow(
     const all = await postsOf(store.read, row.id, id);
     if (message.deleted_at !== null) await takeBack(all.filter(({ kind }) => kind === "file"));
     const posts = all.filter(({ kind }) => kind !== "file");
-    if (posts.some(standsHere)) return;
+    const own = posts.find(standsHere);
+    // It was changed where it stands.
+    if (own !== undefined && readsSo(own, message)) return;
     const [now] = await deskMessages(store.read, [message]);
-    const parts = now === undefined ? [] : desk.render({ kind: "message", message: now });
+    const parts = own !== undefined || now === undefined ? [] : desk.render({ kind: "message", message: now });
     const shown = posts.filter((each) => each.direction === "out" && each.external_id !== null);
     if (shown.length === parts.length && parts.length > 0) return changeTo(parts, shown);
     const revision = message.deleted_at ?? message.edited_at ?? message.files ?? 0;
@@ -480,6 +483,12 @@ function createShow(
       }
     },
   };
+}
+
+/** Whether what somebody wrote at the desk is what the customer reads. */
+function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
+  const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
+  return said === undefined || said === saidMark(deletedAt === null ? content : null);
 }
 
 function markOf(states: readonly DeliveryState[]): DeskMark | null {

@@ -12,7 +12,7 @@ import type { Channels, Tx } from "../ports.ts";
 import { replyAsAgent } from "../reply.ts";
 import { insertNote, requireConversation } from "../update.ts";
 import type { Changed, TextChange } from "./changes-ahead.ts";
-import { changeOf, lastChange } from "./changes-ahead.ts";
+import { changeOf, lastChange, saidMark } from "./changes-ahead.ts";
 import type { EventContext, Outcome } from "./events.ts";
 import { mirrorAlso } from "./mirror-work.ts";
 import type { TakenWrote } from "./office.ts";
@@ -47,7 +47,7 @@ export async function write(
   const text = (parked?.text ?? given.text).trim();
   const revision = parked?.revision === undefined ? {} : { revision: parked.revision };
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept): Promise<void> =>
+  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept | Sent): Promise<void> =>
     saveWritten(tx, context, { conversationId: row.id, messageId: given.messageId }, kind, refId, {
       ...kept,
       ...revision,
@@ -100,7 +100,7 @@ export async function write(
   const ids = files.map(({ id: file }) => file);
   const attached = { ids, uploadedBy: agent.email };
   const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, attached);
-  await post("message", messageId);
+  await post("message", messageId, { said: saidMark(text) });
   const notices = [...told, ...(await linkedNotice(tx, context.channels, row, ids))];
   return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
 }
@@ -112,6 +112,8 @@ interface Revised {
 
 /** Of a text that was sent. */
 interface Sent extends Revised {
+  /** What stands at the desk, by {@link saidMark}; absent of what an older version has stored. */
+  readonly said?: string;
   /** What its writer has changed it to, and not sent. */
   readonly change?: string;
 }
@@ -226,7 +228,7 @@ const saveWritten = (
   { conversationId, messageId }: Place,
   kind: DeskPostsTable["kind"],
   refId: string | null,
-  parked: Kept | Revised | TextChange,
+  parked: Kept | Sent | TextChange,
 ): Promise<void> =>
   savePost(tx, {
     id: writtenId(accountId, messageId),
@@ -286,8 +288,9 @@ export async function changeWritten(
   if (post.kind === "note" || post.kind === "draft") {
     return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
   }
+  const said = saidMark(content);
   const keepSent = (sent: Sent): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
-  await keepSent({ revision });
+  await keepSent({ revision, said });
   const message = await standing(tx, post.ref_id);
   if (message === undefined || message.content === content) return nothing;
   if (content !== null && isNote(content)) {
@@ -298,7 +301,7 @@ export async function changeWritten(
     return { effects: null, notice: { text: `Nothing was changed: a reply has 1 to ${textMax} characters.` } };
   }
   if (content !== null && workspace.settings.desk?.replyMode === "explicit") {
-    await keepSent({ revision, change: content });
+    await keepSent({ revision, said, change: content });
     const choices = { conversationId, messageId: given.messageId, options: ["send"] as const };
     return {
       effects: null,
@@ -357,7 +360,8 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (post.kind === "message") {
     const content = changeIn(post);
     if (choice !== "send" || content === undefined) return sentAlready(tx, context, conversationId, choice);
-    await savePost(tx, { ...post, parked: JSON.stringify({ revision: revisionIn(post) } satisfies Sent) });
+    const sent: Sent = { revision: revisionIn(post), said: saidMark(content) };
+    await savePost(tx, { ...post, parked: JSON.stringify(sent) });
     const isThere = (await standing(tx, post.ref_id)) !== undefined;
     return isThere ? amendSent(tx, context, { messageId: post.ref_id, conversationId, content }) : nothing;
   }
@@ -410,7 +414,7 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
     ...post,
     kind: "message",
     ref_id: messageId,
-    parked: JSON.stringify({ revision: revisionIn(post) }),
+    parked: JSON.stringify({ revision: revisionIn(post), said: saidMark(kept.text) } satisfies Sent),
   });
   // The message was on its way to the desk before it was known to stand there.
   const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];
