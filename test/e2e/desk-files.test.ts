@@ -178,6 +178,14 @@ eachDatabase("files at the desk", (open) => {
     expect(told(mia)).toContain("Nothing was sent. The file film.mp4");
   });
 
+  it("sends the text of a message whose file is empty, and says so", async () => {
+    const card = await claimed();
+    const written = await writesFiles(mia, card, "Here it is", [inSlack("empty.pdf", Buffer.alloc(0))]);
+    expect(told(mia)).toBe("The file empty.pdf was not sent: it is empty.");
+    expect(got().at(-1)).toEqual({ text: "Mia Meyer:\nHere it is", file: undefined, bytes: undefined });
+    await reacted(written, "white_check_mark");
+  });
+
   it("tells an agent which files are too many", async () => {
     const card = await claimed();
     const files = Array.from({ length: 22 }, (_, i) => inSlack(`page-${i}.pdf`));
