@@ -12,6 +12,7 @@ import { markdownOf } from "./desk-render.ts";
 import type { Dialog, DialogSubject } from "./desk-views.ts";
 import { dialogOf, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./desk-views.ts";
 import { failureOf } from "./failures.ts";
+import { withFileInfo } from "./fetch-file.ts";
 import { forwardedIn } from "./forwarded.ts";
 import { readEvent } from "./inbound.ts";
 import { filesMax, filesOf, isElsewhere, nameOf } from "./intake.ts";
@@ -237,15 +238,16 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
       const base = { by, thread: place.thread, place: place.thread, messageId };
       switch (reading.kind) {
         case "message": {
-          const files = filesOf(reading.message);
+          const message = await withFileInfo(api, reading.message);
+          const files = filesOf(message);
           await desk.accept({
             ...base,
             kind: "wrote",
             externalId: `wrote:${messageId}`,
-            text: await textOf(reading.message),
+            text: await textOf(message),
             files: files.slice(0, filesMax),
             unsent: [
-              ...(forwardedIn(reading.message).length === 0 ? [] : [forwardedText]),
+              ...(forwardedIn(message).length === 0 ? [] : [forwardedText]),
               ...(files.length > filesMax ? [tooManyText(files.slice(filesMax))] : []),
             ],
           });

@@ -5,7 +5,8 @@ import { emojiOf, namedUsers, plainText } from "./mrkdwn.ts";
 import type { EventEnvelope, SlackFile, SlackMessage } from "./payloads.ts";
 import { filled } from "./payloads.ts";
 import { messageIdOf } from "./thread.ts";
-import { fileRef } from "./fetch-file.ts";
+import type { SlackApi } from "./client.ts";
+import { fileRef, withFileInfo } from "./fetch-file.ts";
 import { withForwarded } from "./forwarded.ts";
 import type { SlackUser, Users } from "./users.ts";
 
@@ -15,6 +16,7 @@ export interface Intake {
 }
 
 export interface IntakeDependencies {
+  readonly api: SlackApi;
   readonly host: ChannelHost;
   readonly users: Users;
   readonly channelMessages: "addressed" | "all" | "off";
@@ -28,7 +30,7 @@ const linesMax = 100;
 const namedMax = 10;
 
 /** The way of a customer's event to the host. */
-export function createIntake({ host, users, channelMessages }: IntakeDependencies): Intake {
+export function createIntake({ api, host, users, channelMessages }: IntakeDependencies): Intake {
   return {
     async take(envelope) {
       const reading = readEvent(envelope);
@@ -85,7 +87,7 @@ export function createIntake({ host, users, channelMessages }: IntakeDependencie
         });
         return;
       case "message": {
-        const message = withForwarded(reading.message);
+        const message = await withFileInfo(api, withForwarded(reading.message));
         const files = filesOf(message).slice(0, filesMax);
         await host.accept({
           ...base,

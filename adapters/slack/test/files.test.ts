@@ -101,6 +101,16 @@ describe("a customer's file in Slack", () => {
     expect(slack.calls("files.info")).toMatchObject([{ file: file.id }]);
   });
 
+  it("of another workspace has its name and type, where Slack tells them", async () => {
+    const file = slack.addFile({ name: "screen.png", mimetype: "image/png", bytes: picture });
+    const untold = { id: file.id, mode: "file_access", file_access: "check_file_info" };
+    const { files } = await received([untold]);
+    expect(files).toMatchObject([{ name: "screen.png", mediaType: "image/png", bytes: picture.length }]);
+    expect(await bytesOf(files?.[0]?.ref ?? "")).toEqual(picture);
+    slack.fail("files.info", { kind: "status", status: 500 });
+    expect((await received([untold])).files).toMatchObject([{ name: "file", bytes: null }]);
+  });
+
   it("that does not lie with Slack is a line with its address, and no token goes there", async () => {
     const { files, text } = await received([
       { id: "F1", name: "plan", is_external: true, external_url: "https://drive.example/plan" },
