@@ -315,10 +315,14 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(JSON.stringify(card.blocks)).toContain("refund, urgent, vip");
 
     await click(mia, card, "parley_note");
-    await world.submits(mia, view(), { value: "Call <!here> back" });
+    const words = "Call <!here> back\n# 3 times\n[1]: his number";
+    await world.submits(mia, view(), { value: words });
     await bench.settle();
-    expect((await notes()).map(({ content }) => content)).toEqual(["Call <!here> back"]);
-    expect(world.thread(card).at(-1)).toContain("Call <!here> back");
+    // In Markdown, as what is written in a thread.
+    expect((await notes()).map(({ content }) => content)).toEqual([
+      "Call \\<!here> back\n\\# 3 times\n[1\\]: his number",
+    ]);
+    expect(world.thread(card).at(-1)).toBe(`📝 Note of Mia Meyer\n${words}`);
   });
 
   it("archives, reopens and releases by buttons", async () => {
