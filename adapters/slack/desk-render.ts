@@ -109,7 +109,25 @@ function literal(text: string): string {
     .split(/(https?:\/\/[^\s\ue000]+)/i)
     .map((piece, i) => (i % 2 === 1 ? piece : piece.replaceAll(taken, "\\$&")))
     .join("");
-  return numbered(escaped).split("\n").map(literalLine).join("\n");
+  return apart(numbered(escaped).split("\n").map(literalLine)).join("\n");
+}
+
+/** In Slack a quote and a list end with their last line; Markdown takes the line below it for more of them. */
+function apart(lines: readonly string[]): readonly string[] {
+  let within: "quote" | "list" | undefined;
+  return lines.flatMap((line, at) => {
+    const before = within;
+    const [item, number = "1"] = /^[ \t]*(?:[-*•◦▪]|(\d{1,9})[.)])[ \t]+\S/u.exec(line) ?? [];
+    // Below words, another number than one begins nothing.
+    const isWords = before === undefined && (lines[at - 1] ?? "").trim() !== "";
+    const isItem = item !== undefined && (!isWords || Number(number) === 1);
+    // Three signs quote all that follows.
+    if (/^[ \t]*>(?!>>)/.test(line)) within = "quote";
+    else if (isItem) within = "list";
+    else if (before !== "list" || !/^[ \t]+\S/.test(line)) within = undefined;
+    const isMore = line.trim() === "" || within === before || (before === "list" && within === "quote");
+    return before === undefined || isMore ? [line] : ["", line];
+  });
 }
 
 /** What an address stands for, HTML and its names of signs, code that does not end, and the sign that ends all that. */

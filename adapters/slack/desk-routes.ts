@@ -12,6 +12,7 @@ import { markdownOf } from "./desk-render.ts";
 import type { Dialog, DialogSubject } from "./desk-views.ts";
 import { dialogOf, dialogView, readDialog, sayingView, subjectOf, wrongField } from "./desk-views.ts";
 import { failureOf } from "./failures.ts";
+import { withFileInfo } from "./fetch-file.ts";
 import { forwardedIn } from "./forwarded.ts";
 import { readEvent } from "./inbound.ts";
 import { filesMax, filesOf, isElsewhere, nameOf } from "./intake.ts";
@@ -32,6 +33,12 @@ export interface RouteDependencies {
 
 /** What colleagues pass on to each other is mostly not meant for customers. */
 const forwardedText = "A forwarded message does not go to the customer: write what they are to read, or copy it.";
+
+const tooManyText = (left: readonly { readonly name: string }[]): string =>
+  `A message takes ${filesMax} files at most, so ${left.length === 1 ? "this one was" : "these were"} not sent: ${left
+    .map(({ name }) => name)
+    .join(", ")
+    .slice(0, 1_000)}.`;
 
 /** A dialog opens only within three seconds of the click. */
 const dialogMs = 2_500;
@@ -230,16 +237,22 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
       if (place.thread === messageId) return;
       const base = { by, thread: place.thread, place: place.thread, messageId };
       switch (reading.kind) {
-        case "message":
+        case "message": {
+          const message = await withFileInfo(api, reading.message);
+          const files = filesOf(message);
           await desk.accept({
             ...base,
             kind: "wrote",
             externalId: `wrote:${messageId}`,
-            text: await textOf(reading.message),
-            files: filesOf(reading.message).slice(0, filesMax),
-            unsent: forwardedIn(reading.message).length === 0 ? [] : [forwardedText],
+            text: await textOf(message),
+            files: files.slice(0, filesMax),
+            unsent: [
+              ...(forwardedIn(message).length === 0 ? [] : [forwardedText]),
+              ...(files.length > filesMax ? [tooManyText(files.slice(filesMax))] : []),
+            ],
           });
           return;
+        }
         case "edit":
           await desk.accept({
             ...base,
@@ -274,7 +287,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
 
 /** A file that lies with somebody else cannot be fetched: the customer gets its address. */
 function addressesOf({ files }: SlackMessage): readonly string[] {
-  return (files ?? []).slice(0, filesMax).flatMap((file) => {
+  return (files ?? []).flatMap((file) => {
     const address = isElsewhere(file) ? (filled(file.external_url) ?? filled(file.url_private)) : undefined;
     return address === undefined ? [] : [`${nameOf(file)}: ${address.slice(0, 2_000)}`];
   });

@@ -1,6 +1,7 @@
 import type { DeskAsk, Seen } from "#desk/contract.ts";
 import type { Json } from "./desk-card.ts";
 import { fieldsOf } from "./deliveries.ts";
+import { markdownOf } from "./desk-render.ts";
 
 /** What a dialog is about, as Slack keeps it for us until it is sent: at most 3,000 characters. */
 export interface DialogSubject {
@@ -131,7 +132,7 @@ export function readDialog(dialog: Dialog, subject: DialogSubject, values: unkno
   const text = typeof given["value"] === "string" ? given["value"].trim() : "";
   switch (dialog) {
     case "note":
-      return text === "" ? wrong("Write something.") : { kind: "ask", ask: { kind: "note", text } };
+      return text === "" ? wrong("Write something.") : { kind: "ask", ask: { kind: "note", text: markdownOf(text) } };
     case "tag":
       return readTags(text, subject.tags ?? []);
     case "snooze": {

@@ -3,7 +3,7 @@ import type { SlackApi } from "./client.ts";
 import { isSlackAddress } from "./client.ts";
 import { deliveryError, failureOf } from "./failures.ts";
 import { fieldsOf, parseJson } from "./deliveries.ts";
-import type { SlackFile } from "./payloads.ts";
+import type { SlackFile, SlackMessage } from "./payloads.ts";
 import { filled } from "./payloads.ts";
 
 /** As long as the host keeps one. */
@@ -18,6 +18,44 @@ export function fileRef(file: SlackFile): string | undefined {
   const ref = JSON.stringify({ id, url: file.file_access === "check_file_info" ? undefined : url });
   return ref.length <= refMax ? ref : JSON.stringify({ id });
 }
+
+/** What is asked for at once, and for how long: a delivery waits for it. */
+const askedMax = 10;
+const askedMs = 1_000;
+
+/** Of a file that is shared from another workspace Slack tells what it is only when it is asked. */
+export async function withFileInfo(api: SlackApi, message: SlackMessage): Promise<SlackMessage> {
+  const { files } = message;
+  if (!files?.some(isUntold)) return message;
+  let left = askedMax;
+  const told = await Promise.all(
+    files.map(async (file): Promise<SlackFile> => {
+      const { id } = file;
+      if (!isUntold(file) || !id || (left -= 1) < 0) return file;
+      try {
+        const { file: found = {} } = await api.within(askedMs).files.info({ file: id });
+        const { name, title, mimetype, size, mode } = found;
+        return {
+          ...file,
+          name: name ?? null,
+          title: title ?? null,
+          mimetype: mimetype ?? null,
+          size: size ?? null,
+          mode: mode ?? null,
+          is_external: found.is_external ?? null,
+          url_private: found.url_private ?? null,
+        };
+      } catch {
+        // It is fetched all the same, under no name of its own.
+        return file;
+      }
+    }),
+  );
+  return { ...message, files: told };
+}
+
+const isUntold = (file: SlackFile): boolean =>
+  file.file_access === "check_file_info" && filled(file.name) === undefined;
 
 /** The bytes of a customer's file. The bot's token goes along, so only to Slack's own servers. */
 export async function fetchSlackFile(

@@ -34,7 +34,7 @@ const slack: AdapterModule<SlackConfig> = {
     const baseUrl = given.base_url ?? slackApiUrl;
     const api = createSlackApi(given.bot_token, baseUrl, host.log);
     const users = createUsers(api, host);
-    const intake = createIntake({ host, users, channelMessages: given.channel_messages ?? "addressed" });
+    const intake = createIntake({ api, host, users, channelMessages: given.channel_messages ?? "addressed" });
     const signingSecret = transport.kind === "webhook" ? transport.signingSecret : undefined;
     const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
     const door = createDoor({ host, intake, signingSecret, desk: desk?.routes });

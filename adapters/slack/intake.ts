@@ -5,7 +5,8 @@ import { emojiOf, namedUsers, plainText } from "./mrkdwn.ts";
 import type { EventEnvelope, SlackFile, SlackMessage } from "./payloads.ts";
 import { filled } from "./payloads.ts";
 import { messageIdOf } from "./thread.ts";
-import { fileRef } from "./fetch-file.ts";
+import type { SlackApi } from "./client.ts";
+import { fileRef, withFileInfo } from "./fetch-file.ts";
 import { withForwarded } from "./forwarded.ts";
 import type { SlackUser, Users } from "./users.ts";
 
@@ -15,6 +16,7 @@ export interface Intake {
 }
 
 export interface IntakeDependencies {
+  readonly api: SlackApi;
   readonly host: ChannelHost;
   readonly users: Users;
   readonly channelMessages: "addressed" | "all" | "off";
@@ -22,11 +24,13 @@ export interface IntakeDependencies {
 
 /** As many as the host takes. */
 export const filesMax = 20;
+/** Files that are named in a text at most. */
+const linesMax = 100;
 /** Whose names are asked for at most for one message. */
 const namedMax = 10;
 
 /** The way of a customer's event to the host. */
-export function createIntake({ host, users, channelMessages }: IntakeDependencies): Intake {
+export function createIntake({ api, host, users, channelMessages }: IntakeDependencies): Intake {
   return {
     async take(envelope) {
       const reading = readEvent(envelope);
@@ -83,7 +87,7 @@ export function createIntake({ host, users, channelMessages }: IntakeDependencie
         });
         return;
       case "message": {
-        const message = withForwarded(reading.message);
+        const message = await withFileInfo(api, withForwarded(reading.message));
         const files = filesOf(message).slice(0, filesMax);
         await host.accept({
           ...base,
@@ -147,14 +151,17 @@ export function filesOf({ files }: Pick<SlackMessage, "files">): readonly Inboun
   });
 }
 
-/** A line for each file that cannot be fetched. */
-function elsewhereOf({ files }: SlackMessage): readonly string[] {
-  return (files ?? []).slice(0, filesMax).flatMap((file) => {
+/** A line for each file that cannot be fetched, and one for those that a message has no room for. */
+function elsewhereOf(message: SlackMessage): readonly string[] {
+  const more = filesOf(message).length - filesMax;
+  const told = more > 0 ? [`[${more} more ${more === 1 ? "file, which is" : "files, which are"} in Slack alone]`] : [];
+  const lines = (message.files ?? []).slice(0, linesMax).flatMap((file) => {
     if (isGone(file)) return ["[a file that Slack does not have any more]"];
     if (!isElsewhere(file)) return [];
     const address = filled(file.external_url) ?? filled(file.url_private);
     return [`[file: ${nameOf(file)}${address === undefined ? "" : ` ${address.slice(0, 2_000)}`}]`];
   });
+  return [...lines, ...told];
 }
 
 export const nameOf = (file: SlackFile): string => (filled(file.name) ?? filled(file.title) ?? "file").slice(0, 255);

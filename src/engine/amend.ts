@@ -60,7 +60,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     .execute();
   // What goes by another way as well, to a visitor who has left, is another text for another adapter.
   const elsewhere = deliveries.filter(({ thread }) => thread !== null);
-  let payloads: ReadonlyMap<string, string>;
+  let changed: Changed;
   let waiting: ReadonlyMap<string, string | null>;
   try {
     await channels.ready(account);
@@ -68,7 +68,7 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
     const own = deliveries.filter(({ thread }) => thread === null);
     const parts =
       amendment.content === null ? [] : await partsOf(dependencies, message, account, amendment.content, own.length);
-    payloads = await change(channels, account, parts, own, {
+    changed = await change(channels, account, parts, own, {
       thread: message.context_key,
       key: `${row.id}.amend`,
       messageId: message.id,
@@ -92,9 +92,11 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
   const effects = await store.write(async (tx) => {
     await finishWork(tx, [row]);
     for (const [id, payload] of waiting) await changeWaiting(tx, id, payload);
-    for (const [id, payload] of payloads) {
+    for (const [id, payload] of changed.payloads) {
       await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
     }
+    // What a shorter text has no need of is no part of the reply any more: nothing can be changed in it later.
+    if (amendment.content !== null) await forget(tx, changed.removed);
     return storeAmendment(tx, search, amendment, clock.now());
   });
   announce(effects);
@@ -131,15 +133,29 @@ async function changeWaiting(tx: Tx, id: string, payload: string | null): Promis
   else await tx.updateTable("deliveries").set({ payload }).where("id", "=", id).execute();
 }
 
-/** The platform calls. The parts as they are now, by delivery. */
+interface Changed {
+  /** The parts as they are now, by delivery. */
+  readonly payloads: ReadonlyMap<string, string>;
+  /** Deliveries whose parts were taken back. */
+  readonly removed: readonly string[];
+}
+
+async function forget(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.deleteFrom("receipts").where("delivery_id", "in", ids).execute();
+  await tx.deleteFrom("deliveries").where("id", "in", ids).execute();
+}
+
+/** The platform calls. */
 async function change(
   channels: Channels,
   account: { readonly id: string },
   given: readonly Part[],
   all: readonly DeliveriesTable[],
   context: SendContext,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<Changed> {
   const payloads = new Map<string, string>();
+  const removed: string[] = [];
   const shown = all.filter(({ state, external_id }) => shownStates.has(state) && external_id !== null);
   // It came from elsewhere and is shown here only, as what a colleague has written with the platform's own means.
   if (all.length === 0) throw new DeliveryError("rejected", "it was not sent from this conversation");
@@ -178,6 +194,7 @@ async function change(
     const part: Part | undefined = parts[i];
     if (part === undefined) {
       await channels.remove(account, externalId, { ...context, key: `${context.key}.${i}` });
+      removed.push(delivery.id);
       continue;
     }
     const payload = JSON.stringify(part);
@@ -185,7 +202,7 @@ async function change(
     await channels.edit(account, part, externalId, { ...context, key: `${context.key}.${i}` });
     payloads.set(delivery.id, payload);
   }
-  return payloads;
+  return { payloads, removed };
 }
 
 function sameAtEnd(parts: readonly Part[], deliveries: readonly DeliveriesTable[]): number {

@@ -139,6 +139,27 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(await notes()).toHaveLength(1);
   });
 
+  it("lets its writer send what was kept, with its file, when their address is another by then", async () => {
+    const card = await claimed(ben);
+    const file = world.slack.addFile({ name: "a.pdf", mimetype: "application/pdf", bytes: Buffer.from("%PDF-1.7") });
+    const files = [{ id: file.id, name: "a.pdf", mimetype: "application/pdf", url_private: world.slack.fileUrl(file) }];
+    await write(mia, card, "Here it is", { subtype: "file_share", files });
+    const whisper = world.whispers(mia).at(-1);
+    const before = world.slack.users.get(mia);
+    if (whisper === undefined || before === undefined) throw new Error("nothing is asked");
+    world.slack.users.set(mia, { ...before, email: "mia.meyer@shop.example" });
+    bench.app.clock.advance(11 * 60_000);
+    await world.clicksPrivately(ben, whisper, "parley_choose_send");
+    await bench.settle();
+    expect(told(ben)).toBe("Only who wrote it can send it.");
+    await world.clicksPrivately(mia, whisper, "parley_choose_send");
+    await bench.settle();
+    expect(sees()).toContain("Mia Meyer:\nHere it is");
+    expect(world.telegram.calls("sendDocument").length).toBeGreaterThan(0);
+    world.slack.users.set(mia, before);
+    bench.app.clock.advance(11 * 60_000);
+  });
+
   it("keeps what begins with // for colleagues, and shows it once", async () => {
     const card = await claimed();
     const before = sees().length;
@@ -294,10 +315,14 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(JSON.stringify(card.blocks)).toContain("refund, urgent, vip");
 
     await click(mia, card, "parley_note");
-    await world.submits(mia, view(), { value: "Call <!here> back" });
+    const words = "Call <!here> back\n# 3 times\n[1]: his number";
+    await world.submits(mia, view(), { value: words });
     await bench.settle();
-    expect((await notes()).map(({ content }) => content)).toEqual(["Call <!here> back"]);
-    expect(world.thread(card).at(-1)).toContain("Call <!here> back");
+    // In Markdown, as what is written in a thread.
+    expect((await notes()).map(({ content }) => content)).toEqual([
+      "Call \\<!here> back\n\\# 3 times\n[1\\]: his number",
+    ]);
+    expect(world.thread(card).at(-1)).toBe(`📝 Note of Mia Meyer\n${words}`);
   });
 
   it("archives, reopens and releases by buttons", async () => {

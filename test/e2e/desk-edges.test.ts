@@ -248,6 +248,23 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(card).slice(-3)).toEqual(["One", "Two", "Three"].map((text) => `👤 Ada L.\n${text}`));
   });
 
+  it("leaves a reply as it is that was made short and is too long now for what is left of it", async () => {
+    const card = await claimed();
+    const before = sees().length;
+    const long = "One word more. ".repeat(600);
+    const written = await write(mia, card, long);
+    expect(sees().slice(before).length).toBeGreaterThan(1);
+    for (const text of ["Short", "Shorter", long]) {
+      await world.edits(written, text);
+      await bench.settle();
+    }
+    expect(sees().slice(before)).toEqual(["Mia Meyer:\nShorter"]);
+    expect(world.thread(card).at(-1)).toContain("who still sees the text before it: the new text does not fit");
+    await world.removes(written);
+    await bench.settle();
+    expect(sees()).toHaveLength(before);
+  });
+
   it("tells Slack to make no mention of what looks like one in names and tags", async () => {
     const card = await escalated();
     const { id } = await bench.conversation();

@@ -178,6 +178,22 @@ eachDatabase("files at the desk", (open) => {
     expect(told(mia)).toContain("Nothing was sent. The file film.mp4");
   });
 
+  it("sends the text of a message whose file is empty, and says so", async () => {
+    const card = await claimed();
+    const written = await writesFiles(mia, card, "Here it is", [inSlack("empty.pdf", Buffer.alloc(0))]);
+    expect(told(mia)).toBe("The file empty.pdf was not sent: it is empty.");
+    expect(got().at(-1)).toEqual({ text: "Mia Meyer:\nHere it is", file: undefined, bytes: undefined });
+    await reacted(written, "white_check_mark");
+  });
+
+  it("tells an agent which files are too many", async () => {
+    const card = await claimed();
+    const files = Array.from({ length: 22 }, (_, i) => inSlack(`page-${i}.pdf`));
+    await writesFiles(ben, card, "All pages", files);
+    expect(told(ben)).toContain("A message takes 20 files at most, so these were not sent: page-20.pdf, page-21.pdf.");
+    expect((await notes()).at(-1)?.content).toMatch(/page-19\.pdf$/u);
+  });
+
   it("waits for a file while Slack does not give it, and keeps the order of the replies", async () => {
     const card = await claimed();
     const before = got().length;

@@ -174,7 +174,7 @@ describe("what is written in a thread whose card is deleted", () => {
     await world.telegramSays(hands.chat(), 2, "Is it in stock?");
     await until(() => world.slack.calls("chat.postMessage").some(({ text = "" }) => text.includes("in stock")));
     const reply = await world.writes(mia, card.ts, "It is");
-    await world.writes(mia, card.ts, "// Order more of it");
+    const note = await world.writes(mia, card.ts, "// Order more of it");
     await until(() => sees().at(-1) === "Mia Meyer:\nIt is");
     card.deleted = true;
     world.slack.trouble(undefined);
@@ -188,6 +188,16 @@ describe("what is written in a thread whose card is deleted", () => {
     await bench.settle();
     expect(sees().at(-1)).toBe("Mia Meyer:\nIt was");
     expect(world.thread(anew)).toContain("💬 Mia Meyer\nIt was (edited)");
+    const long = `// ${"Order many more of it. ".repeat(300)}`;
+    for (const text of [long, "// Order two"]) {
+      await world.edits(note, text);
+      await bench.settle();
+      const shown = world.thread(anew).slice(2).join(" ").split(/\s+/);
+      expect(shown).toEqual(["📝", "Note", "of", "Mia", "Meyer", ...text.slice(3).trim().split(/\s+/)]);
+    }
+    await world.removes(note);
+    await bench.settle();
+    expect(world.thread(anew)).toHaveLength(2);
   });
 });
 

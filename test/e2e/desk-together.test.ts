@@ -74,6 +74,33 @@ describe("the desk", () => {
     page.close();
   });
 
+  it("tells in the thread what becomes in the inbox of a reply that was written there", async () => {
+    const card = await claimed();
+    const first = await write(mia, card, "Five *euros*");
+    const { id } = await bench.conversation();
+    const replies = bench.app.store.read.selectFrom("messages").select("id").where("conversation_id", "=", id);
+    const { id: messageId } = await replies.where("role", "=", "agent").executeTakeFirstOrThrow();
+    const agent = { email: "mia@shop.example", name: "Mia Meyer" };
+    const amend = async (content: string | null): Promise<void> => {
+      await bench.app.engine.say(bench.workspaceId, id, { kind: "amend", messageId, content }, agent);
+      await bench.settle();
+    };
+    // What is changed in the thread itself stands there.
+    await world.edits(first, "Five euros");
+    await bench.settle();
+    expect(world.thread(card).at(-1)).toBe(`${mia}: Five *euros*`);
+    await amend("Six euros");
+    expect(sees().at(-1)).toBe("Mia Meyer:\nSix euros");
+    expect(world.thread(card).at(-1)).toBe("Mia Meyer changed a message. It reads now: Six euros");
+    await amend(null);
+    expect(world.thread(card).at(-1)).toBe("Mia Meyer took back a message.");
+    const shown = world.thread(card).length;
+    const second = await write(mia, card, "Seven euros");
+    await world.removes(second);
+    await bench.settle();
+    expect(world.thread(card)).toHaveLength(shown + 1);
+  });
+
   it("names the files of customers, those of an album that come one by one too", async () => {
     const card = await escalated();
     const file = (name: string) => ({

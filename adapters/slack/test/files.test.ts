@@ -101,6 +101,16 @@ describe("a customer's file in Slack", () => {
     expect(slack.calls("files.info")).toMatchObject([{ file: file.id }]);
   });
 
+  it("of another workspace has its name and type, where Slack tells them", async () => {
+    const file = slack.addFile({ name: "screen.png", mimetype: "image/png", bytes: picture });
+    const untold = { id: file.id, mode: "file_access", file_access: "check_file_info" };
+    const { files } = await received([untold]);
+    expect(files).toMatchObject([{ name: "screen.png", mediaType: "image/png", bytes: picture.length }]);
+    expect(await bytesOf(files?.[0]?.ref ?? "")).toEqual(picture);
+    slack.fail("files.info", { kind: "status", status: 500 });
+    expect((await received([untold])).files).toMatchObject([{ name: "file", bytes: null }]);
+  });
+
   it("that does not lie with Slack is a line with its address, and no token goes there", async () => {
     const { files, text } = await received([
       { id: "F1", name: "plan", is_external: true, external_url: "https://drive.example/plan" },
@@ -125,6 +135,18 @@ describe("a customer's file in Slack", () => {
       expect(failed, url).toMatchObject({ outcome: "rejected", message: "the file does not lie with Slack" });
     }
     expect(isSlackAddress("https://files.slack.com/files-pri/T1-F1/a.png", slack.url)).toBe(true);
+  });
+
+  it("is told of where there are more than a message can have", async () => {
+    const all = Array.from({ length: 22 }, (_, i) => ({
+      id: `F${i}`,
+      name: `${i}.png`,
+      url_private: "https://files.slack.com/x",
+    }));
+    const { files, text } = await received(all);
+    expect(files).toHaveLength(20);
+    expect(text).toBe("See this\n\n[2 more files, which are in Slack alone]");
+    expect((await received(all.slice(1), "")).text).toBe("[1 more file, which is in Slack alone]");
   });
 
   it("is not taken for fetched when Slack shows its sign-in page, and is tried again when Slack fails", async () => {

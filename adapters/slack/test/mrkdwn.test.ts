@@ -100,6 +100,27 @@ describe("what an agent writes in Slack", () => {
     );
   });
 
+  it("ends a quote and a list where they end in Slack", () => {
+    const shown = (written: string) =>
+      styledText(markdownOf(written)).map(({ text, styles }) => [text.trim(), Math.min(1, styles.length)]);
+    const quoted = [
+      ["How much?", 1],
+      ["Five euros", 0],
+    ];
+    expect(shown("> How much?\nFive euros")).toEqual(quoted);
+    expect(shown("> How much?\n\nFive euros")).toEqual(quoted);
+    expect(shown("> How much?\n> In red?\nFive *euros*")).toEqual([
+      ["How much?\nIn red?", 1],
+      ["Five", 0],
+      ["euros", 1],
+    ]);
+    expect(shown(">>> How much?\nAnd in red?")).toEqual([["How much?\nAnd in red?", 1]]);
+    expect(shown("• one\n• two\nThanks")).toEqual([["• one\n• two\n\nThanks", 0]]);
+    expect(shown("1. one\n2. two\nThanks\nMia")).toEqual([["1. one\n2. two\n\nThanks\nMia", 0]]);
+    expect(shown("• one\n  more of it\n• two")).toEqual([["• one\n  more of it\n• two", 0]]);
+    expect(shown("Hi\nthere\n5. May\nis fine")).toEqual([["Hi\nthere\n5. May\nis fine", 0]]);
+  });
+
   it("loses nothing but signs of marks, whatever it is", () => {
     const piece = fc.oneof(
       fc.constantFrom(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { DeskEvent } from "#desk/contract.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import type { Reader } from "../ports.ts";
@@ -12,6 +13,10 @@ export interface TextChange {
   /** See {@link DeskEvent}; absent of a removal, and of what an older version has stored. */
   readonly revision?: number;
 }
+
+/** By which is known whether a reply still reads as it stands at the desk; of what was deleted there, nothing. */
+export const saidMark = (text: string | null): string =>
+  text === null ? "" : createHash("sha256").update(text).digest("hex").slice(0, 16);
 
 export const changeOf = (given: Changed): TextChange =>
   given.kind === "removed"

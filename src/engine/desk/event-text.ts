@@ -1,5 +1,5 @@
 import type { Status } from "#domain/lifecycle.ts";
-import type { AuditTable } from "#store/schema.ts";
+import type { AuditTable, MessagesTable } from "#store/schema.ts";
 
 /** An entry of the audit log, in words for the thread. */
 export async function eventText(
@@ -49,4 +49,16 @@ function statusText(from: Status | null, to: Status, who: string): string {
     case "archived":
       return `Archived by ${who}`;
   }
+}
+
+/** What became of a message that does not stand alone in a thread. `files`: their names. */
+export function changedText(message: MessagesTable, files: readonly string[]): string {
+  const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
+  // An album comes file by file.
+  if (message.deleted_at === null && message.edited_at === null) {
+    return `${who} added files to a message: ${[message.content, ...files].filter((text) => text !== "").join(", ")}`;
+  }
+  return message.deleted_at === null
+    ? `${who} changed a message. It reads now: ${message.content}`
+    : `${who} took back a message.`;
 }

@@ -13,14 +13,15 @@ import { RetryLater } from "../deliver.ts";
 import type { Channels, Clock, Files, Log, Store, Tx } from "../ports.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspace, Workspaces } from "../workspaces.ts";
-import { eventText } from "./event-text.ts";
+import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
 import { ChangeLimited, changing } from "./changing.ts";
+import { saidMark } from "./changes-ahead.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskLane, mirrorLater, mirrorNow } from "./mirror-work.ts";
-import { deskConversations, deskMessages } from "./snapshot.ts";
+import { deskConversations, deskMessages, deskNote } from "./snapshot.ts";
 
 export interface MirrorDependencies {
   readonly store: Store;
@@ -370,12 +371,9 @@ function createShow(
   }
 
   async function note(id: string): Promise<void> {
-    const found = await store.read.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
+    const item = await deskNote(store.read, row, id);
     const own = await postsOf(store.read, row.id, id);
-    if (found === undefined || own.some(standsHere)) return;
-    const author = found.author.includes("@") && !/^(?:api_key|rule):/u.test(found.author);
-    const name = author ? await nameInConversation(store.read, row, found.author) : nameOf(found.author);
-    await post("note", id, { kind: "note", author: name, text: found.content });
+    if (item !== undefined && !own.some(standsHere)) await post("note", id, item);
   }
 
   async function event(id: string): Promise<void> {
@@ -410,28 +408,43 @@ function createShow(
   /** What was changed elsewhere is changed here, where it stands alone; else it is told. */
   async function changed(id: string): Promise<void> {
     const message = await store.read.selectFrom("messages").selectAll().where("id", "=", id).executeTakeFirst();
-    if (message === undefined || message.seq > shownSeq) return;
+    if (message === undefined) return changedNote(id);
+    if (message.seq > shownSeq) return;
     const all = await postsOf(store.read, row.id, id);
-    if (message.deleted_at !== null) await removeFiles(all.filter(({ kind }) => kind === "file"));
+    if (message.deleted_at !== null) await takeBack(all.filter(({ kind }) => kind === "file"));
     const posts = all.filter(({ kind }) => kind !== "file");
-    if (posts.some(standsHere)) return;
+    const own = posts.find(standsHere);
+    // It was changed where it stands.
+    if (own !== undefined && readsSo(own, message)) return;
     const [now] = await deskMessages(store.read, [message]);
-    const parts = now === undefined ? [] : desk.render({ kind: "message", message: now });
+    const parts = own !== undefined || now === undefined ? [] : desk.render({ kind: "message", message: now });
     const shown = posts.filter((each) => each.direction === "out" && each.external_id !== null);
-    if (shown.length === parts.length && parts.length > 0) {
-      for (const [i, part] of parts.entries()) {
-        const externalId = shown[i]?.external_id ?? "";
-        await quietly(() => desk.change(externalId, part, { key: `${id}.${i}.change`, signal }));
-      }
-      return;
-    }
+    if (shown.length === parts.length && parts.length > 0) return changeTo(parts, shown);
     const revision = message.deleted_at ?? message.edited_at ?? message.files ?? 0;
     const text = changedText(message, now?.files ?? []);
     await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text });
   }
 
-  /** What came with a message goes with it. */
-  async function removeFiles(posts: readonly DeskPostsTable[]): Promise<void> {
+  /** Of what was written in this thread nothing is shown by us. */
+  async function changedNote(id: string): Promise<void> {
+    const shown = (await postsOf(store.read, row.id, id)).filter(({ direction }) => direction === "out");
+    if (shown.length === 0) return;
+    const item = await deskNote(store.read, row, id);
+    const parts = item === undefined ? [] : desk.render(item);
+    await changeTo(parts, shown);
+    await takeBack(shown.slice(parts.length));
+    if (item !== undefined) await post("note", id, item);
+  }
+
+  async function changeTo(parts: readonly DeskPart[], shown: readonly DeskPostsTable[]): Promise<void> {
+    for (const [i, { id, external_id: externalId }] of shown.slice(0, parts.length).entries()) {
+      const part = parts[i];
+      if (part === undefined || externalId === null) continue;
+      await quietly(() => desk.change(externalId, part, { key: `${id}.change`, signal }));
+    }
+  }
+
+  async function takeBack(posts: readonly DeskPostsTable[]): Promise<void> {
     for (const { id, external_id: externalId } of posts) {
       if (externalId !== null) await quietly(() => desk.remove(externalId, { key: `${id}.remove`, signal }));
       await store.write((tx) => tx.deleteFrom("desk_posts").where("id", "=", id).execute());
@@ -472,18 +485,10 @@ function createShow(
   };
 }
 
-const nameOf = (author: string): string =>
-  author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: ").replace(/^rule:/u, "the rule ");
-
-function changedText(message: MessagesTable, files: readonly string[]): string {
-  const who = message.role === "user" ? "The customer" : (message.author_name ?? "An agent");
-  // An album comes file by file.
-  if (message.deleted_at === null && message.edited_at === null) {
-    return `${who} added files to a message: ${[message.content, ...files].filter((text) => text !== "").join(", ")}`;
-  }
-  return message.deleted_at === null
-    ? `${who} changed a message. It reads now: ${message.content}`
-    : `${who} took back a message.`;
+/** Whether what somebody wrote at the desk is what the customer reads. */
+function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
+  const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
+  return said === undefined || said === saidMark(deletedAt === null ? content : null);
 }
 
 function markOf(states: readonly DeliveryState[]): DeskMark | null {

@@ -1,4 +1,4 @@
-import type { DeskConversation, DeskMessage } from "#desk/contract.ts";
+import type { DeskConversation, DeskItem, DeskMessage } from "#desk/contract.ts";
 import { customerLabel } from "#domain/customer.ts";
 import type { Source } from "#domain/message.ts";
 import { slaState } from "#domain/sla.ts";
@@ -116,3 +116,15 @@ function deskMessage(row: MessagesTable, files: readonly AttachmentRow[]): DeskM
     deleted: row.deleted_at !== null,
   };
 }
+
+/** A note as the desk shows it; undefined when it was taken back. */
+export async function deskNote(db: Reader, row: ConversationRow, id: string): Promise<DeskItem | undefined> {
+  const found = await db.selectFrom("notes").selectAll().where("id", "=", id).executeTakeFirst();
+  if (found === undefined) return undefined;
+  const { author: by, content: text } = found;
+  const isAgent = by.includes("@") && !/^(?:api_key|rule):/u.test(by);
+  return { kind: "note", author: isAgent ? await nameInConversation(db, row, by) : nameOf(by), text };
+}
+
+const nameOf = (author: string): string =>
+  author === "system" ? "Parley" : author.replace(/^api_key:/u, "API: ").replace(/^rule:/u, "the rule ");

@@ -55,6 +55,7 @@ export async function bringWritten(
   const wanted = taken.map(({ ref, ...file }): WantedFile => ({
     ...file,
     async fetch(limited) {
+      if (file.bytes === 0) throw new DeliveryError("rejected", "it is empty");
       const source = channels.fetchFile({ id: deskAccountId }, files.unseal(ref), limited);
       if (source === undefined) throw new DeliveryError("rejected", "files cannot be fetched from this desk");
       return source;

@@ -12,7 +12,7 @@ import type { Channels, Tx } from "../ports.ts";
 import { replyAsAgent } from "../reply.ts";
 import { insertNote, requireConversation } from "../update.ts";
 import type { Changed, TextChange } from "./changes-ahead.ts";
-import { changeOf, lastChange } from "./changes-ahead.ts";
+import { changeOf, lastChange, saidMark } from "./changes-ahead.ts";
 import type { EventContext, Outcome } from "./events.ts";
 import { mirrorAlso } from "./mirror-work.ts";
 import type { TakenWrote } from "./office.ts";
@@ -47,7 +47,7 @@ export async function write(
   const text = (parked?.text ?? given.text).trim();
   const revision = parked?.revision === undefined ? {} : { revision: parked.revision };
   const row = await requireConversation(tx, workspace.id, conversationId);
-  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept): Promise<void> =>
+  const post = (kind: DeskPostsTable["kind"], refId: string | null, kept?: Kept | Sent): Promise<void> =>
     saveWritten(tx, context, { conversationId: row.id, messageId: given.messageId }, kind, refId, {
       ...kept,
       ...revision,
@@ -72,7 +72,7 @@ export async function write(
   // A note stays a note, also where it was changed before it was known.
   if (isNote(text) || isNote(given.text)) {
     const files = given.files.map(({ name }) => ({ id: null, name }));
-    const kept: Kept = { text: withoutSign(text), files, signed: true };
+    const kept: Kept = { text: withoutSign(text), files, by: given.by, signed: true };
     if (noteText(kept) === "") return refused("Nothing was noted: the note is empty.");
     const notice = isNote(text) ? null : { text: staysNote };
     return keep(tx, context, row, kept, (noteId) => post("note", noteId, kept), notice);
@@ -81,7 +81,7 @@ export async function write(
   const isOthers = holder !== null && holder !== agent.email;
   const choices = { conversationId: row.id, messageId: given.messageId };
   const files = brought.files.map(({ id: file, name }) => ({ id: file, name }));
-  const draft: Kept = { text, files, ...(isOthers ? { askedOf: holder } : {}) };
+  const draft: Kept = { text, files, by: given.by, ...(isOthers ? { askedOf: holder } : {}) };
   if (isOthers) {
     return keep(tx, context, row, draft, (noteId) => post("draft", noteId, draft), {
       text: [await heldText(tx, row, holder), ...told].join(" "),
@@ -98,8 +98,9 @@ export async function write(
     return refused("Nothing was sent: the conversation is archived. Reopen it to reply.");
   }
   const ids = files.map(({ id: file }) => file);
-  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, ids);
-  await post("message", messageId);
+  const attached = { ids, uploadedBy: agent.email };
+  const { effects, messageId } = await reply(tx, context, row.id, given.messageId, text, attached);
+  await post("message", messageId, { said: saidMark(text) });
   const notices = [...told, ...(await linkedNotice(tx, context.channels, row, ids))];
   return { effects, notice: notices.length === 0 ? null : { text: notices.join(" ") } };
 }
@@ -111,6 +112,8 @@ interface Revised {
 
 /** Of a text that was sent. */
 interface Sent extends Revised {
+  /** What stands at the desk, by {@link saidMark}; absent of what an older version has stored. */
+  readonly said?: string;
   /** What its writer has changed it to, and not sent. */
   readonly change?: string;
 }
@@ -121,6 +124,8 @@ interface Kept extends Revised {
   readonly files: readonly { readonly id: string | null; readonly name: string }[];
   /** It was written with the sign of a note. */
   readonly signed?: boolean;
+  /** The platform's id of its writer, who keeps it when their address changes. */
+  readonly by?: string;
   /** Whose conversation it was when its writer was asked what to do. */
   readonly askedOf?: string;
 }
@@ -163,7 +168,7 @@ async function reply(
   conversationId: string,
   messageId: string,
   text: string,
-  fileIds: readonly string[],
+  { ids, uploadedBy }: { readonly ids: readonly string[]; readonly uploadedBy: string },
 ) {
   const { channels, search, files, workspace, accountId, agent, followUp, now } = context;
   return replyAsAgent(
@@ -180,7 +185,7 @@ async function reply(
       authorName: agent.name,
       clientId: writtenId(accountId, messageId),
       actor: agentActor(agent),
-      ...(fileIds.length === 0 ? {} : { files: fileIds, uploadedBy: agent.email }),
+      ...(ids.length === 0 ? {} : { files: ids, uploadedBy }),
     },
     now,
     followUp,
@@ -223,7 +228,7 @@ const saveWritten = (
   { conversationId, messageId }: Place,
   kind: DeskPostsTable["kind"],
   refId: string | null,
-  parked: Kept | Revised | TextChange,
+  parked: Kept | Sent | TextChange,
 ): Promise<void> =>
   savePost(tx, {
     id: writtenId(accountId, messageId),
@@ -283,8 +288,9 @@ export async function changeWritten(
   if (post.kind === "note" || post.kind === "draft") {
     return changeNote(tx, context, conversationId, { ...post, ref_id: post.ref_id }, content, revision);
   }
+  const said = saidMark(content);
   const keepSent = (sent: Sent): Promise<void> => savePost(tx, { ...post, parked: JSON.stringify(sent) });
-  await keepSent({ revision });
+  await keepSent({ revision, said });
   const message = await standing(tx, post.ref_id);
   if (message === undefined || message.content === content) return nothing;
   if (content !== null && isNote(content)) {
@@ -295,7 +301,7 @@ export async function changeWritten(
     return { effects: null, notice: { text: `Nothing was changed: a reply has 1 to ${textMax} characters.` } };
   }
   if (content !== null && workspace.settings.desk?.replyMode === "explicit") {
-    await keepSent({ revision, change: content });
+    await keepSent({ revision, said, change: content });
     const choices = { conversationId, messageId: given.messageId, options: ["send"] as const };
     return {
       effects: null,
@@ -354,13 +360,17 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (post.kind === "message") {
     const content = changeIn(post);
     if (choice !== "send" || content === undefined) return sentAlready(tx, context, conversationId, choice);
-    await savePost(tx, { ...post, parked: JSON.stringify({ revision: revisionIn(post) } satisfies Sent) });
+    const sent: Sent = { revision: revisionIn(post), said: saidMark(content) };
+    await savePost(tx, { ...post, parked: JSON.stringify(sent) });
     const isThere = (await standing(tx, post.ref_id)) !== undefined;
     return isThere ? amendSent(tx, context, { messageId: post.ref_id, conversationId, content }) : nothing;
   }
   const note = await tx.selectFrom("notes").selectAll().where("id", "=", post.ref_id).executeTakeFirst();
   if (note === undefined) return { effects: null, notice: { text: "This text was taken back." } };
-  if (note.author !== agent.email) return { effects: null, notice: { text: "Only who wrote it can send it." } };
+  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
+  if (kept.by === undefined ? note.author !== agent.email : kept.by !== given.by) {
+    return { effects: null, notice: { text: "Only who wrote it can send it." } };
+  }
   if (choice === "note") {
     await savePost(tx, { ...post, kind: "note" });
     return nothing;
@@ -369,7 +379,6 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   if (row.status === "archived") {
     throw new Problem("invalid_transition", "the conversation is archived; reopen it to reply");
   }
-  const kept: Kept = keptIn(post) ?? { text: note.content, files: [] };
   const files = kept.files.flatMap(({ id }) => (id === null ? [] : [id]));
   const left = kept.files.flatMap(({ id, name }) => (id === null ? [name] : []));
   if (kept.text === "" && files.length === 0) {
@@ -399,15 +408,17 @@ export async function choose(tx: Tx, context: EventContext, conversationId: stri
   }
   // It is said now, and no note any more.
   await tx.deleteFrom("notes").where("id", "=", note.id).execute();
-  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, files);
+  const attached = { ids: files, uploadedBy: note.author };
+  const { effects, messageId } = await reply(tx, context, conversationId, given.messageId, kept.text, attached);
   await savePost(tx, {
     ...post,
     kind: "message",
     ref_id: messageId,
-    parked: JSON.stringify({ revision: revisionIn(post) }),
+    parked: JSON.stringify({ revision: revisionIn(post), said: saidMark(kept.text) } satisfies Sent),
   });
   // The message was on its way to the desk before it was known to stand there.
-  const work = await mirrorAlso(tx, conversationId, [{ kind: "fate", id: messageId }], now);
+  const items = [{ kind: "fate", id: messageId } as const, { kind: "changed", id: note.id } as const];
+  const work = await mirrorAlso(tx, conversationId, items, now);
   if (work !== null) await insertWork(tx, [work], now);
   const notices = [
     ...(await linkedNotice(tx, channels, row, files)),
