@@ -120,6 +120,27 @@ describe("a message in a group that addresses the bot only when it is changed", 
   });
 });
 
+describe("a group that lets the bot write, and send no files", () => {
+  it("is not told to be one that it may not write in", async () => {
+    bot = await openBot();
+    await bot.post(
+      messageUpdate({ chatId: 7, messageId: 2, text: "How?", chat: { id: -5, type: "group" }, more: toTheBot() }),
+    );
+    await bot.bench.settle();
+    const conversation = await bot.conversationIn("-5");
+    const refused = (what: string) => refusal(400, `Bad Request: not enough rights to send ${what} to the chat`);
+    bot.telegram.fail("sendPhoto", refused("photos"));
+    bot.telegram.fail("sendDocument", refused("documents"));
+    await bot.reply(conversation, "Like this", [await bot.upload(conversation, "how.png", png)]);
+    bot.telegram.fail("sendMessage", refused("text messages"));
+    await bot.reply(conversation, "Like that");
+    expect(await bot.bench.notes(conversation)).toEqual([
+      "This message could not be delivered: the bot may not send such files in this Telegram group",
+      "This message could not be delivered: the bot may not write in this Telegram group",
+    ]);
+  });
+});
+
 describe("a topic of a forum", () => {
   const forum = { id: -1_005, type: "supergroup", title: "Fans", is_forum: true };
   const thread = "-1005:9";
