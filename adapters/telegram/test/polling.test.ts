@@ -24,6 +24,10 @@ describe("a bot that polls and cannot store", () => {
     }
     expect(bot.texts(6)).toHaveLength(1);
     expect(telegram.unconfirmed()).toEqual([kept.update_id]);
+    // Nothing is wrong with Telegram.
+    const told = bench.logged.filter((line) => line.includes("a channel connection broke"));
+    expect(told.at(-1)).toContain("could not be stored");
+    expect(told.at(-1)).not.toContain("cannot be read from Telegram");
     await runBeside(bench.url, "alter table away rename to inbound_events");
     await bench.advance(60_000);
     await bench.until("the other is answered", () => bot.texts(7).length === 1);
