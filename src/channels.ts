@@ -178,9 +178,10 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       dependencies.fanout.publish(threadTopic(account.id, thread), JSON.stringify({ kind: "typing", who }));
       return;
     }
-    show
-      ?.call(adapter(account), thread, who)
-      .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
+    show?.call(adapter(account), thread, who).catch((error: unknown) => {
+      signs.end(threadTopic(account.id, thread));
+      log.warn({ err: error, account: account.id }, "could not show that somebody types");
+    });
   }
 
   return {

@@ -75,6 +75,21 @@ describe("an answer that takes long", () => {
     expect(telegram.actions).toHaveLength(3);
   });
 
+  it("is not shown again where it could not be shown", async () => {
+    bot = await openBot();
+    const { bench, telegram } = bot;
+    const slow = heldAnswers(bench);
+    telegram.fail("sendChatAction", { kind: "error", code: 429, description: "Too Many Requests" });
+    await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "How long?" }));
+    await slow.question(0);
+    bench.clock.advance(300);
+    await bench.until("it is told", () => bench.logged.some((line) => line.includes("could not show")));
+    bench.clock.advance(20_000);
+    slow.held[0]?.release(answerOf("Two days."));
+    await bench.settle();
+    expect(telegram.calls("sendChatAction")).toHaveLength(1);
+  });
+
   it("is not shown for ever when nobody tells that it is over", async () => {
     bot = await openBot();
     const { bench, telegram } = bot;
