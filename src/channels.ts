@@ -7,6 +7,7 @@ import type { Accounts } from "#engine/create-engine.ts";
 import { threadTopic } from "#engine/topics.ts";
 import type { Channels, Reader, Tx } from "#engine/ports.ts";
 import { settingsIn } from "#engine/workspaces.ts";
+import { createTypingSigns } from "./typing-signs.ts";
 import { schemaMistakes } from "./config/mistakes.ts";
 import type { ChannelHostDependencies } from "./channel-host.ts";
 import { createChannelHost, createDeskHost } from "./channel-host.ts";
@@ -68,8 +69,6 @@ export function configMistakes(module: Pick<AdapterModule, "config">, config: un
   });
 }
 
-/** Each call of a platform counts against what it allows, and nobody sees what is over sooner. */
-const typingAfterMs = 250;
 const builtin = ["widget", "hosted", "api"] as const satisfies readonly Channel[];
 
 export interface Opened {
@@ -119,6 +118,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
   /** Of accounts that may be disabled: nothing but what their desks show is of interest. */
   const erasing = new Map<string, Promise<Opened | undefined>>();
   const sites = new Map<string, string>();
+  const signs = createTypingSigns(clock);
 
   function open(accountId: string): Promise<Opened | undefined> {
     const known = opened.get(accountId);
@@ -178,9 +178,10 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       dependencies.fanout.publish(threadTopic(account.id, thread), JSON.stringify({ kind: "typing", who }));
       return;
     }
-    show
-      ?.call(adapter(account), thread, who)
-      .catch((error: unknown) => log.warn({ err: error, account: account.id }, "could not show that somebody types"));
+    show?.call(adapter(account), thread, who).catch((error: unknown) => {
+      signs.end(threadTopic(account.id, thread));
+      log.warn({ err: error, account: account.id }, "could not show that somebody types");
+    });
   }
 
   return {
@@ -226,6 +227,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     render: (account, message) => adapter(account).render(message),
     async send(given, part, context) {
       const { account, adapter: to } = loaded(given);
+      signs.end(threadTopic(account.id, context.thread));
       return dependencies.measures.send(account.channel, () => to.send(part, context));
     },
     async reconcile(account, key, context, attempt) {
@@ -265,9 +267,10 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     },
     typing,
     typingSoon(account, thread, who) {
-      if (adapter(account).inbound.kind !== "site") {
-        // The account may be gone by then.
-        return clock.timer(typingAfterMs, () => {
+      const { inbound, capabilities } = adapter(account);
+      if (inbound.kind !== "site") {
+        return signs.begin(threadTopic(account.id, thread), capabilities.typingMs, () => {
+          // The account may be gone by then.
           if (ready.has(account.id)) typing(account, thread, who);
         });
       }
@@ -313,6 +316,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
         .where("enabled", "=", 1)
         .executeTakeFirst(),
     async close() {
+      signs.close();
       const all = await Promise.allSettled([...opened.values(), ...erasing.values()]);
       for (const each of all) {
         if (each.status === "fulfilled") await each.value?.adapter.close();

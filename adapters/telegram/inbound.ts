@@ -28,7 +28,7 @@ export function readUpdate(update: TelegramUpdate): Reading {
   return ignored(kind === undefined ? "its kind is not known" : ignoredKinds[kind]);
 }
 
-function readMessage(message: TelegramMessage): Reading {
+export function readMessage(message: TelegramMessage): Reading {
   const { chat, migrate_to_chat_id: movedTo, migrate_from_chat_id: movedFrom } = message;
   // Both groups tell it, and either can be the first.
   if (movedTo !== undefined) return readMove(message, chat.id, movedTo);

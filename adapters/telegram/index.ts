@@ -50,6 +50,8 @@ export type TelegramConfig = Static<typeof config>;
 const timeoutSeconds = 30;
 /** Of 50 MB over a line that takes 2 Mbit/s. What is cut off may have arrived, and is not sent again. */
 const uploadSeconds = 240;
+/** Telegram takes it away after five seconds. */
+const typingMs = 4_000;
 const defaultRoot = "https://api.telegram.org";
 
 /** A token can be replaced; the bot stays the same. */
@@ -76,7 +78,7 @@ const telegram: AdapterModule<TelegramConfig> = {
     return {
       // Groups and channels have negative numbers, and others read there too.
       isPrivate: (thread) => parseThread(thread).chatId > 0,
-      capabilities: { textMax, typing: true, receipts: false, idempotentSend: false, fileBytesMax },
+      capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         kind === "polling"
           ? { kind: "connection", run: (signal) => poll({ api, intake, token, log: host.log }, signal) }

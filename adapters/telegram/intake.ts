@@ -1,7 +1,8 @@
 import type { Api } from "grammy";
 import { Compile } from "typebox/compile";
 import type { ChannelHost, InboundEvent } from "#channel/contract.ts";
-import { readUpdate } from "./inbound.ts";
+import type { Reading } from "./inbound.ts";
+import { readMessage, readUpdate } from "./inbound.ts";
 import { topicsOf } from "./thread.ts";
 import type { TelegramMessage } from "./updates.ts";
 import { updateSchema } from "./updates.ts";
@@ -30,6 +31,8 @@ const update = Compile(updateSchema);
 
 /** A bot's owner can give it another username; whoever names it by that hears nothing for so long at most. */
 const nameMs = 600_000;
+/** Whoever notices later that the bot does not answer writes once more. */
+const namedWithinMs = 3_600_000;
 
 /** The way of an update to the host, whichever way it came from Telegram. */
 export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
@@ -57,12 +60,22 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
             else await host.accept(rest);
             return null;
           }
+          if (await isBegunBy(reading)) return null;
           await host.accept(reading.event);
           if (reading.event.kind === "reach") await acceptInTopics(reading.event);
           return null;
       }
     },
   };
+
+  /** Somebody in a group has put the bot's name into what they had written, which nobody has said to it before. */
+  async function isBegunBy({ event, message }: Extract<Reading, { kind: "event" }>): Promise<boolean> {
+    if (event.kind !== "edit" || message === undefined || message.chat.type === "private") return false;
+    // Telegram also tells of changes that nobody has made, of messages however old.
+    if (host.clock.now() - message.date * 1_000 > namedWithinMs) return false;
+    const written = readMessage(message);
+    return written.kind === "event" && !(await host.accept(written.event)).duplicate;
+  }
 
   /** Each topic of a chat is a thread of its own, and out of reach with it. */
   async function acceptInTopics(event: Extract<InboundEvent, { kind: "reach" }>): Promise<void> {

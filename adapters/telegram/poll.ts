@@ -1,4 +1,5 @@
 import type { Api } from "grammy";
+import { GrammyError, HttpError } from "grammy";
 import type { Log } from "#channel/contract.ts";
 import type { Failure } from "./failures.ts";
 import { failureOf } from "./failures.ts";
@@ -50,7 +51,7 @@ export async function poll({ api, intake, token, log }: PollDependencies, signal
       );
       confirmed = offset;
       for (const update of updates) {
-        const greeting = await intake.take(update);
+        const greeting = await intake.take(update).catch(notStored);
         offset = update.update_id + 1;
         if (greeting !== null) await greet(greeting);
       }
@@ -58,8 +59,20 @@ export async function poll({ api, intake, token, log }: PollDependencies, signal
   } catch (error) {
     if (signal.aborted) return;
     if (offset !== undefined && offset !== confirmed) await confirm(api, offset, signal);
-    throw pollError(failureOf(error, token));
+    throw error instanceof NotStored ? error : pollError(failureOf(error, token));
   }
+}
+
+class NotStored extends Error {
+  constructor(cause: unknown) {
+    super("an update of Telegram could not be stored, and is read again", { cause });
+    this.name = "NotStored";
+  }
+}
+
+/** To know whether a message is for the bot, Telegram may have to be asked. */
+function notStored(error: unknown): never {
+  throw error instanceof GrammyError || error instanceof HttpError ? error : new NotStored(error);
 }
 
 /** What is done before that which fails does not come again with it: whoever pressed Start would be greeted each time. */

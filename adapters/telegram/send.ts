@@ -243,6 +243,9 @@ function reasonOf(description: string): string {
   if (/group chat was deleted/i.test(description)) return "this Telegram group was deleted";
   if (/can't initiate conversation/i.test(description)) return "the customer has never written to the bot on Telegram";
   if (/chat not found|PEER_ID_INVALID/i.test(description)) return "Telegram has no such chat for this bot any more";
+  if (/not enough rights to send (?!text)/i.test(description)) {
+    return "the bot may not send such files in this Telegram group";
+  }
   if (/not enough rights|have no rights/i.test(description)) return "the bot may not write in this Telegram group";
   return `Telegram refuses it: ${description}`;
 }

@@ -157,6 +157,8 @@ export interface Capabilities {
   /** Characters that one part can hold, in the unit that the platform counts; null: no bound. */
   readonly textMax: number | null;
   readonly typing: boolean;
+  /** After which it has to be shown again; absent: it is shown once. */
+  readonly typingMs?: number;
   readonly receipts: boolean;
   /** Sending the same key again does not show the message again. */
   readonly idempotentSend: boolean;

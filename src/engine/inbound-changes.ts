@@ -35,14 +35,14 @@ export async function applyEdit(
 ): Promise<string | null> {
   const message = (await storedMessage(tx, draft, event)) ?? (await albumMessage(tx, draft, albums, event));
   if (message === undefined) return null;
-  const files = message.files ?? 0;
+  const had = message.files ?? 0;
   const brings = event.kind === "edit" && (event.files ?? []).length > 0;
   // Only what has files can be an album.
-  const album = files > 0 || brings ? await albums.of(draft.row.id, message.id) : undefined;
+  const album = had > 0 || brings ? await albums.of(draft.row.id, message.id) : undefined;
   const change = withWords(album, event);
   const content = change.kind === "edit" ? change.text : "";
   if (message.deleted_at !== null) return message.id;
-  const fresh = album !== undefined && brings && files < filesPerMessage ? newFiles(album, event) : [];
+  const fresh = album !== undefined && brings && had < filesPerMessage ? newFiles(album, event) : [];
   if (event.kind === "edit" && content === message.content && fresh.length === 0) return message.id;
   await tx
     .updateTable("messages")
@@ -62,7 +62,7 @@ export async function applyEdit(
   if (fresh.length > 0) {
     const { id: messageId, seq, created_at: createdAt } = message;
     draft.joinMessage(
-      { messageId, conversationId: draft.row.id, seq, content, files, createdAt },
+      { messageId, conversationId: draft.row.id, seq, content, files: had, createdAt },
       content,
       fetch(fresh),
     );

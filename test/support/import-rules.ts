@@ -357,6 +357,7 @@ export const importRules: readonly ImportRule[] = [
     files: "src/channels.ts",
     may: [
       "src/channel-host.ts",
+      "src/typing-signs.ts",
       "src/config/mistakes.ts",
       "src/domain/",
       "src/channel/",
@@ -397,6 +398,7 @@ export const importRules: readonly ImportRule[] = [
   { files: "src/secrets.ts", may: ["node:", "src/data-folder.ts"] },
   { files: "src/data-folder.ts", may: ["node:fs"] },
   { files: "src/windows.ts", may: [ports] },
+  { files: "src/typing-signs.ts", may: [ports] },
   { files: "src/version.ts", may: ["node:fs"] },
   { files: "src/log.ts", may: ["node:fs", "pino", "pino-pretty", "src/request-context.ts"] },
   { files: "src/request-context.ts", may: ["node:async_hooks"] },

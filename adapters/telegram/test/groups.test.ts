@@ -91,6 +91,56 @@ describe("a message in a group", () => {
   });
 });
 
+describe("a message in a group that addresses the bot only when it is changed", () => {
+  const chat = { id: -1_005, type: "supergroup", title: "Fans" };
+  const mention = { entities: [{ type: "mention", offset: 0, length: 16 }] };
+  const written = (secondsAgo: number) => ({ date: Math.floor(bot.bench.clock.now() / 1_000) - secondsAgo });
+  const say = (text: string, more: Fields) => bot.post(messageUpdate({ chatId: 7, messageId: 2, text, chat, more }));
+  const change = (text: string, more: Fields) => bot.post(editUpdate({ chatId: 7, messageId: 2, text, chat, more }));
+
+  it("is answered, and changed by what comes after that", async () => {
+    bot = await openBot();
+    await say("How much?", written(60));
+    await change("@parley_test_bot how much?", { ...written(60), ...mention });
+    await bot.bench.settle();
+    await change("@parley_test_bot how long?", { ...written(60), ...mention });
+    await change("How long?", written(60));
+    await bot.bench.settle();
+    expect(await bot.bench.talk(await bot.conversationIn(String(chat.id)))).toEqual([
+      "user: How long?",
+      "assistant: You asked: @parley_test_bot how much?",
+    ]);
+  });
+
+  it("is not answered when it is an old one", async () => {
+    bot = await openBot();
+    await change("@parley_test_bot how much?", { ...written(2 * 3_600), ...mention });
+    await bot.bench.settle();
+    expect(bot.texts(chat.id)).toEqual([]);
+  });
+});
+
+describe("a group that lets the bot write, and send no files", () => {
+  it("is not told to be one that it may not write in", async () => {
+    bot = await openBot();
+    await bot.post(
+      messageUpdate({ chatId: 7, messageId: 2, text: "How?", chat: { id: -5, type: "group" }, more: toTheBot() }),
+    );
+    await bot.bench.settle();
+    const conversation = await bot.conversationIn("-5");
+    const refused = (what: string) => refusal(400, `Bad Request: not enough rights to send ${what} to the chat`);
+    bot.telegram.fail("sendPhoto", refused("photos"));
+    bot.telegram.fail("sendDocument", refused("documents"));
+    await bot.reply(conversation, "Like this", [await bot.upload(conversation, "how.png", png)]);
+    bot.telegram.fail("sendMessage", refused("text messages"));
+    await bot.reply(conversation, "Like that");
+    expect(await bot.bench.notes(conversation)).toEqual([
+      "This message could not be delivered: the bot may not send such files in this Telegram group",
+      "This message could not be delivered: the bot may not write in this Telegram group",
+    ]);
+  });
+});
+
 describe("a topic of a forum", () => {
   const forum = { id: -1_005, type: "supergroup", title: "Fans", is_forum: true };
   const thread = "-1005:9";
