@@ -51,7 +51,7 @@ export async function acceptAll(
   search: ConversationSearch,
   seal: Files["seal"],
   arrivals: readonly Arrival[],
-  clock: Pick<Clock, "now">,
+  { now: time }: Pick<Clock, "now">,
 ): Promise<Stored> {
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
@@ -64,7 +64,7 @@ export async function acceptAll(
     for (const [context, row] of await lockLinked(tx, distinctContexts(elsewhere))) conversations.set(context, row);
   }
   // Later than whatever was waited for.
-  const now = clock.now();
+  const now = time();
   const changes = createChanges(now, search);
   const contacts = await loadContacts(
     tx,

@@ -6,7 +6,7 @@ import { nameInConversation } from "#store/agents.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { postById, postsOf, savePost, setThread, threadOf } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork, holdWork } from "#store/outbox.ts";
+import { LostLease, finishWork, holdWork } from "#store/outbox.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
@@ -17,6 +17,8 @@ import { eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
 import { createFileShow } from "./mirror-files.ts";
+import type { Overwriting } from "./overwriting.ts";
+import { createOverwriting } from "./overwriting.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskConversations, deskMessages } from "./snapshot.ts";
 
@@ -59,17 +61,19 @@ export async function mirror(
       await holdWork(tx, last);
       await work(tx);
     });
+  const changes = createOverwriting(dependencies, last, first.conversationId);
   try {
     const threadId = await beginThread(dependencies, place, held, signal);
-    const show = createShow(dependencies, place, threadId, held, signal);
+    const show = createShow(dependencies, place, threadId, { held, changes }, signal);
     for (const { row, items } of payloads) {
       await show.upTo(items);
       for (const item of items) await show.item(item);
       if (row !== last) await store.write((tx) => finishWork(tx, [row]));
     }
-    await updateCard(dependencies, place, threadId, signal);
+    await updateCard(dependencies, place, threadId, changes, signal);
     await store.write((tx) => finishWork(tx, [last]));
   } catch (error) {
+    if (error instanceof LostLease) await changes.again();
     if (error instanceof ThreadGone) {
       dependencies.log.warn({ conversation: place.row.id }, "a thread at the desk is gone; it is begun anew");
       await store.write((tx) => beginAnew(tx, place.row.id, dependencies.clock.now()));
@@ -179,6 +183,7 @@ async function updateCard(
   dependencies: MirrorDependencies,
   place: Place,
   threadId: string,
+  changes: Overwriting,
   signal: AbortSignal,
 ): Promise<void> {
   const card = await snapshotOf(dependencies, place);
@@ -189,6 +194,7 @@ async function updateCard(
   if (now === undefined) return;
   const { card_hash: before } = now;
   if (before === face) return;
+  await changes.begin(null);
   try {
     await place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal });
   } catch (error) {
@@ -211,7 +217,7 @@ function createShow(
   dependencies: MirrorDependencies,
   place: Place,
   threadId: string,
-  held: Held,
+  { held, changes }: { readonly held: Held; readonly changes: Overwriting },
   signal: AbortSignal,
 ): Show {
   const { store, clock, log } = dependencies;
@@ -389,6 +395,7 @@ function createShow(
     if (shown.length === parts.length && parts.length > 0) {
       for (const [i, part] of parts.entries()) {
         const externalId = shown[i]?.external_id ?? "";
+        await changes.begin({ kind: "changed", id });
         await quietly(() => desk.change(externalId, part, { key: `${id}.${i}.change`, signal }));
       }
       return;
