@@ -51,13 +51,13 @@ export async function acceptAll(
   search: ConversationSearch,
   seal: Files["seal"],
   arrivals: readonly Arrival[],
-  clock: Pick<Clock, "now">,
+  { now: time }: Pick<Clock, "now">,
 ): Promise<Stored> {
   const known = await knownEvents(tx, arrivals);
   const fresh = arrivals.filter((arrival) => !known.has(keyOf(arrival)));
   const conversations = await lockArrivals(tx, fresh);
   // Later than whatever was waited for.
-  const now = clock.now();
+  const now = time();
   const changes = createChanges(now, search);
   const contacts = await loadContacts(
     tx,

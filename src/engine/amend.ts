@@ -3,7 +3,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import { channelNames } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
-import { finishWork, insertWork } from "#store/outbox.ts";
+import { LostLease, finishWork, insertWork, isHeld } from "#store/outbox.ts";
 import type { DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import { lockDraft } from "./lock-draft.ts";
 import type { Amendment } from "./amendment.ts";
@@ -74,6 +74,10 @@ export async function amend(dependencies: DeliverDependencies, row: OutboxRow, s
       messageId: message.id,
       signal,
       file: (id) => storedBytes({ store, files }, { message_id: message.id }, id),
+      async begin() {
+        // What slept must not bring back what another has changed since.
+        if (!(await isHeld(store, row))) throw new LostLease();
+      },
     });
   } catch (error) {
     if (error instanceof DeliveryError && error.outcome !== "rejected") {
@@ -152,7 +156,7 @@ async function change(
   account: { readonly id: string },
   given: readonly Part[],
   all: readonly DeliveriesTable[],
-  context: SendContext,
+  { begin, ...context }: SendContext & { readonly begin: () => Promise<void> },
 ): Promise<Changed> {
   const payloads = new Map<string, string>();
   const removed: string[] = [];
@@ -193,12 +197,14 @@ async function change(
     const externalId = delivery.external_id ?? "";
     const part: Part | undefined = parts[i];
     if (part === undefined) {
+      await begin();
       await channels.remove(account, externalId, { ...context, key: `${context.key}.${i}` });
       removed.push(delivery.id);
       continue;
     }
     const payload = JSON.stringify(part);
     if (payload === delivery.payload) continue;
+    await begin();
     await channels.edit(account, part, externalId, { ...context, key: `${context.key}.${i}` });
     payloads.set(delivery.id, payload);
   }

@@ -8,6 +8,8 @@ import { finishWork } from "#store/outbox.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { awaitTurn } from "#store/conversations.ts";
 import type { FindHands } from "./hands.ts";
+import { takeOfAgent } from "./hands.ts";
+import { sendLane } from "./lanes.ts";
 import { createGiveWay } from "./give-way.ts";
 import { indexTexts } from "./index-work.ts";
 import { lockDraft } from "./lock-draft.ts";
@@ -172,6 +174,9 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       return work(tx, clock.now());
     });
 
+  const takeReply = <E extends Effects | null>(tx: Tx, effects: E, conversationId: string, now: number) =>
+    takeOfAgent(tx, hands(), effects, sendLane(conversationId), now);
+
   const giveWay = createGiveWay(store, hands);
   const enqueue = createAcceptance({ ...dependencies, announce });
 
@@ -319,9 +324,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async reply(reply) {
       const workspace = await workspaceOf(reply.workspaceId);
       const followUp = await readyToReply(dependencies, reply.conversationId);
-      const { effects, messageId, seq } = await change(reply.conversationId, (tx, now) =>
-        replyAsAgent(tx, channels, search, files, workspace, reply, now, followUp),
-      );
+      const { effects, messageId, seq } = await change(reply.conversationId, async (tx, now) => {
+        const replied = await replyAsAgent(tx, channels, search, files, workspace, reply, now, followUp);
+        return { ...replied, effects: await takeReply(tx, replied.effects, reply.conversationId, now) };
+      });
       announce(effects);
       return { messageId, seq };
     },
@@ -367,9 +373,10 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
     async say(workspaceId, conversationId, words, agent) {
       const workspace = await workspaceOf(workspaceId);
       const followUp = await readyToReply(dependencies, conversationId);
-      const { said, effects } = await change(conversationId, (tx, now) =>
-        actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, now),
-      );
+      const { said, effects } = await change(conversationId, async (tx, now) => {
+        const acted = await actInWords(tx, dependencies, workspace, conversationId, words, agent, followUp, now);
+        return { ...acted, effects: await takeReply(tx, acted.effects, conversationId, now) };
+      });
       announce(effects);
       return said;
     },

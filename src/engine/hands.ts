@@ -5,8 +5,8 @@ import type { Tx } from "./ports.ts";
 
 /** The worker of this process. */
 export interface Hands {
-  /** Those of these lanes that it can begin with at once. */
-  offer(lanes: readonly string[]): readonly string[];
+  /** Those of these lanes that it can begin with at once; `inRush`: also while events rush in. */
+  offer(lanes: readonly string[], inRush?: boolean): readonly string[];
   /** Whether it is at work that somebody waits for. */
   isBusy(): boolean;
   /** Under which it takes work. */
@@ -24,7 +24,29 @@ export type FindHands = () => Hands | undefined;
  */
 export async function takeAtOnce(tx: Tx, hands: Hands | undefined, effects: Effects, now: number): Promise<Effects> {
   const due = effects.wake.filter(({ dueAt }) => dueAt <= now).map(({ lane }) => lane);
-  const lanes = hands?.offer([...new Set(due)]) ?? [];
+  return takeThese(tx, hands, effects, hands?.offer([...new Set(due)]) ?? [], now);
+}
+
+/** The same for what an agent does: there are few of them, so it holds up nobody, and waits for no rush to end. */
+export async function takeOfAgent<E extends Effects | null>(
+  tx: Tx,
+  hands: Hands | undefined,
+  effects: E,
+  lane: string,
+  now: number,
+): Promise<E | Effects> {
+  const isDue = effects?.wake.some((work) => work.lane === lane && work.dueAt <= now) === true;
+  if (effects === null || !isDue) return effects;
+  return takeThese(tx, hands, effects, hands?.offer([lane], true) ?? [], now);
+}
+
+async function takeThese(
+  tx: Tx,
+  hands: Hands | undefined,
+  effects: Effects,
+  lanes: readonly string[],
+  now: number,
+): Promise<Effects> {
   if (hands === undefined || lanes.length === 0) return effects;
   const taken = await claimLanes(tx, lanes, hands.lease(), now);
   const begun = new Set(taken.map(({ lane }) => lane));

@@ -4,7 +4,7 @@ import { wakeTarget } from "#domain/lifecycle.ts";
 import type { Actor, Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
+import { LostLease, finishWork, insertWork, isHeld } from "#store/outbox.ts";
 import { lockDraft } from "./lock-draft.ts";
 import type { Draft, Effects } from "./changes.ts";
 import { standingOfRow } from "./platform-standing.ts";
@@ -75,7 +75,7 @@ type Dependencies = Pick<DeliverDependencies, "store" | "clock" | "channels" | "
 
 /** Brings the platform's own state of the conversation in line with how it stands now, whatever caused the work. */
 export async function standThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
-  const { store, channels } = dependencies;
+  const { store, channels, clock } = dependencies;
   const { conversationId } = JSON.parse(row.payload) as { readonly conversationId: string };
   const conversation = await store.read
     .selectFrom("conversations")
@@ -84,10 +84,23 @@ export async function standThere(dependencies: Dependencies, row: OutboxRow, sig
     .executeTakeFirst();
   if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { account_id: id, context_key: thread } = conversation;
-  await there(dependencies, row, "The conversation could not be changed on its platform as well", async () => {
-    await channels.ready({ id });
-    await channels.setState({ id }, standingOfRow(conversation), { thread, signal });
-  });
+  const standing = standingOfRow(conversation);
+  const trouble = "The conversation could not be changed on its platform as well";
+  let called = false;
+  const call = (): Promise<void> => {
+    called = true;
+    return channels.setState({ id }, standing, { thread, signal });
+  };
+  try {
+    await there(dependencies, row, { id }, trouble, call);
+  } catch (error) {
+    if (!(error instanceof LostLease) || !called) throw error;
+    // Should it have slept in the middle of the call, it may stand there now as it was before what others did.
+    const { lane, kind } = row;
+    const now = clock.now();
+    await store.write((tx) => insertWork(tx, [{ lane, kind, payload: { conversationId }, dueAt: now }], now));
+    throw error;
+  }
 }
 
 export async function noteThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
@@ -102,10 +115,9 @@ export async function noteThere(dependencies: Dependencies, row: OutboxRow, sign
     .executeTakeFirst();
   if (note === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { content: text, author, created_at: createdAt, account_id: id, context_key: thread } = note;
-  await there(dependencies, row, "A note could not be shown on the conversation's platform", async () => {
-    await channels.ready({ id });
-    await channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal });
-  });
+  await there(dependencies, row, { id }, "A note could not be shown on the conversation's platform", () =>
+    channels.addNote({ id }, { id: noteId, text, author, createdAt }, { thread, signal }),
+  );
 }
 
 export async function handoverThere(dependencies: Dependencies, row: OutboxRow, signal: AbortSignal): Promise<void> {
@@ -121,21 +133,23 @@ export async function handoverThere(dependencies: Dependencies, row: OutboxRow, 
     .executeTakeFirst();
   if (conversation === undefined) return store.write((tx) => finishWork(tx, [row]));
   const { account_id: id, context_key: thread } = conversation;
-  await there(dependencies, row, "The hand-over could not be shown on the conversation's platform", async () => {
-    await channels.ready({ id });
-    await channels.handOver({ id }, handedOver, { thread, signal });
-  });
+  await there(dependencies, row, { id }, "The hand-over could not be shown on the conversation's platform", () =>
+    channels.handOver({ id }, handedOver, { thread, signal }),
+  );
 }
 
-/** Makes the platform calls. What is refused for good is noted here, and must not hold up the messages behind it. */
+/** Makes the platform call, unless another process has taken it over. What is refused for good is noted here, and must not hold up the messages behind it. */
 async function there(
   dependencies: Dependencies,
   row: OutboxRow,
+  account: { readonly id: string },
   trouble: string,
   call: () => Promise<void>,
 ): Promise<void> {
-  const { store, search, clock, announce } = dependencies;
+  const { store, channels, search, clock, announce } = dependencies;
   try {
+    await channels.ready(account);
+    if (!(await isHeld(store, row))) throw new LostLease();
     await call();
   } catch (error) {
     if (!(error instanceof DeliveryError)) throw error;

@@ -54,8 +54,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** These lanes may have work, due at this time. */
   wake(lane: string, dueAt: number): void;
-  /** Those of these lanes that can be begun at once: what was woken before them is not passed over. */
-  offer(lanes: readonly string[]): readonly string[];
+  /** Those of these lanes that can be begun at once: what was woken before them is not passed over, unless by a rush. */
+  offer(lanes: readonly string[], inRush?: boolean): readonly string[];
   /** Whether work runs that does not give way itself. */
   isBusy(): boolean;
   /** Under which work is taken for {@link take}; another each time, for one transaction. */
@@ -439,8 +439,8 @@ export function openWorker(options: WorkerOptions): Worker {
 
   return {
     wake,
-    offer(lanes) {
-      if (closing || failing || rush.isOn()) return [];
+    offer(lanes, inRush = false) {
+      if (closing || failing || (rush.isOn() && !inRush)) return [];
       let room = options.lanesMax - running.size - handed.size - nextLanes().length;
       return lanes.filter((lane) => {
         const handler = handlers[kindOf(lane)];

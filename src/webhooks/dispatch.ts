@@ -1,6 +1,6 @@
 import type { Clock, Log, Store, Tx, Wake } from "#engine/ports.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork, insertWork } from "#store/outbox.ts";
+import { LostLease, finishWork, holdWork, insertWork, isHeld } from "#store/outbox.ts";
 import type { AttemptOutcome } from "#store/schema-webhooks.ts";
 import type { QueuedEvent } from "#store/webhooks.ts";
 import {
@@ -27,6 +27,11 @@ export interface DispatchDependencies extends PostDependencies {
   readonly count: (outcome: AttemptOutcome) => void;
 }
 
+/** By `work` it is known whether the endpoint is still this process's to send to. */
+interface Sending extends DispatchDependencies {
+  readonly work: OutboxRow;
+}
+
 /** Conversations whose events go to one endpoint at the same time. */
 const conversationsAtOnce = 4;
 /** After so long an endpoint with much to be sent gives its place to the next one. */
@@ -44,8 +49,10 @@ export async function tellEndpoint(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, wake } = dependencies;
-  const { endpointId } = JSON.parse(rows[0]?.payload ?? "{}") as { readonly endpointId: string };
-  await drain(dependencies, endpointId, signal);
+  const [first] = rows;
+  if (first === undefined) return;
+  const { endpointId } = JSON.parse(first.payload) as { readonly endpointId: string };
+  await drain({ ...dependencies, work: first }, endpointId, signal);
   const due = await store.write(async (tx) => {
     await finishWork(tx, rows);
     // Whoever has queued something has put in a row of this lane with it. Those that are taken away here are committed,
@@ -60,7 +67,7 @@ export async function tellEndpoint(
   if (due !== null) wake.notify([tellLane(endpointId)], due);
 }
 
-async function drain(dependencies: DispatchDependencies, endpointId: string, signal: AbortSignal): Promise<void> {
+async function drain(dependencies: Sending, endpointId: string, signal: AbortSignal): Promise<void> {
   const { store, clock } = dependencies;
   const until = clock.now() + sliceMs;
   const running = new Map<string, Promise<void>>();
@@ -98,12 +105,12 @@ async function change(clock: Clock, running: ReadonlyMap<string, Promise<void>>)
 }
 
 async function sendOne(
-  dependencies: DispatchDependencies,
+  dependencies: Sending,
   endpointId: string,
   queued: QueuedEvent,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store } = dependencies;
+  const { store, work } = dependencies;
   const endpoint = await activeEndpoint(store, endpointId);
   if (endpoint === undefined) {
     await emptyQueue(store, endpointId);
@@ -118,6 +125,8 @@ async function sendOne(
     await store.write((tx) => tx.deleteFrom("webhook_queue").where("id", "=", queued.id).execute());
     return;
   }
+  // What slept sends nothing after what another process has sent meanwhile.
+  if (!(await isHeld(store, work))) throw new LostLease();
   const posted = await post(dependencies, endpoint, event, signal);
   await settle(dependencies, endpoint, queued, posted);
 }
@@ -136,7 +145,7 @@ async function activeEndpoint(store: Store, endpointId: string): Promise<Endpoin
 
 /** Stores what came of a try. */
 async function settle(
-  { store, clock, log, count }: DispatchDependencies,
+  { store, clock, log, count, work }: Sending,
   { id, url }: Endpoint,
   queued: QueuedEvent,
   posted: Posted,
@@ -144,6 +153,8 @@ async function settle(
   const attempts = queued.attempts + 1;
   const delayMs = retryDelayMs(attempts, posted.retryAfterMs);
   const { outcome, reason } = await store.write(async (tx) => {
+    // Another process may have delivered it by now: that this one could not tells nothing.
+    if (!posted.delivered) await holdWork(tx, work);
     // Removed meanwhile: then there is nothing to log it for.
     const endpoint = await lockEndpoint(tx, id);
     if (endpoint === undefined) return { outcome: null, reason: null };

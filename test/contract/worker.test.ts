@@ -200,6 +200,8 @@ eachDatabase("the worker", (open) => {
     await expect.poll(() => done, eventually).toEqual(["send:before"]);
     rush.begin();
     expect(worker.offer(["send:other"])).toEqual([]);
+    // But of what agents do.
+    expect(worker.offer(["send:other"], true)).toEqual(["send:other"]);
     const asked = rush.asked();
     await put("send:first");
     // It has looked at what there is, and left it.

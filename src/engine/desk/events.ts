@@ -9,6 +9,9 @@ import type { Snooze } from "../engine.ts";
 import type { Action } from "../act.ts";
 import { act, agentActor, lostText } from "../act.ts";
 import { createChanges } from "../changes.ts";
+import type { FindHands } from "../hands.ts";
+import { takeOfAgent } from "../hands.ts";
+import { sendLane } from "../lanes.ts";
 import type { Channels, Clock, ConversationSearch, Files, FollowUp, Log, Store, Tx } from "../ports.ts";
 import { readyToReply } from "../reply.ts";
 import { insertNote, requireConversation } from "../update.ts";
@@ -31,6 +34,7 @@ export interface DeskEventDependencies {
   readonly channels: Channels;
   readonly search: ConversationSearch;
   readonly files: Files;
+  readonly hands: FindHands;
   readonly announce: (effects: Effects | null) => void;
 }
 
@@ -75,7 +79,7 @@ export async function deskEvent(
   row: OutboxRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, workspaces, channels, search, files, announce } = dependencies;
+  const { store, clock, log, workspaces, channels, search, files, hands, announce } = dependencies;
   const { accountId, workspaceId, event } = JSON.parse(row.payload) as DeskEventPayload;
   const found = await deskOf(dependencies, accountId);
   const workspace = await workspaces.get(workspaceId);
@@ -113,7 +117,9 @@ export async function deskEvent(
     }
     effects = await store.write(async (tx) => {
       await awaitTurn(tx, conversationId);
-      return finish(tx, await deed(tx, clock.now()));
+      const now = clock.now();
+      const done = await finish(tx, await deed(tx, now));
+      return takeOfAgent(tx, hands(), done, sendLane(conversationId), now);
     });
   } catch (error) {
     // Trying again would not bring back an account that was removed.

@@ -1,37 +1,26 @@
-import { createHash } from "node:crypto";
 import { DeliveryError } from "#channel/errors.ts";
-import type { Desk, DeskItem, DeskMark, DeskPart } from "#desk/contract.ts";
+import type { DeskItem, DeskMark, DeskPart } from "#desk/contract.ts";
 import { ThreadGone } from "#desk/errors.ts";
 import { nameInConversation } from "#store/agents.ts";
-import type { ConversationRow } from "#store/conversations.ts";
-import { postById, postsOf, savePost, setThread, threadOf } from "#store/desk.ts";
+import { postById, postsOf, savePost, setThread } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork, holdWork } from "#store/outbox.ts";
+import { LostLease, finishWork, holdWork } from "#store/outbox.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
-import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
+import type { DeskPostsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
-import type { Channels, Clock, Files, Log, Store, Tx } from "../ports.ts";
-import { viewWindow } from "../reply-window.ts";
-import type { Workspace, Workspaces } from "../workspaces.ts";
 import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
 import { ChangeLimited, changing } from "./changing.ts";
 import { saidMark } from "./changes-ahead.ts";
 import { createFileShow } from "./mirror-files.ts";
+import type { Overwriting } from "./overwriting.ts";
+import { createOverwriting } from "./overwriting.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
 import { deskLane, mirrorLater, mirrorNow } from "./mirror-work.ts";
-import { deskConversations, deskMessages, deskNote } from "./snapshot.ts";
-
-export interface MirrorDependencies {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly workspaces: Workspaces;
-  readonly channels: Channels;
-  readonly files: Pick<Files, "open">;
-  readonly publicUrl: string;
-}
+import { deskMessages, deskNote } from "./snapshot.ts";
+import type { Held, MirrorDependencies, Place } from "./thread.ts";
+import { beginThread, placeOf, updateCard } from "./thread.ts";
 
 /** Messages of a conversation that are shown when its thread begins. */
 const transcriptMax = 200;
@@ -69,6 +58,7 @@ export async function mirror(
       await holdWork(tx, last);
       await work(tx);
     });
+  const changes = createOverwriting(dependencies, last, first.conversationId);
   /** What is shown can be changed later, too: a limit of that holds up nothing that is still to be shown. */
   const orLater: OrLater = async (items, run) => {
     try {
@@ -83,15 +73,16 @@ export async function mirror(
   };
   try {
     const threadId = await beginThread(dependencies, place, held, signal);
-    const show = createShow(dependencies, place, threadId, { held, orLater }, signal);
+    const show = createShow(dependencies, place, threadId, { held, orLater, changes }, signal);
     for (const { row, items } of payloads) {
       await show.upTo(items);
       for (const item of items) await show.item(item);
       if (row !== last) await store.write((tx) => finishWork(tx, [row]));
     }
-    await orLater([], () => updateCard(dependencies, place, threadId, signal));
+    await orLater([], () => updateCard(dependencies, place, threadId, changes, signal));
     await store.write((tx) => finishWork(tx, [last]));
   } catch (error) {
+    if (error instanceof LostLease) await changes.again();
     if (error instanceof ThreadGone) {
       dependencies.log.warn({ conversation: place.row.id }, "a thread at the desk is gone; it is begun anew");
       await store.write((tx) => beginAnew(tx, place.row.id, dependencies.clock.now()));
@@ -101,125 +92,12 @@ export async function mirror(
   }
 }
 
-/** Stores that a call begins, or that nothing came of it; throws `LostLease` where that is not ours to say any more. */
-type Held = (work: (tx: Tx) => Promise<unknown>) => Promise<void>;
-
 /** Does what changes something that is shown; these items and the card later, where the desk takes no changes now. */
 type OrLater = (items: readonly MirrorItem[], run: () => Promise<void>) => Promise<void>;
 
 /** However a call to the desk fails, it is made again. */
 export function later(error: unknown): unknown {
   return error instanceof DeliveryError ? new RetryLater(error.message, error.retryAfterMs, error) : error;
-}
-
-interface Place {
-  readonly row: ConversationRow;
-  readonly workspace: Workspace;
-  readonly desk: Desk;
-  readonly accountId: string;
-  readonly channel: string;
-  readonly thread: DeskThreadsTable;
-}
-
-/** Where the conversation is shown; undefined when it is nowhere any more. */
-async function placeOf(
-  { store, clock, workspaces, channels }: MirrorDependencies,
-  conversationId: string,
-): Promise<Place | undefined> {
-  const row = await store.read
-    .selectFrom("conversations")
-    .selectAll()
-    .where("id", "=", conversationId)
-    .executeTakeFirst();
-  const workspace = row === undefined ? undefined : await workspaces.get(row.workspace_id);
-  const settings = workspace?.settings.desk ?? null;
-  if (row === undefined || workspace === undefined || settings === null) return undefined;
-  const account = await channels.named(workspace.id, settings.account);
-  if (account === undefined) return undefined;
-  await channels.ready(account);
-  const desk = channels.desk(account);
-  if (desk === undefined) return undefined;
-  let thread = await threadOf(store.read, conversationId);
-  if (thread === undefined) return undefined;
-  const moved = thread.account_id !== null && (thread.account_id !== account.id || thread.channel !== settings.channel);
-  if (moved) {
-    await store.write((tx) => beginAnew(tx, conversationId, clock.now()));
-    thread = await threadOf(store.read, conversationId);
-    if (thread === undefined) return undefined;
-  }
-  return { row, workspace, desk, accountId: account.id, channel: settings.channel, thread };
-}
-
-async function snapshotOf({ store, clock, publicUrl, channels, log }: MirrorDependencies, { row, workspace }: Place) {
-  const fresh = await store.read.selectFrom("conversations").selectAll().where("id", "=", row.id).executeTakeFirst();
-  const now = clock.now();
-  const context = {
-    db: store.read,
-    publicUrl,
-    settings: workspace.settings,
-    now,
-    window: (of: ConversationRow) => viewWindow({ read: store.read, channels, log, now }, of),
-  };
-  const [card] = await deskConversations(context, fresh === undefined ? [] : [fresh]);
-  return card;
-}
-
-const hashOf = (card: object): string => createHash("sha256").update(JSON.stringify(card)).digest("hex");
-
-/** Posts the card, where there is none yet. The platform's id of the thread. */
-async function beginThread(
-  dependencies: MirrorDependencies,
-  place: Place,
-  held: Held,
-  signal: AbortSignal,
-): Promise<string> {
-  const { store } = dependencies;
-  const { thread, desk, row, accountId, channel } = place;
-  if (thread.state === "open" && thread.external_id !== null) return thread.external_id;
-  const context = { key: `card.${row.id}.${thread.opened_at}`, signal };
-  const found = thread.state === "opening" ? await desk.find(null, context, thread.opened_at) : null;
-  if (found !== null) {
-    await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: found }));
-    return found;
-  }
-  await held((tx) => setThread(tx, row.id, { state: "opening", account_id: accountId, channel }));
-  const card = await snapshotOf(dependencies, place);
-  if (card === undefined) throw new Error("the conversation was deleted while its thread was begun");
-  let opened: string;
-  try {
-    opened = await desk.open({ ...card, thread: null }, context);
-  } catch (error) {
-    if (error instanceof DeliveryError && error.outcome === "not_sent") {
-      await held((tx) => setThread(tx, row.id, { state: "new" }));
-    }
-    throw error;
-  }
-  const hash = hashOf({ ...card, thread: null });
-  await store.write((tx) => setThread(tx, row.id, { state: "open", external_id: opened, card_hash: hash }));
-  return opened;
-}
-
-/** Brings the card up to date, where anything on it has changed. */
-async function updateCard(
-  dependencies: MirrorDependencies,
-  place: Place,
-  threadId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const card = await snapshotOf(dependencies, place);
-  if (card === undefined) return;
-  const shown = { ...card, thread: null };
-  const face = hashOf(shown);
-  const now = await threadOf(dependencies.store.read, place.row.id);
-  if (now === undefined) return;
-  const { card_hash: before } = now;
-  if (before === face) return;
-  // To show the same card twice does no harm.
-  await changing(
-    () => place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal }),
-    (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "the desk does not take a card"),
-  );
-  await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: face }));
 }
 
 type ShownKind = "message" | "transcript" | "note" | "event" | "file";
@@ -234,7 +112,7 @@ function createShow(
   dependencies: MirrorDependencies,
   place: Place,
   threadId: string,
-  { held, orLater }: { readonly held: Held; readonly orLater: OrLater },
+  { held, orLater, changes }: { readonly held: Held; readonly orLater: OrLater; readonly changes: Overwriting },
   signal: AbortSignal,
 ): Show {
   const { store, clock, log } = dependencies;
@@ -419,7 +297,7 @@ function createShow(
     const [now] = await deskMessages(store.read, [message]);
     const parts = own !== undefined || now === undefined ? [] : desk.render({ kind: "message", message: now });
     const shown = posts.filter((each) => each.direction === "out" && each.external_id !== null);
-    if (shown.length === parts.length && parts.length > 0) return changeTo(parts, shown);
+    if (shown.length === parts.length && parts.length > 0) return changeTo(id, parts, shown);
     const revision = message.deleted_at ?? message.edited_at ?? message.files ?? 0;
     const text = changedText(message, now?.files ?? []);
     await post("event", `${id}.${revision.toString(36)}`, { kind: "event", text });
@@ -431,16 +309,17 @@ function createShow(
     if (shown.length === 0) return;
     const item = await deskNote(store.read, row, id);
     const parts = item === undefined ? [] : desk.render(item);
-    await changeTo(parts, shown);
+    await changeTo(id, parts, shown);
     await takeBack(shown.slice(parts.length));
     if (item !== undefined) await post("note", id, item);
   }
 
-  async function changeTo(parts: readonly DeskPart[], shown: readonly DeskPostsTable[]): Promise<void> {
-    for (const [i, { id, external_id: externalId }] of shown.slice(0, parts.length).entries()) {
+  async function changeTo(id: string, parts: readonly DeskPart[], shown: readonly DeskPostsTable[]): Promise<void> {
+    for (const [i, { id: shownAs, external_id: externalId }] of shown.slice(0, parts.length).entries()) {
       const part = parts[i];
       if (part === undefined || externalId === null) continue;
-      await quietly(() => desk.change(externalId, part, { key: `${id}.change`, signal }));
+      await changes.begin({ kind: "changed", id });
+      await quietly(() => desk.change(externalId, part, { key: `${shownAs}.change`, signal }));
     }
   }
 

@@ -5,6 +5,9 @@ import { isDuplicate } from "#store/duplicate.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
 import type { Channels, Clock, ConversationSearch, Files, Log, Reader, Store, Wake } from "../ports.ts";
+import type { Effects } from "../changes.ts";
+import type { FindHands } from "../hands.ts";
+import { takeOfAgent } from "../hands.ts";
 import { viewWindow } from "../reply-window.ts";
 import type { Workspaces } from "../workspaces.ts";
 import { deskConversations } from "./snapshot.ts";
@@ -21,6 +24,7 @@ export interface OfficeDependencies {
   readonly publicUrl: string;
   readonly channels: Channels;
   readonly log: Log;
+  readonly hands: FindHands;
 }
 
 type Wrote = Extract<DeskEvent, { kind: "wrote" }>;
@@ -66,7 +70,7 @@ const eventWork = (lane: string, payload: DeskEventPayload, dueAt: number): NewW
 });
 
 export function createOffice(dependencies: OfficeDependencies): Office {
-  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log } = dependencies;
+  const { store, clock, wake, workspaces, search, files, publicUrl, channels, log, hands } = dependencies;
 
   async function snapshots(workspaceId: string, rows: readonly ConversationRow[]) {
     const workspace = await workspaces.get(workspaceId);
@@ -94,8 +98,9 @@ export function createOffice(dependencies: OfficeDependencies): Office {
         event.kind === "wrote" ? { ...event, files: takenFiles(event.files, files.seal, now) } : event;
       const lane = await laneOf(store.read, id, taken);
       const work = eventWork(lane, { accountId: id, workspaceId, event: taken }, now);
+      let effects: Effects = { wake: [{ lane, dueAt: now }], threads: [], workspaces: [] };
       try {
-        await store.write(async (tx) => {
+        effects = await store.write(async (tx) => {
           await tx
             .insertInto("inbound_events")
             .values({
@@ -111,12 +116,14 @@ export function createOffice(dependencies: OfficeDependencies): Office {
             })
             .execute();
           await insertWork(tx, [work], now);
+          return takeOfAgent(tx, hands(), effects, lane, now);
         });
       } catch (error) {
         if (isDuplicate(error)) return { duplicate: true };
         throw error;
       }
-      wake.notify([work.lane], now);
+      hands()?.take(effects.taken ?? []);
+      if (effects.wake.length > 0) wake.notify([lane], now);
       return { duplicate: false };
     },
     async conversationOf(accountId, thread) {
