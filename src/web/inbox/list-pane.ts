@@ -25,7 +25,7 @@ export function createListPane(
   desk: Desk,
   drafts: Drafts,
   listener: Pick<DeskListener, "changed" | "notice">,
-  openHelp: () => void,
+  { openHelp, bell }: { readonly openHelp: () => void; readonly bell: HTMLElement | undefined },
 ): ListPane {
   const { me } = desk.state();
   const nav = el("nav", { class: "views", "aria-label": "Views" });
@@ -62,6 +62,7 @@ export function createListPane(
       { class: "brand" },
       el("span", { class: "mark", "aria-hidden": "true" }),
       el("p", { class: "workspace" }, me.workspace.name),
+      bell,
       button("Keyboard shortcuts", openHelp, { kind: "icon", shape: "keys", iconOnly: true, key: "?" }),
       el("span", { title: `${me.agent.name} · ${me.agent.email}` }, avatar(me.agent.name)),
       signOut,
