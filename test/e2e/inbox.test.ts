@@ -217,6 +217,18 @@ function inTheBrowser(): void {
     ]);
     const tray = page.getByRole("list", { name: "Files to send" });
     await tray.getByText("photo.png").waitFor();
+    // Dropped anywhere on the conversation: the browser would open it in place of the inbox.
+    const stopped = await thread(page).evaluate((log) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["hi"], "dropped.txt"));
+      return ["dragover", "drop"].map((kind) => {
+        const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+        log.dispatchEvent(event);
+        return event.defaultPrevented;
+      });
+    });
+    expect(stopped).toEqual([true, true]);
+    await tray.getByRole("button", { name: "Remove dropped.txt" }).click();
     await tray.getByRole("button", { name: "Remove page.html" }).waitFor();
     await expect.poll(() => tray.locator("progress").count()).toBe(0);
     // Unsent files are still there after a reload.

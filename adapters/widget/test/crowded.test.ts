@@ -91,6 +91,22 @@ function crowded(): void {
     await own(page, "photo-0.txt").getByRole("link").waitFor();
   });
 
+  it("takes files that are dropped anywhere on it", async () => {
+    const page = await open();
+    const stopped = await page.getByRole("log").evaluate((log) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["hi"], "dropped.txt"));
+      // What is not stopped the browser opens in place of the page.
+      return ["dragover", "drop"].map((kind) => {
+        const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+        log.dispatchEvent(event);
+        return event.defaultPrevented;
+      });
+    });
+    expect(stopped).toEqual([true, true]);
+    await page.getByRole("button", { name: "Remove dropped.txt" }).waitFor();
+  });
+
   it("keeps what was written too fast over a reload, and in the field what is too much to wait", async () => {
     const page = await open();
     const ask = (text: string, count: number) =>

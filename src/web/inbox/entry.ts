@@ -80,6 +80,7 @@ async function start(root: HTMLElement): Promise<void> {
     goneMeanwhile: () => notice("The reply that you were changing was deleted meanwhile.", "problem"),
     details: () => toggleDetails(),
   });
+  composer.dropsOn(thread.element);
   const details = createDetailsPane(desk, () => toggleDetails(false));
   layout.append(list.element, thread.element, details.element);
   // The list, which names the workspace, is not shown on a phone beside a conversation.
