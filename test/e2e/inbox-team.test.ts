@@ -301,9 +301,9 @@ function inTheirBrowsers(): void {
     const looksAt = (here: boolean) => page.evaluate((yes) => void (document.hasFocus = () => yes), here);
     /** Until the page has looked for what is new, and found this. */
     const afterLook = async (found: string, work: () => Promise<void>): Promise<void> => {
-      const lists = [page.waitForResponse(/view=escalated$/u)];
+      const lists = [page.waitForResponse((one) => one.url().endsWith("view=escalated"))];
       lists.push(
-        page.waitForResponse(async (one) => /view=mine$/u.test(one.url()) && (await one.text()).includes(found)),
+        page.waitForResponse(async (one) => one.url().endsWith("view=mine") && (await one.text()).includes(found)),
       );
       await work();
       for (const list of await Promise.all(lists)) await list.finished();
