@@ -12,7 +12,7 @@ export interface Composer {
   readonly element: HTMLElement;
   focus(): void;
   /** Files that are dropped there are sent with the message; the browser would open them in place of the page. */
-  dropsOn(place: HTMLElement): void;
+  dropsOn(target: HTMLElement): void;
   render(state: ChatState): void;
 }
 
@@ -94,14 +94,14 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   fit();
   return {
     element,
-    dropsOn(place) {
-      place.addEventListener("dragover", (event) => {
+    dropsOn(target) {
+      target.addEventListener("dragover", (event) => {
         if (event.dataTransfer?.types.includes("Files") !== true) return;
         event.preventDefault();
         element.classList.add("dropping");
       });
-      place.addEventListener("dragleave", () => element.classList.remove("dropping"));
-      place.addEventListener("drop", (event) => {
+      target.addEventListener("dragleave", () => element.classList.remove("dropping"));
+      target.addEventListener("drop", (event) => {
         element.classList.remove("dropping");
         if (event.dataTransfer?.types.includes("Files") !== true) return;
         event.preventDefault();

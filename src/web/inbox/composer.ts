@@ -11,7 +11,7 @@ export interface Composer {
   render(): void;
   focus(mode: Mode): void;
   /** Files that are dropped there go with the reply; the browser would open them in place of the inbox. */
-  dropsOn(place: HTMLElement): void;
+  dropsOn(target: HTMLElement): void;
   /** Sends the reply that was held back because a colleague has the conversation. */
   sendAnyway(): Promise<void>;
   /** Makes a note of it. */
@@ -226,14 +226,14 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   return {
     element: form,
     render,
-    dropsOn(place) {
-      place.addEventListener("dragover", (event) => {
+    dropsOn(target) {
+      target.addEventListener("dragover", (event) => {
         if (event.dataTransfer?.types.includes("Files") !== true) return;
         event.preventDefault();
         form.classList.add("dropping");
       });
-      place.addEventListener("dragleave", () => form.classList.remove("dropping"));
-      place.addEventListener("drop", (event) => {
+      target.addEventListener("dragleave", () => form.classList.remove("dropping"));
+      target.addEventListener("drop", (event) => {
         form.classList.remove("dropping");
         if (event.dataTransfer?.types.includes("Files") !== true) return;
         event.preventDefault();
