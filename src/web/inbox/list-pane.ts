@@ -32,8 +32,8 @@ export function createListPane(
   const search = el("input", {
     type: "search",
     id: "search",
-    placeholder: "Search messages",
-    "aria-label": "Search messages in this view",
+    placeholder: "Messages or e-mail address",
+    "aria-label": "Search messages, or a customer's e-mail address, in this view",
     "aria-keyshortcuts": "/",
     autocomplete: "off",
     maxlength: "200",
