@@ -21,9 +21,14 @@ const operator = { email: "operator@localhost", name: "Operator", role: "admin" 
 /**
  * Makes a new installation usable at once: a workspace that has read the manual, an operator who can sign in, and an API
  * key. Null where there is an operator already. It can be interrupted anywhere: the operator, which marks the end, is
- * made last.
+ * made last. `reading` is called before what takes its time.
  */
-export async function firstStart({ core }: Pick<App, "core">, config: Config, clock: Clock): Promise<Welcome | null> {
+export async function firstStart(
+  { core }: Pick<App, "core">,
+  config: Config,
+  clock: Clock,
+  reading: () => void = () => undefined,
+): Promise<Welcome | null> {
   const { store, secrets, documents } = core;
   const agents = await store.read.selectFrom("agents").select("id").limit(1).execute();
   if (agents.length > 0) return null;
@@ -44,6 +49,7 @@ export async function firstStart({ core }: Pick<App, "core">, config: Config, cl
     const begun = known?.name === ownName && second === undefined && keys.length === 0;
     if (known !== undefined && !begun) return known.id;
     const id = known?.id ?? (await createWorkspace({ store, clock, secrets }, { name: ownName })).id;
+    reading();
     for (const { fileName, bytes } of await manualPages()) {
       const document = await documents.add({ workspaceId: id, fileName, bytes });
       await documents.process(document.id);
