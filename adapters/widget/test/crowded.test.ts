@@ -71,6 +71,7 @@ function crowded(): void {
     const form = page.getByRole("form", { name: "Where can we reach you?" });
     await form.waitFor();
     expect(await inSight(page, composer(page))).toBe(true);
+    expect((await page.locator(".middle").boundingBox())?.height).toBeGreaterThan(50);
     await form.getByRole("button", { name: "Save" }).scrollIntoViewIfNeeded();
     expect(await inSight(page, form.getByRole("button", { name: "Save" }))).toBe(true);
     expect(await inSight(page, sendButton(page))).toBe(true);
