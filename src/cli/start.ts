@@ -35,13 +35,18 @@ export const start: Command = async ({ argv, config }) => {
     ...(killAt === undefined ? {} : { checkpoint: createKiller(killAt) }),
   });
   // From here on a signal ends it in order, also while the first start is at work.
-  const stopped = untilStopped(app, log);
+  const { stopped, isStopping } = untilStopped(app, log);
   try {
     const address = await app.listen();
     log.info({ address, role: config.role }, "listening");
-    const welcome = await firstStart(app, config, systemClock);
+    const welcome = await firstStart(app, config, systemClock, {
+      reading: () =>
+        process.stdout.write("\n  Getting ready: Parley is reading its manual, which it will answer from.\n\n"),
+    });
     process.stdout.write(welcome === null ? notice(config) : greeting(config, welcome));
   } catch (error) {
+    // What a stop breaks off is no fault.
+    if (isStopping()) return stopped;
     // Otherwise it would live on, and work, without serving anybody.
     await app.close();
     throw error;
@@ -49,10 +54,13 @@ export const start: Command = async ({ argv, config }) => {
   return stopped;
 };
 
-/** Resolves with the exit status once a signal has come and everything has ended. */
-function untilStopped(app: App, log: Logger): Promise<number> {
-  return new Promise((resolve) => {
-    let stopping = false;
+/** `stopped` resolves with the exit status once a signal has come and everything has ended. */
+function untilStopped(
+  app: App,
+  log: Logger,
+): { readonly stopped: Promise<number>; readonly isStopping: () => boolean } {
+  let stopping = false;
+  const stopped = new Promise<number>((resolve) => {
     const stop = (signal: string): void => {
       // A second signal is a person who does not want to wait.
       if (stopping) process.exit(1);
@@ -70,6 +78,7 @@ function untilStopped(app: App, log: Logger): Promise<number> {
     process.on("SIGTERM", () => stop("SIGTERM"));
     process.on("SIGINT", () => stop("SIGINT"));
   });
+  return { stopped, isStopping: () => stopping };
 }
 
 /** `POINT:N` ends the process the N-th time that the point is passed, without another word of it. */

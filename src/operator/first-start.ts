@@ -27,12 +27,13 @@ const operator = { email: "operator@localhost", name: "Operator", role: "admin" 
  * Makes a new installation usable at once: a workspace that has read the manual, an operator who can sign in, and an API
  * key. Null where there is an operator already. It can be interrupted anywhere: the operator, which marks the end, is
  * made last. Of several processes that begin at once, the one that makes the operator has done it, and greets.
+ * `reading` is called before what takes its time.
  */
 export async function firstStart(
   { core }: Pick<App, "core">,
   config: Config,
   clock: Clock,
-  pages: URL = manual,
+  { pages = manual, reading = () => undefined }: { readonly pages?: URL; readonly reading?: () => void } = {},
 ): Promise<Welcome | null> {
   const { store, secrets, documents } = core;
   const agents = await store.read.selectFrom("agents").select("id").limit(1).execute();
@@ -69,6 +70,7 @@ export async function firstStart(
     if (known !== undefined && !begun) return known.id;
     const id = known?.id ?? (await ownWorkspace());
     if (id === undefined) return firstWorkspace();
+    reading();
     for (const { fileName, bytes } of await manualPages(pages)) {
       const document = await documents.add({ workspaceId: id, fileName, bytes });
       await documents.process(document.id);

@@ -398,6 +398,18 @@ eachDatabase("the inbox", (open) => {
       expect(await ids(anna, "view=all&q=%22%22+***+(")).toEqual([]);
     });
 
+    it("find a customer's conversations by their e-mail address, and where nobody has it, who wrote of it", async () => {
+      const { conversationId: first } = await customerWrites(app, "ida.rhodes", "Good morning", "Ida");
+      await settled(app);
+      const spoken = await start("search-address", "Please write to nobody.here@shop.example");
+      app.clock.advance(1_000);
+      expect(await ids(anna, "view=all&q=Ida.Rhodes%40customers.example")).toEqual([first]);
+      expect(await ids(anna, "view=mine&q=ida.rhodes%40customers.example")).toEqual([]);
+      await anna.send("POST", `conversations/${first}/claim`);
+      expect(await ids(anna, "view=mine&q=ida.rhodes%40customers.example")).toEqual([first]);
+      await expect.poll(() => ids(anna, "view=all&q=nobody.here%40shop.example")).toEqual([spoken.conversationId]);
+    });
+
     it("page through everything once", async () => {
       for (let index = 0; index < 45; index += 1) await customerWrites(app, `page-${index}`, "Hello");
       await settled(app);

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
+import { request } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createLoginToken } from "#src/operator/agents.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -67,5 +69,33 @@ eachDatabase("signing in to the inbox", (open) => {
     await tries("203.0.113.1", emil.email, 1);
     await manyTried();
     expect(await enter("198.51.100.1", emil.email)).toBe(429);
+  });
+
+  it("says where to sign in where browsers would not keep the session, and uses up nothing", async () => {
+    const secured = await startApp(open, { publicUrl: "https://support.example" });
+    try {
+      const agent = await addAgent(secured, "Fay");
+      const token = await createLoginToken(secured.store, secured.clock, agent.id);
+      const post = (path: string, from: string) =>
+        // As a browser that knows the server by this name.
+        request(`${secured.url}${path}`, {
+          method: "POST",
+          headers: {
+            origin: from,
+            host: new URL(from).host,
+            "content-type": "application/x-www-form-urlencoded",
+          },
+          body: new URLSearchParams({ email: agent.email, password }).toString(),
+        });
+      for (const path of ["/inbox/login", `/inbox/login/${token}`]) {
+        const refused = await post(path, "http://192.0.2.7:8080");
+        expect([refused.statusCode, refused.headers["set-cookie"]]).toEqual([403, undefined]);
+        expect(await refused.body.text()).toContain("Open this page at https://support.example");
+      }
+      expect((await post("/inbox/login", "http://localhost:8080")).statusCode).toBe(303);
+      expect((await post(`/inbox/login/${token}`, "https://support.example")).statusCode).toBe(303);
+    } finally {
+      await secured.close();
+    }
   });
 });

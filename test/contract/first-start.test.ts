@@ -31,7 +31,7 @@ eachDatabase("a first start", (open) => {
     const { store } = first.core;
     await store.migrate();
     const greetings = await Promise.all(
-      cores.map(({ core, config }) => firstStart({ core }, config, systemClock, pages)),
+      cores.map(({ core, config }) => firstStart({ core }, config, systemClock, { pages })),
     );
     const [welcome, second] = greetings.filter((each) => each !== null);
     expect(second).toBeUndefined();

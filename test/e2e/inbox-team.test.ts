@@ -263,7 +263,7 @@ function inTheirBrowsers(): void {
     const { conversationId: id } = await asked(app, "long", "How long does delivery take?", "Edith Clarke");
     const page = await pages.open("anna", {}, `#/all/${id}`);
     const field = page.getByRole("textbox", { name: "Reply to Edith Clarke" });
-    const paste = (text: string) => page.evaluate((what) => document.execCommand("insertText", false, what), text);
+    const paste = (text: string) => page.keyboard.insertText(text);
     await field.focus();
     await paste("x".repeat(10_000));
     await paste("yz");
@@ -277,5 +277,67 @@ function inTheirBrowsers(): void {
     await paste("yz");
     await page.getByText("Too long by 2 characters.").waitFor();
     expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
+  });
+
+  it("tells an agent who looks elsewhere what waits for them, and leads there", async () => {
+    const customer = await asked(app, "told", "How long does delivery take?", "Ida Rhodes");
+    const page = await pages.open("anna");
+    await page.context().grantPermissions(["notifications"], { origin: app.url });
+    // The system's own are not seen from here: those that the page makes are counted.
+    await page.evaluate(() => {
+      const made: Notification[] = [];
+      Object.assign(window, { made });
+      window.Notification = class extends Notification {
+        constructor(title: string, options?: NotificationOptions) {
+          super(title, options);
+          made.push(this);
+        }
+      };
+    });
+    const told = () =>
+      page.evaluate(() =>
+        (window as unknown as { made: Notification[] }).made.map(({ title, body }) => `${title}: ${body}`),
+      );
+    const looksAt = (here: boolean) => page.evaluate((yes) => void (document.hasFocus = () => yes), here);
+    /** Until the page has looked for what is new, and found this. */
+    const afterLook = async (found: string, work: () => Promise<void>): Promise<void> => {
+      const lists = [page.waitForResponse((one) => one.url().endsWith("view=escalated"))];
+      lists.push(
+        page.waitForResponse(async (one) => one.url().endsWith("view=mine") && (await one.text()).includes(found)),
+      );
+      await work();
+      for (const list of await Promise.all(lists)) await list.finished();
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)));
+    };
+    const writes = async (text: string): Promise<void> => {
+      app.clock.advance(1_000);
+      await customer.write(text);
+    };
+    const bell = page.getByRole("button", { name: "Notifications" });
+    expect(await bell.getAttribute("aria-pressed")).toBe("false");
+    await afterLook("", () => bell.click());
+    expect(await bell.getAttribute("aria-pressed")).toBe("true");
+    expect((await told()).splice(0, 9)).toEqual([
+      "Notifications are on: You are told here what waits for you while you look elsewhere.",
+    ]);
+    await looksAt(false);
+    await writes("I want to talk to a human");
+    await expect.poll(async () => (await told()).length).toBe(2);
+    expect((await told()).at(-1)).toContain("Ida Rhodes waits for a person: ");
+    await page.evaluate(() =>
+      (window as unknown as { made: Notification[] }).made.at(-1)?.dispatchEvent(new Event("click")),
+    );
+    await page.getByRole("heading", { name: "Ida Rhodes" }).waitFor();
+    await page.getByRole("button", { name: "Claim" }).click();
+    await page.getByText("The conversation is yours.").waitFor();
+    await looksAt(true);
+    await afterLook("Seen as it comes", () => writes("Seen as it comes"));
+    await looksAt(false);
+    await writes("Are you there?");
+    await expect.poll(async () => (await told()).slice(2)).toEqual(["Ida Rhodes wrote: Are you there?"]);
+    await page.reload();
+    expect(await bell.getAttribute("aria-pressed")).toBe("true");
+    await bell.click();
+    expect(await bell.getAttribute("aria-pressed")).toBe("false");
   });
 }

@@ -217,6 +217,18 @@ function inTheBrowser(): void {
     ]);
     const tray = page.getByRole("list", { name: "Files to send" });
     await tray.getByText("photo.png").waitFor();
+    // Dropped anywhere on the conversation: the browser would open it in place of the inbox.
+    const stopped = await thread(page).evaluate((log) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["hi"], "dropped.txt"));
+      return ["dragover", "drop"].map((kind) => {
+        const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+        log.dispatchEvent(event);
+        return event.defaultPrevented;
+      });
+    });
+    expect(stopped).toEqual([true, true]);
+    await tray.getByRole("button", { name: "Remove dropped.txt" }).click();
     await tray.getByRole("button", { name: "Remove page.html" }).waitFor();
     await expect.poll(() => tray.locator("progress").count()).toBe(0);
     // Unsent files are still there after a reload.
@@ -232,6 +244,22 @@ function inTheBrowser(): void {
     expect(await page.title()).not.toContain("hacked");
     expect(await tray.isVisible()).toBe(false);
     expect(await sideways(page)).toBeLessThanOrEqual(0);
+
+    // A picture that comes late takes nobody away from the end.
+    let come = (): void => undefined;
+    const late = new Promise<void>((resolve) => (come = resolve));
+    await page.route("**/inbox/api/files/**", async (route) => {
+      await late;
+      await route.continue();
+    });
+    await page.setViewportSize({ width: 1280, height: 480 });
+    await page.reload();
+    const fromEnd = () => thread(page).evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    await picture.waitFor({ state: "attached" });
+    await expect.poll(fromEnd).toBeLessThan(2);
+    come();
+    await expect.poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBe(1);
+    await expect.poll(fromEnd).toBeLessThan(2);
   });
 
   it("asks before it sends a reply over a message that was not seen", async () => {

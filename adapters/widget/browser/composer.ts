@@ -11,6 +11,8 @@ const warnFrom = 3_600;
 export interface Composer {
   readonly element: HTMLElement;
   focus(): void;
+  /** Files that are dropped there are sent with the message; the browser would open them in place of the page. */
+  dropsOn(target: HTMLElement): void;
   render(state: ChatState): void;
 }
 
@@ -82,18 +84,6 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   text.addEventListener("paste", (event) => {
     if (tray.add([...(event.clipboardData?.files ?? [])])) event.preventDefault();
   });
-  element.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files") !== true) return;
-    event.preventDefault();
-    element.classList.add("dropping");
-  });
-  element.addEventListener("dragleave", () => element.classList.remove("dropping"));
-  element.addEventListener("drop", (event) => {
-    element.classList.remove("dropping");
-    if (event.dataTransfer?.types.includes("Files") !== true) return;
-    event.preventDefault();
-    tray.add([...event.dataTransfer.files]);
-  });
   element.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -104,6 +94,20 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   fit();
   return {
     element,
+    dropsOn(target) {
+      target.addEventListener("dragover", (event) => {
+        if (event.dataTransfer?.types.includes("Files") !== true) return;
+        event.preventDefault();
+        element.classList.add("dropping");
+      });
+      target.addEventListener("dragleave", () => element.classList.remove("dropping"));
+      target.addEventListener("drop", (event) => {
+        element.classList.remove("dropping");
+        if (event.dataTransfer?.types.includes("Files") !== true) return;
+        event.preventDefault();
+        tray.add([...event.dataTransfer.files]);
+      });
+    },
     focus: () => {
       fit();
       text.focus({ preventScroll: true });

@@ -67,13 +67,18 @@ export function createMessageLog(
     pinned = true;
   };
   // Whoever reads the end goes on reading it when a form or a keyboard takes some of the room.
+  let top = 0;
   element.addEventListener("scroll", () => {
-    pinned = atEnd();
+    // Nor does a picture that comes late take anybody away from the end: only who scrolls up leaves it.
+    pinned = atEnd() || (pinned && element.scrollTop >= top);
+    top = element.scrollTop;
     if (element.scrollTop < nearStartPx && !pinned) older();
   });
-  new ResizeObserver(() => {
+  const sizes = new ResizeObserver(() => {
     if (pinned) toEnd();
-  }).observe(element);
+  });
+  sizes.observe(element);
+  sizes.observe(list);
 
   const nameOf = (item: Item, state: ChatState): string => {
     if (item.role === "user") return strings.you;

@@ -67,6 +67,7 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
     banner,
     composer.element,
   );
+  composer.dropsOn(panel);
   const badge = el("span", { class: "badge", "aria-hidden": "true", hidden: "" });
   const launcher = el(
     "button",

@@ -345,10 +345,12 @@ function inBrowser(): void {
   });
 
   it.each([
-    [320, 568],
-    [390, 844],
-  ])("fills a phone of %i by %i without scrolling sideways, and keeps the focus in", async (width, height) => {
-    const { host, origin } = await site();
+    [320, 568, "right", "ltr"],
+    [390, 844, "left", "ltr"],
+    [390, 844, "right", "rtl"],
+  ])("fills a phone of %i by %i, from the %s, %s, and keeps the focus in", async (width, height, side, dir) => {
+    const written = `<script>document.documentElement.dir = "${dir}"</script>`;
+    const { host, origin } = await site({}, `data-side="${side}"`, written);
     host.answer = (thread) =>
       host.say(thread, {
         role: "assistant",

@@ -71,6 +71,7 @@ function crowded(): void {
     const form = page.getByRole("form", { name: "Where can we reach you?" });
     await form.waitFor();
     expect(await inSight(page, composer(page))).toBe(true);
+    expect((await page.locator(".middle").boundingBox())?.height).toBeGreaterThan(50);
     await form.getByRole("button", { name: "Save" }).scrollIntoViewIfNeeded();
     expect(await inSight(page, form.getByRole("button", { name: "Save" }))).toBe(true);
     expect(await inSight(page, sendButton(page))).toBe(true);
@@ -89,6 +90,22 @@ function crowded(): void {
     await expect.poll(() => sendButton(page).isEnabled()).toBe(true);
     await sendButton(page).click();
     await own(page, "photo-0.txt").getByRole("link").waitFor();
+  });
+
+  it("takes files that are dropped anywhere on it", async () => {
+    const page = await open();
+    const stopped = await page.getByRole("log").evaluate((log) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["hi"], "dropped.txt"));
+      // What is not stopped the browser opens in place of the page.
+      return ["dragover", "drop"].map((kind) => {
+        const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+        log.dispatchEvent(event);
+        return event.defaultPrevented;
+      });
+    });
+    expect(stopped).toEqual([true, true]);
+    await page.getByRole("button", { name: "Remove dropped.txt" }).waitFor();
   });
 
   it("keeps what was written too fast over a reload, and in the field what is too much to wait", async () => {

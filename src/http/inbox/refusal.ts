@@ -5,6 +5,7 @@ import type { Refusal } from "./wire.ts";
 export type RefusalCode =
   | "cross_site"
   | "signed_out"
+  | "not_encrypted"
   | "too_many_attempts"
   | "claimed_by_other"
   | "stale_view"
@@ -13,6 +14,7 @@ export type RefusalCode =
 const statusOf: Readonly<Record<RefusalCode, number>> = {
   cross_site: 403,
   signed_out: 401,
+  not_encrypted: 403,
   too_many_attempts: 429,
   claimed_by_other: 409,
   stale_view: 409,

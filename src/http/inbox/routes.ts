@@ -10,9 +10,7 @@ import { filesPerMessage } from "#domain/files.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Engine, Snooze } from "#engine/engine.ts";
 import type { Fanout } from "#engine/ports.ts";
-import { agentTopic } from "#engine/topics.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
-import { checkPassword, createSession, endSession, redeemLogin } from "../../operator/agents.ts";
 import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
@@ -23,10 +21,11 @@ import { bulk, bulkBody } from "./bulk.ts";
 import { conversationView, fileView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
 import { colleagues, countViews, listPage } from "./list.ts";
-import { createAsset, linkPage, refusedPage, sendPage, shell, signInPage, spentLinkPage } from "./pages.ts";
+import { createAsset, sendPage, shell } from "./pages.ts";
 import { answerError, InboxRefusal } from "./refusal.ts";
-import type { Attempt, SignedIn } from "./session.ts";
-import { clearSession, countAttempt, requireSameOrigin, sessionToken, setSession, signedIn } from "./session.ts";
+import type { SignedIn } from "./session.ts";
+import { requireSameOrigin, signedIn } from "./session.ts";
+import { registerSignIn } from "./sign-in.ts";
 import type {
   Colleague,
   Counts,
@@ -150,7 +149,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
       ? reply.redirect("/inbox/login", 303)
       : sendPage(reply, 200, shell),
   );
-  signIn(scope, dependencies);
+  registerSignIn(scope, dependencies);
 
   await scope.register(
     async (api: App) => {
@@ -435,63 +434,4 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
     },
     { prefix: "/api" },
   );
-}
-
-/** Signing in and out. Works without a script. */
-function signIn(scope: App, { store, clock, fanout, options }: InboxDependencies): void {
-  const hidden = { schema: { hide: true } };
-  const refused = (error: unknown): InboxRefusal => {
-    if (error instanceof InboxRefusal) return error;
-    throw error;
-  };
-
-  scope.get("/login", hidden, async (_request, reply) => sendPage(reply, 200, signInPage()));
-
-  scope.post("/login", hidden, async (request, reply) => {
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
-    const email = (form.get("email") ?? "").slice(0, 200);
-    const password = (form.get("password") ?? "").slice(0, 500);
-    let attempt: Attempt;
-    try {
-      attempt = await countAttempt(store, clock, request.remoteAddress, email);
-    } catch (error) {
-      const { message, status } = refused(error);
-      return sendPage(reply, status, signInPage({ problem: message, email }));
-    }
-    const agent = await checkPassword(store, email, password);
-    if (agent === undefined) {
-      return sendPage(reply, 401, signInPage({ problem: "E-mail address or password are not right.", email }));
-    }
-    await attempt.succeeded();
-    setSession(reply, await createSession(store, clock, agent.id), options.publicUrl);
-    return reply.redirect("/inbox", 303);
-  });
-
-  const tokenPath = { schema: { hide: true, params: Type.Object({ token: Type.String() }) } };
-  scope.get("/login/:token", tokenPath, async (_request, reply) => sendPage(reply, 200, linkPage));
-
-  scope.post("/login/:token", tokenPath, async (request, reply) => {
-    let attempt: Attempt;
-    try {
-      attempt = await countAttempt(store, clock, request.remoteAddress, undefined);
-    } catch (error) {
-      const { message, status } = refused(error);
-      return sendPage(reply, status, refusedPage(message));
-    }
-    const session = await redeemLogin(store, clock, request.params.token);
-    if (session === undefined) return sendPage(reply, 401, spentLinkPage);
-    await attempt.succeeded();
-    setSession(reply, session, options.publicUrl);
-    return reply.redirect("/inbox", 303);
-  });
-
-  scope.post("/logout", hidden, async (request, reply) => {
-    const token = sessionToken(request);
-    const agent = await signedIn(store, clock, request);
-    if (token !== undefined) await endSession(store, token);
-    // Every connection of this agent looks whether its own session is the one that ended.
-    if (agent !== undefined) fanout.publish(agentTopic(agent.id), "{}");
-    clearSession(reply);
-    return reply.redirect("/inbox/login", 303);
-  });
 }

@@ -61,6 +61,21 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string): v
   throw new InboxRefusal("cross_site", "This can only be done from the inbox itself.");
 }
 
+/**
+ * Refuses to sign in where the session would not be kept: browsers take no cookie of an https address on a page without
+ * encryption, except on their own machine, and would show the sign-in page again without a word.
+ */
+export function requireKeptSession(request: FastifyRequest, publicUrl: string): void {
+  const { origin } = request.headers;
+  if (!publicUrl.startsWith("https:") || origin === undefined || !URL.canParse(origin)) return;
+  const { protocol, hostname } = new URL(origin);
+  if (protocol !== "http:" || /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u.test(hostname)) return;
+  throw new InboxRefusal(
+    "not_encrypted",
+    `You cannot sign in over an address that is not encrypted. Open this page at ${new URL(publicUrl).origin}, which is set as the address of this installation (PUBLIC_URL).`,
+  );
+}
+
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

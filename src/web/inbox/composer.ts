@@ -10,6 +10,8 @@ export interface Composer {
   readonly element: HTMLElement;
   render(): void;
   focus(mode: Mode): void;
+  /** Files that are dropped there go with the reply; the browser would open them in place of the inbox. */
+  dropsOn(target: HTMLElement): void;
   /** Sends the reply that was held back because a colleague has the conversation. */
   sendAnyway(): Promise<void>;
   /** Makes a note of it. */
@@ -125,18 +127,6 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   field.addEventListener("paste", (event) => {
     if (take(event.clipboardData?.files)) event.preventDefault();
   });
-  form.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files") !== true) return;
-    event.preventDefault();
-    form.classList.add("dropping");
-  });
-  form.addEventListener("dragleave", () => form.classList.remove("dropping"));
-  form.addEventListener("drop", (event) => {
-    form.classList.remove("dropping");
-    if (event.dataTransfer?.types.includes("Files") !== true) return;
-    event.preventDefault();
-    take(event.dataTransfer.files);
-  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void submit();
@@ -236,6 +226,20 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
   return {
     element: form,
     render,
+    dropsOn(target) {
+      target.addEventListener("dragover", (event) => {
+        if (event.dataTransfer?.types.includes("Files") !== true) return;
+        event.preventDefault();
+        form.classList.add("dropping");
+      });
+      target.addEventListener("dragleave", () => form.classList.remove("dropping"));
+      target.addEventListener("drop", (event) => {
+        form.classList.remove("dropping");
+        if (event.dataTransfer?.types.includes("Files") !== true) return;
+        event.preventDefault();
+        if (!form.hidden) take(event.dataTransfer.files);
+      });
+    },
     sendAnyway: () => submit({ anyway: true }),
     async keepAsNote() {
       const id = desk.state().selected;

@@ -74,6 +74,8 @@ export interface DeskListener {
   settled(): void;
   /** Messages that came in while the conversation was open. */
   arrived(messages: readonly MessageView[], conversation: ConversationView): void;
+  /** Something may have changed anywhere. */
+  stirred(): void;
   claimedByOther(name: string): void;
   /** Somebody gave a conversation to the agent who sits here. */
   assigned(text: string, conversationId: string): void;
@@ -240,6 +242,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
 
   /** The open conversation at once, the list at most once a second: in a large team something changes all the time. */
   function refresh(withConversation: boolean): void {
+    listener.stirred();
     if (withConversation) {
       conversationTimer ??= setTimeout(() => {
         conversationTimer = undefined;

@@ -7,6 +7,7 @@ import { createDialogs } from "./dialogs.ts";
 import { el } from "./dom.ts";
 import { createDrafts } from "./drafts.ts";
 import { createListPane } from "./list-pane.ts";
+import { createNotifier } from "./notifier.ts";
 import { createThreadPane } from "./thread-pane.ts";
 import { setServerTime, tickBadges } from "./time.ts";
 
@@ -29,6 +30,7 @@ async function start(root: HTMLElement): Promise<void> {
     notices.replaceChildren(node);
     setTimeout(() => node.remove(), kind === "problem" ? noticeMs * 2 : noticeMs);
   };
+  const notifier = createNotifier(me.agent.email, notice);
   const listener: DeskListener = {
     changed() {
       if (drawing) return;
@@ -36,6 +38,7 @@ async function start(root: HTMLElement): Promise<void> {
       requestAnimationFrame(draw);
     },
     notice,
+    stirred: notifier.stirred,
     settled: () => notices.querySelector(".problem")?.remove(),
     arrived(messages, conversation) {
       for (const { role, author } of messages) {
@@ -48,6 +51,7 @@ async function start(root: HTMLElement): Promise<void> {
       notice(`${name} was quicker: the conversation is theirs.`, "problem");
     },
     assigned(text, conversationId) {
+      notifier.assigned(text, conversationId);
       const link = el("a", { href: hashOf("mine", conversationId) }, "Open it");
       const node = el("p", { class: "notice done" }, text, " ", link);
       notices.replaceChildren(node);
@@ -69,13 +73,14 @@ async function start(root: HTMLElement): Promise<void> {
     layout.classList.toggle("with-details", shown);
   };
   const composer = createComposer(desk, drafts);
-  const list = createListPane(desk, drafts, listener, () => dialogs.help());
+  const list = createListPane(desk, drafts, listener, { openHelp: () => dialogs.help(), bell: notifier.element });
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
     takeBack: (customer, take) => dialogs.takeBack(customer, take),
     goneMeanwhile: () => notice("The reply that you were changing was deleted meanwhile.", "problem"),
     details: () => toggleDetails(),
   });
+  composer.dropsOn(thread.element);
   const details = createDetailsPane(desk, () => toggleDetails(false));
   layout.append(list.element, thread.element, details.element);
   // The list, which names the workspace, is not shown on a phone beside a conversation.

@@ -25,15 +25,15 @@ export function createListPane(
   desk: Desk,
   drafts: Drafts,
   listener: Pick<DeskListener, "changed" | "notice">,
-  openHelp: () => void,
+  { openHelp, bell }: { readonly openHelp: () => void; readonly bell: HTMLElement | undefined },
 ): ListPane {
   const { me } = desk.state();
   const nav = el("nav", { class: "views", "aria-label": "Views" });
   const search = el("input", {
     type: "search",
     id: "search",
-    placeholder: "Search messages",
-    "aria-label": "Search messages in this view",
+    placeholder: "Messages or e-mail address",
+    "aria-label": "Search messages, or a customer's e-mail address, in this view",
     "aria-keyshortcuts": "/",
     autocomplete: "off",
     maxlength: "200",
@@ -62,6 +62,7 @@ export function createListPane(
       { class: "brand" },
       el("span", { class: "mark", "aria-hidden": "true" }),
       el("p", { class: "workspace" }, me.workspace.name),
+      bell,
       button("Keyboard shortcuts", openHelp, { kind: "icon", shape: "keys", iconOnly: true, key: "?" }),
       el("span", { title: `${me.agent.name} · ${me.agent.email}` }, avatar(me.agent.name)),
       signOut,

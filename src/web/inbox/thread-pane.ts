@@ -70,13 +70,18 @@ export function createThreadPane(
     newer.hidden = true;
   };
   newer.hidden = true;
+  let top = 0;
   log.addEventListener("scroll", () => {
-    pinned = atEnd();
+    // Who scrolls up leaves the end; what grows at the end, as a picture does that comes late, takes nobody away from it.
+    pinned = atEnd() || (pinned && log.scrollTop >= top);
+    top = log.scrollTop;
     if (pinned) newer.hidden = true;
   });
-  new ResizeObserver(() => {
+  const sizes = new ResizeObserver(() => {
     if (pinned) toEnd();
-  }).observe(log);
+  });
+  sizes.observe(log);
+  sizes.observe(list);
 
   const snooze = createMenu("Snooze", { shape: "clock", key: "s" }, () => [
     { label: "For an hour", choose: () => void desk.act("snooze", { until: serverNow() + 3_600_000 }) },

@@ -1,0 +1,128 @@
+import type { ListItem, View } from "../../http/inbox/wire.ts";
+import { api } from "./api.ts";
+import type { DeskListener } from "./desk.ts";
+import { hashOf } from "./desk.ts";
+import { button } from "./dom.ts";
+import { shortName } from "./words.ts";
+
+/** Tells agents who look elsewhere what waits for them, by the notifications of their system. */
+export interface Notifier {
+  /** Turns it on and off; undefined where the browser has none for this page. */
+  readonly element: HTMLElement | undefined;
+  /** Something may have changed: what is new for this agent is looked for. */
+  stirred(): void;
+  assigned(text: string, conversationId: string): void;
+}
+
+interface Known {
+  readonly waiting: ReadonlySet<string>;
+  readonly mine: ReadonlyMap<string, number>;
+  readonly at: number;
+}
+
+const delayMs = 1_000;
+/** More at once are told as one. */
+const atOnceMax = 3;
+
+export function createNotifier(agent: string, notice: DeskListener["notice"]): Notifier {
+  const key = `parley.inbox.notify.${agent}`;
+  // Pages without encryption get none, and some phones none at all.
+  const offered = "Notification" in window && window.isSecureContext;
+  let wanted = offered && localStorage.getItem(key) === "on";
+  let known: Known | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const bell = button("Notifications", () => void toggle(), { kind: "icon bell", shape: "bell", iconOnly: true });
+
+  const isOn = (): boolean => wanted && Notification.permission === "granted";
+  const isAway = (): boolean => document.visibilityState !== "visible" || !document.hasFocus();
+  const draw = (): void => {
+    if (!offered) return;
+    bell.setAttribute("aria-pressed", String(isOn()));
+    bell.title = `Notifications are ${isOn() ? "on" : "off"}`;
+  };
+
+  function turn(on: boolean): void {
+    wanted = on;
+    known = undefined;
+    try {
+      localStorage.setItem(key, on ? "on" : "off");
+    } catch {
+      // It is so for as long as the page is open.
+    }
+    draw();
+  }
+
+  async function toggle(): Promise<void> {
+    if (isOn()) return turn(false);
+    if ((await Notification.requestPermission()) !== "granted") {
+      notice("Your browser shows no notifications of this page: allow them in its settings for this page.", "problem");
+      return;
+    }
+    turn(true);
+    show("Notifications are on", "You are told here what waits for you while you look elsewhere.", "on");
+    stirred();
+  }
+
+  /** Every window says the same, and the system shows what has the same mark once. */
+  function show(title: string, body: string, mark: string, hash?: string): void {
+    try {
+      const notification = new Notification(title, { body, tag: `parley ${mark}` });
+      notification.addEventListener("click", () => {
+        window.focus();
+        if (hash !== undefined) location.hash = hash;
+        notification.close();
+      });
+    } catch {
+      // Browsers of phones have the means, and refuse them to pages.
+      turn(false);
+      bell.hidden = true;
+      notice("This browser shows no notifications of pages.", "problem");
+    }
+  }
+
+  const tell = (view: View, title: string, { id, preview, lastMessageAt }: ListItem): void =>
+    show(title, preview?.text ?? "", `${id} ${lastMessageAt}`, hashOf(view, id));
+
+  async function look(): Promise<void> {
+    const [escalated, mine] = await Promise.all([api.list("escalated", ""), api.list("mine", "")]);
+    const before = known;
+    known = {
+      waiting: new Set(escalated.items.map(({ id }) => id)),
+      mine: new Map(mine.items.map(({ id, lastMessageAt }) => [id, lastMessageAt])),
+      at: mine.now,
+    };
+    if (before === undefined || !isAway()) return;
+    const waiting = escalated.items.filter(({ id }) => !before.waiting.has(id));
+    const written = mine.items.filter(
+      ({ id, preview, lastMessageAt }) =>
+        preview?.role === "user" && lastMessageAt > (before.mine.get(id) ?? before.at),
+    );
+    const all = [...waiting, ...written];
+    if (all.length > atOnceMax) {
+      const latest = Math.max(...all.map(({ lastMessageAt }) => lastMessageAt));
+      const view = waiting.length > 0 ? "escalated" : "mine";
+      show(`${all.length} customers wait for you`, "", `several ${latest}`, hashOf(view));
+      return;
+    }
+    for (const item of waiting) tell("escalated", `${shortName(item.customer)} waits for a person`, item);
+    for (const item of written) tell("mine", `${shortName(item.customer)} wrote`, item);
+  }
+
+  function stirred(): void {
+    if (!offered || !isOn()) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      // What could not be asked for now is found the next time.
+      look().catch(() => undefined);
+    }, delayMs);
+  }
+
+  draw();
+  return {
+    element: offered ? bell : undefined,
+    stirred,
+    assigned(text, conversationId) {
+      if (offered && isOn() && isAway()) show(text, "", `${conversationId} assigned`, hashOf("mine", conversationId));
+    },
+  };
+}
