@@ -23,7 +23,7 @@ const positionSchema = Type.Object({
   uid: Type.Integer(),
   /** When the server received the newest one, epoch milliseconds by its clock. */
   at: Type.Number(),
-  /** Mails from before the account was connected are not taken. */
+  /** Mails from before the account was connected are not taken, also where somebody puts them back into the folder. */
   from: Type.Number(),
 });
 type Position = Static<typeof positionSchema>;
@@ -139,7 +139,8 @@ async function drain(
   if (position === null) {
     const newest = box.exists === 0 ? [] : await list(client, "*");
     const at = newest.at(-1)?.at ?? 0;
-    await keep({ v, uid: box.uidNext - 1, at, from: at });
+    // One with a date that is still to come would keep out all until then.
+    await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, host.clock.now()) });
     return true;
   }
   const known = position;
@@ -159,7 +160,9 @@ async function drain(
     const from: number = moved ? 0 : position.uid;
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
     for (const listed of moved ? fresh : fresh.slice(0, batchMax)) {
-      if (!(await takeOne(listed))) return false;
+      if (listed.at !== 0 && listed.at < known.from - dayMs) {
+        host.log.info({ folder, uid: listed.uid }, "an e-mail from before the account was connected is passed over");
+      } else if (!(await takeOne(listed))) return false;
       if (canFlag) await client.messageFlagsAdd(String(listed.uid), [takenFlag], { uid: true });
       if (moved) continue;
       position = { ...position, uid: listed.uid, at: Math.max(position.at, listed.at) };

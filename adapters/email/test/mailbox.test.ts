@@ -89,4 +89,23 @@ describe("the reading of a mailbox", () => {
     await reading;
     expect(taken[0]).toMatchObject({ text: "All of it.", lacks: null });
   });
+
+  it("takes no mail from before the account was connected that somebody puts back into the folder", async () => {
+    const mailOf = (subject: string): string =>
+      letter({ from: "a@x.example", to: world.address, subject, text: subject });
+    await world.deliver(mailOf("there before"));
+    const taken: string[] = [];
+    const read = reader(async ({ subject }) => void taken.push(subject));
+    const stopping = new AbortController();
+    const reading = read(stopping);
+    await expect.poll(() => world.listening()).toBe(true);
+    await world.dovecot.look(world.user, (client) =>
+      client.append("INBOX", mailOf("of long ago"), [], new Date("2020-01-01T00:00:00Z")),
+    );
+    await world.deliver(mailOf("new"));
+    await expect.poll(() => taken).toContain("new");
+    stopping.abort();
+    await reading;
+    expect(taken).toEqual(["new"]);
+  });
 });
