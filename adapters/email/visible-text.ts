@@ -63,6 +63,9 @@ const attributionEnd =
 const attributionStart =
   /^[ \t]{0,8}(?:on|am|le|el|il|em|op|den|dne|dnia|w dniu|\d{1,4}[./年-]\d{1,2}|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|пн|вт|ср|чт|пт|сб|вс)[a-zäöü]{0,8}[.,]|\S{1,60}@|"?[\p{L} .,'-]{2,60}"?[ \t]{0,3}<?\S{1,60}@|在|于|[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} (?:wrote|schrieb|skrev|schreef|a écrit))/iu;
 const attributionLinesMax = 4;
+/** Mail programs know it to the minute, and people do not write it. */
+const timeOfDay =
+  /(?:^|[^\d.])(?:[01]?\d|2[0-4])[:：h][0-5]\d|\b(?:kl|klo|um|ore|alle|om|at)\.?[ \t]{1,3}\d{1,2}\.[0-5]\d|[上下]午|\d[时時]/iu;
 
 function opensQuoted(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
@@ -92,10 +95,10 @@ function isAttribution(lines: readonly string[], at: number): boolean {
     if (end > at && line.trim() === "") return false;
     if (isQuoted(line)) return false;
     if (!attributionEnd.test(line)) continue;
-    // "Yesterday my wife wrote:" is a sentence: a date, an address or a quoted line belongs to it.
+    // "On the 12th your colleague wrote:" is a sentence: a time of day, an address or a quoted line belongs to it.
     const all = lines.slice(at, end + 1).join(" ");
     const next = lines.slice(end + 1).find((each) => each.trim() !== "");
-    return /\d/.test(all) || all.includes("@") || (next !== undefined && isQuoted(next));
+    return timeOfDay.test(all) || all.includes("@") || (next !== undefined && isQuoted(next));
   }
   return false;
 }
