@@ -10,15 +10,16 @@ const textMax = 64 * 1024;
 
 /**
  * Looks at each line once, from the top: at the first line that opens a quoted mail everything after it goes, unless it
- * answers between the quoted lines. Never gives nothing where something was written: then all of it is kept.
+ * answers between the quoted lines. Never gives nothing where something was written: then all of it is kept. Of a forwarded
+ * mail what Outlook puts below belongs to what is said.
  */
-export function visibleText(given: string): VisibleText {
+export function visibleText(given: string, isForward = false): VisibleText {
   const lines = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
   const whole = lines.join("\n");
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
-    if (opensForwarded(line)) {
+    if (opensForwarded(line) || (isForward && opensBlock(lines, at))) {
       kept.push(...lines.slice(at));
       break;
     }
@@ -70,10 +71,13 @@ const timeOfDay =
 function opensQuoted(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
   if (line.length > 1_000) return false;
-  if (marker.test(line) || dashes.test(line)) return true;
-  if (isOutlookRule(lines, at)) return true;
-  if (isBlock(lines, at)) return true;
-  return isAttribution(lines, at);
+  return marker.test(line) || opensBlock(lines, at) || isAttribution(lines, at);
+}
+
+/** What Outlook puts above the mail that is answered, and above the one that is forwarded. */
+function opensBlock(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? "";
+  return line.length <= 1_000 && (dashes.test(line) || isOutlookRule(lines, at) || isBlock(lines, at));
 }
 
 /** A line of underscores, and the block right below it. */
