@@ -1,6 +1,6 @@
 import type { OutboundFile, OutboundMessage, Part } from "#channel/contract.ts";
 import type { Run, Style } from "#channel/styled-text.ts";
-import { splitRuns, styledText, textOf } from "#channel/styled-text.ts";
+import { splitRuns, styledText, textOf, withAddresses } from "#channel/styled-text.ts";
 
 /** Characters of one message. */
 export const textMax = 2_000;
@@ -25,7 +25,7 @@ export function renderParts(
 ): readonly Part[] {
   const name: readonly Run[] =
     role === "agent" && authorName !== null ? [{ text: `${authorName}:\n`, styles: [{ kind: "bold" }] }] : [];
-  const runs = [...name, ...styledText(markdown, sources)];
+  const runs = withAddresses([...name, ...styledText(markdown, sources)], (href) => !/^https?:/.test(href));
   const texts = attempts.flatMap((max) => {
     const pieces = splitRuns(runs, max, sizeOf).map((piece) => ({ text: textOf(piece), content: written(piece) }));
     return pieces.every(({ content }) => content.length <= textMax) ? [pieces] : [];
@@ -84,10 +84,14 @@ function lineText(line: string, styles: readonly Style[]): string {
     if (styles.some((style) => style.kind === kind)) marked = `${mark}${marked}${mark}`;
   }
   const link = styles.find((style) => style.kind === "link");
-  if (link?.kind === "link") {
-    marked = inner === link.href ? `<${target(link.href)}>` : `[${marked}](<${target(link.href)}>)`;
-  }
+  if (link?.kind === "link") marked = linked(inner, marked, link.href);
   return `${before}${marked}${after}`;
+}
+
+/** Words that hold an address themselves Discord links to nothing, and shows with all marks. */
+function linked(text: string, marked: string, href: string): string {
+  if (text === href || URL.parse(text)?.href === href) return `<${target(text)}>`;
+  return /https?:\/\//i.test(text) ? `${marked} (<${target(href)}>)` : `[${marked}](<${target(href)}>)`;
 }
 
 const target = (href: string): string => href.replaceAll(/[<>\s]/g, (sign) => encodeURIComponent(sign));

@@ -100,7 +100,7 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
       const thread = await threadOf(mail);
       if (automatic !== undefined && !isForm(mail)) {
         if (automatic.kind === "bulk" || thread === undefined) return ignored(automatic.reason);
-        const text = `An automatic reply has come by e-mail from ${mail.from?.address ?? "an unknown address"}; nobody answers it: ${textsOf(mail).text.slice(0, 1_000)}`;
+        const text = `An automatic reply has come by e-mail from ${mail.from?.address ?? "an unknown address"}; nobody answers it: ${textsOf(mail, false).text.slice(0, 1_000)}`;
         await host.accept({ kind: "notice", externalId: id, thread, ...at, text });
         return { kind: "noted" };
       }
@@ -133,7 +133,10 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
       if (agent !== null) return takeAgent(mail, place, id, at, known, agent, signal);
     }
     const address = from.address.toLowerCase();
-    const { text, original } = messageText(mail, known === undefined);
+    const { text, original } = messageText(mail, {
+      begins: known === undefined,
+      isForward: forwardSubject.test(mail.subject),
+    });
     const { files } = filesOf(mail, place);
     const limited = (await host.botMessagesTo(address, host.clock.now() - hourMs)) >= botMailsMax;
     const thread = known ?? base32(createHash("sha256").update(id).digest()).slice(0, 16);
@@ -172,7 +175,8 @@ export function createIntake({ host, config, names, render, relay }: IntakeDepen
     author: { readonly email: string; readonly name: string | null },
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { text, original } = messageText(mail, false);
+    // What an agent forwards was not written for the customer, to whom this may go on.
+    const { text, original } = messageText(mail, { begins: false, isForward: false });
     const letters = await host.correspondence(thread, 20);
     const customer = letters === null ? undefined : letters.email?.toLowerCase();
     const reached = [...mail.to, ...mail.cc].some(({ address }) => address.toLowerCase() === customer);
@@ -338,16 +342,19 @@ function eventId(mail: Mail): string {
 }
 
 /** What the mail says, and what of it is new. */
-function textsOf(mail: Mail): { readonly whole: string; readonly text: string } {
+function textsOf(mail: Mail, isForward: boolean): { readonly whole: string; readonly text: string } {
   const plain = (mail.text ?? "").replaceAll("\r\n", "\n").trim();
   if (plain !== "" || mail.html === null) {
-    return { whole: plain, text: withoutMarks(visibleText(plain).text, mail.attachments) };
+    return { whole: plain, text: withoutMarks(visibleText(plain, isForward).text, mail.attachments) };
   }
   const { text, written } = htmlText(mail.html);
-  // Where the mail program has marked it all as quoted, the lines themselves decide.
-  const own = visibleText(written.trim() === "" ? text : written);
+  // Where the mail program has marked it all as quoted, or what is forwarded, the lines themselves decide.
+  const own = visibleText(written.trim() === "" || isForward ? text : written, isForward);
   return { whole: text, text: withoutMarks(own.text, mail.attachments) };
 }
+
+/** How mail programs begin the subject of what they forward. */
+const forwardSubject = /^(?:fwd?|wg|tr|rv|enc|vb|vl|pd|doorst|转发|轉寄|転送)[ \t]{0,3}[:：]/i;
 
 /** Where a picture stands mail programs write its name or a number, which are no words of anybody: it comes along. */
 function withoutMarks(text: string, attachments: Mail["attachments"]): string {
@@ -362,8 +369,11 @@ function withoutMarks(text: string, attachments: Mail["attachments"]): string {
 }
 
 /** What is stored of it as the message, and all of it where that is more. */
-function messageText(mail: Mail, begins: boolean): { readonly text: string; readonly original: string | undefined } {
-  const { whole, text: written } = textsOf(mail);
+function messageText(
+  mail: Mail,
+  { begins, isForward }: { readonly begins: boolean; readonly isForward: boolean },
+): { readonly text: string; readonly original: string | undefined } {
+  const { whole, text: written } = textsOf(mail, isForward);
   const subject = mail.subject
     .replace(/^(?:(?:re|aw|sv|vs|antw|fwd?|wg|tr|rif|odp)\s{0,3}(?:\[\d{1,3}\])?\s{0,3}:\s{0,5}){1,20}/i, "")
     .trim();

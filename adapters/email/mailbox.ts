@@ -5,6 +5,7 @@ import type { Static } from "typebox";
 import type { ChannelHost } from "#channel/contract.ts";
 import { closeImap, imapError, openFolder, openImap } from "./imap.ts";
 import type { Intake } from "./intake.ts";
+import type { Mail } from "./mail.ts";
 import type { Credentials } from "./oauth.ts";
 import { readMailApart } from "./parse-apart.ts";
 import type { EmailConfig } from "./settings.ts";
@@ -23,7 +24,7 @@ const positionSchema = Type.Object({
   uid: Type.Integer(),
   /** When the server received the newest one, epoch milliseconds by its clock. */
   at: Type.Number(),
-  /** Mails from before the account was connected are not taken. */
+  /** Mails from before the account was connected are not taken, also where somebody puts them back into the folder. */
   from: Type.Number(),
 });
 type Position = Static<typeof positionSchema>;
@@ -31,6 +32,8 @@ type Position = Static<typeof positionSchema>;
 const pollMs = 60_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
+/** So often, over some three minutes, the server is asked for a mail that it does not give. */
+const refusedMax = 8;
 /** What is read of a mail. Larger ones are told of, and lie in the mailbox. */
 const sourceMax = 40 * 1024 * 1024;
 const batchMax = 200;
@@ -46,6 +49,8 @@ const positionKey = (folder: string): string => `position:${folder.slice(0, 150)
  */
 export async function runMailbox(dependencies: MailboxDependencies, signal: AbortSignal): Promise<void> {
   const { host, config, credentials } = dependencies;
+  /** How often the server has not given a mail. */
+  const refused = new Map<string, number>();
   const client = await openImap(config, credentials, signal);
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => undefined);
@@ -61,7 +66,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
   const inbox = config.folder ?? "INBOX";
   const readSent = async (folder: string): Promise<boolean> => {
     if (!(await hasNews(client, host, folder))) return true;
-    const done = await drain(client, dependencies, folder, true, signal);
+    const done = await drain(client, { ...dependencies, refused }, folder, true, signal);
     // The server tells only of the folder that is open.
     await openFolder(client, inbox, { setting: "folder", readOnly: false, host: config.imap_host });
     news ||= done;
@@ -72,7 +77,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
     const sent = await sentFolder(client, config);
     while (!signal.aborted) {
       news = false;
-      const done = await drain(client, dependencies, inbox, false, signal);
+      const done = await drain(client, { ...dependencies, refused }, inbox, false, signal);
       const sentDone = sent === undefined || (await readSent(sent));
       retryMs = done && sentDone ? retryMinMs : Math.min(retryMs * 2, retryMaxMs);
       if (news) continue;
@@ -122,7 +127,7 @@ interface Listed {
 /** Takes all that is new in a folder, in its order. False when something could not be stored, and has to be tried again. */
 async function drain(
   client: ImapFlow,
-  { host, config, intake }: MailboxDependencies,
+  { host, config, intake, refused }: MailboxDependencies & { readonly refused: Map<string, number> },
   folder: string,
   sent: boolean,
   signal: AbortSignal,
@@ -139,7 +144,8 @@ async function drain(
   if (position === null) {
     const newest = box.exists === 0 ? [] : await list(client, "*");
     const at = newest.at(-1)?.at ?? 0;
-    await keep({ v, uid: box.uidNext - 1, at, from: at });
+    // One with a date that is still to come would keep out all until then.
+    await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, host.clock.now()) });
     return true;
   }
   const known = position;
@@ -159,7 +165,9 @@ async function drain(
     const from: number = moved ? 0 : position.uid;
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
     for (const listed of moved ? fresh : fresh.slice(0, batchMax)) {
-      if (!(await takeOne(listed))) return false;
+      if (listed.at !== 0 && listed.at < known.from - dayMs) {
+        host.log.info({ folder, uid: listed.uid }, "an e-mail from before the account was connected is passed over");
+      } else if (!(await takeOne(listed))) return false;
       if (canFlag) await client.messageFlagsAdd(String(listed.uid), [takenFlag], { uid: true });
       if (moved) continue;
       position = { ...position, uid: listed.uid, at: Math.max(position.at, listed.at) };
@@ -183,18 +191,21 @@ async function drain(
   }
 
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
-    const fetched = await client.fetchOne(
-      String(uid),
-      { uid: true, source: { start: 0, maxLength: sourceMax } },
-      { uid: true },
-    );
-    requireOpen(client);
+    let mail: Mail | undefined;
+    try {
+      mail = await fetchMail(client, uid, size);
+    } catch (error) {
+      if (!client.usable) throw error;
+      const name = `${folder}\n${v}\n${uid}`;
+      const tries = (refused.get(name) ?? 0) + 1;
+      refused.set(name, tries);
+      host.log.warn({ err: error, folder, uid, tries }, "the mail server does not give an e-mail; it is asked again");
+      if (tries < refusedMax) return false;
+      // Nobody behind it is kept waiting by a mail that is damaged there.
+      mail = await fetchHeaders(client, uid);
+    }
     // Somebody has deleted it meanwhile.
-    if (fetched === undefined || fetched === false || fetched.source === undefined) return true;
-    const { length } = fetched.source;
-    // Some servers only guess how large a mail is: what was not cut off is all of it.
-    const bytes = length < sourceMax ? length : Math.max(size, length);
-    const mail = await readMailApart({ raw: fetched.source, bytes });
+    if (mail === undefined) return true;
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
       const outcome = await intake.take(mail, place, signal);
@@ -210,6 +221,26 @@ async function drain(
       return false;
     }
   }
+}
+
+/** undefined: it is not there any more. Rejects where the server does not give it. */
+async function fetchMail(client: ImapFlow, uid: number, size: number): Promise<Mail | undefined> {
+  const what = { uid: true, source: { start: 0, maxLength: sourceMax } };
+  const fetched = await client.fetchOne(String(uid), what, { uid: true });
+  requireOpen(client);
+  if (fetched === undefined || fetched === false || fetched.source === undefined) return undefined;
+  const { length } = fetched.source;
+  // Some servers only guess how large a mail is: what was not cut off is all of it.
+  const bytes = length < sourceMax ? length : Math.max(size, length);
+  return readMailApart({ raw: fetched.source, bytes });
+}
+
+async function fetchHeaders(client: ImapFlow, uid: number): Promise<Mail | undefined> {
+  const fetched = await client.fetchOne(String(uid), { uid: true, headers: true }, { uid: true });
+  requireOpen(client);
+  if (fetched === undefined || fetched === false || fetched.headers === undefined) return undefined;
+  const mail = await readMailApart({ raw: fetched.headers, bytes: fetched.headers.length });
+  return { ...mail, lacks: "The text of this e-mail could not be read: the mail server cannot give it." };
 }
 
 /** On a connection that has ended the library finds nothing, instead of failing: no mail is passed over for that. */

@@ -10,15 +10,16 @@ const textMax = 64 * 1024;
 
 /**
  * Looks at each line once, from the top: at the first line that opens a quoted mail everything after it goes, unless it
- * answers between the quoted lines. Never gives nothing where something was written: then all of it is kept.
+ * answers between the quoted lines. Never gives nothing where something was written: then all of it is kept. Of a forwarded
+ * mail what Outlook puts below belongs to what is said.
  */
-export function visibleText(given: string): VisibleText {
+export function visibleText(given: string, isForward = false): VisibleText {
   const lines = given.slice(0, textMax).replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n").slice(0, linesMax);
   const whole = lines.join("\n");
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? "";
-    if (opensForwarded(line)) {
+    if (opensForwarded(line) || (isForward && opensBlock(lines, at))) {
       kept.push(...lines.slice(at));
       break;
     }
@@ -63,14 +64,20 @@ const attributionEnd =
 const attributionStart =
   /^[ \t]{0,8}(?:on|am|le|el|il|em|op|den|dne|dnia|w dniu|\d{1,4}[./年-]\d{1,2}|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|пн|вт|ср|чт|пт|сб|вс)[a-zäöü]{0,8}[.,]|\S{1,60}@|"?[\p{L} .,'-]{2,60}"?[ \t]{0,3}<?\S{1,60}@|在|于|[\p{L}.'-]{1,30}(?: [\p{L}.'-]{1,30}){0,3} (?:wrote|schrieb|skrev|schreef|a écrit))/iu;
 const attributionLinesMax = 4;
+/** Mail programs know it to the minute, and people do not write it. */
+const timeOfDay =
+  /(?:^|[^\d.])(?:[01]?\d|2[0-4])[:：h][0-5]\d|\b(?:kl|klo|um|ore|alle|om|at)\.?[ \t]{1,3}\d{1,2}\.[0-5]\d|[上下]午|\d[时時]/iu;
 
 function opensQuoted(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? "";
   if (line.length > 1_000) return false;
-  if (marker.test(line) || dashes.test(line)) return true;
-  if (isOutlookRule(lines, at)) return true;
-  if (isBlock(lines, at)) return true;
-  return isAttribution(lines, at);
+  return marker.test(line) || opensBlock(lines, at) || isAttribution(lines, at);
+}
+
+/** What Outlook puts above the mail that is answered, and above the one that is forwarded. */
+function opensBlock(lines: readonly string[], at: number): boolean {
+  const line = lines[at] ?? "";
+  return line.length <= 1_000 && (dashes.test(line) || isOutlookRule(lines, at) || isBlock(lines, at));
 }
 
 /** A line of underscores, and the block right below it. */
@@ -92,10 +99,10 @@ function isAttribution(lines: readonly string[], at: number): boolean {
     if (end > at && line.trim() === "") return false;
     if (isQuoted(line)) return false;
     if (!attributionEnd.test(line)) continue;
-    // "Yesterday my wife wrote:" is a sentence: a date, an address or a quoted line belongs to it.
+    // "On the 12th your colleague wrote:" is a sentence: a time of day, an address or a quoted line belongs to it.
     const all = lines.slice(at, end + 1).join(" ");
     const next = lines.slice(end + 1).find((each) => each.trim() !== "");
-    return /\d/.test(all) || all.includes("@") || (next !== undefined && isQuoted(next));
+    return timeOfDay.test(all) || all.includes("@") || (next !== undefined && isQuoted(next));
   }
   return false;
 }

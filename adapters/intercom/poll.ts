@@ -23,6 +23,8 @@ const besideDeliveriesMs = 60_000;
 const aloneMs = 15_000;
 /** Intercom's search lags behind, by minutes at the worst. */
 const overlapS = 300;
+/** Intercom's times are whole seconds: what has just changed may change once more without a new one, and is read again. */
+const restlessS = 60;
 /** A delivery may still be on its way. */
 const lateS = 120;
 const perPage = 150;
@@ -82,6 +84,7 @@ async function pollOnce(
   const cursor = kept === null ? await intake.began() : Number(kept);
   const since = cursor - overlapS;
   const changed = await changedSince(api, since, signal);
+  const readAt = host.clock.now() / 1_000;
   const fresh = changed.filter(({ id, updatedAt }) => seen.get(id) !== updatedAt);
   let missed = 0;
   for (let at = 0; at < fresh.length; at += togetherMax) {
@@ -93,7 +96,7 @@ async function pollOnce(
     for (const [i, count] of found.entries()) if ((fresh[at + i]?.updatedAt ?? 0) < late) missed += count;
   }
   for (const [id, updatedAt] of seen) if (updatedAt < since) seen.delete(id);
-  for (const { id, updatedAt } of fresh) seen.set(id, updatedAt);
+  for (const { id, updatedAt } of fresh) if (updatedAt < readAt - restlessS) seen.set(id, updatedAt);
   const newest = Math.max(cursor, ...changed.map(({ updatedAt }) => updatedAt));
   if (kept === null || newest > cursor) await host.remember(cursorKey, String(newest));
   if (missed === 0) return;

@@ -194,7 +194,8 @@ function inlineOf(node: PhrasingContent, place: Place): Inline[] {
   const inner = { ...place, depth: place.depth + 1 };
   switch (node.type) {
     case "text":
-      return [node.value];
+      // Whoever writes to a customer ends a line by Enter, as in every chat: a page would put a space there.
+      return withBreaks(node.value).filter((each) => each !== "");
     case "html":
       return withBreaks(node.value);
     case "strong":

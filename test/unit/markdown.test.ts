@@ -123,6 +123,15 @@ describe("the safe tree", () => {
     }
   });
 
+  it("ends a line where its writer has ended one", () => {
+    expect(safeTree("Our address:\nMain Street 1\n**12345\nTown**")).toEqual([
+      {
+        t: "p",
+        c: ["Our address:", { t: "br" }, "Main Street 1", { t: "br" }, { t: "b", c: ["12345", { t: "br" }, "Town"] }],
+      },
+    ]);
+  });
+
   it("shows more than it parses as plain text, whole", () => {
     const long = `**bold** ${"word ".repeat(markdownBytesMax / 5)}end`;
     expect(safeTree(long)).toEqual([{ t: "p", c: [long] }]);

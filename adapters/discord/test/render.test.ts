@@ -29,6 +29,18 @@ describe("a message on Discord", () => {
     }
   });
 
+  it("hides no address behind words where Discord would show the marks instead", () => {
+    expect(rendered("See https://shop.example or https://shop.example/a_b.")).toEqual([
+      "See <https://shop.example> or <https://shop.example/a_b>.",
+    ]);
+    expect(rendered("[our https://shop.example](https://shop.example/new)")).toEqual([
+      "our https://shop.example (<https://shop.example/new>)",
+    ]);
+    expect(rendered("Write to help@shop.example or [to us](mailto:us@shop.example).").map(plainText)).toEqual([
+      "Write to help@shop.example or to us (us@shop.example).",
+    ]);
+  });
+
   it("never has more signs than Discord takes, whatever is in it", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[*_`~ a-z\\[\]#>\n-]{1,400}$/), { maxLength: 30 }), (pieces) => {

@@ -22,7 +22,7 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
     clock: {
       now: () => Date.now(),
       timer(ms: number, then: () => void) {
-        const timer = setTimeout(then, ms);
+        const timer = setTimeout(then, ms / 400);
         return () => clearTimeout(timer);
       },
     },
@@ -42,6 +42,18 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
   };
 }
 
+/** Waits until it listens, having read what was there; what it is given back ends it. */
+async function listening(read: (stopping: AbortController) => Promise<void>): Promise<() => Promise<void>> {
+  const stopping = new AbortController();
+  const reading = read(stopping);
+  await expect.poll(() => world.listening()).toBe(true);
+  return async () => {
+    stopping.abort();
+    await reading;
+    await expect.poll(() => world.listening()).toBe(false);
+  };
+}
+
 describe("the reading of a mailbox", () => {
   // Mails of the folder of sent ones get no keyword, as none do on servers that know none, such as Microsoft's.
   for (const end of ["the server ends the connection", "the program is stopped"]) {
@@ -56,14 +68,7 @@ describe("the reading of a mailbox", () => {
         await new Promise((resolve) => setTimeout(resolve, 50));
         world.imapBack();
       });
-      const readAll = async (): Promise<void> => {
-        const stopping = new AbortController();
-        const reading = read(stopping);
-        await expect.poll(() => world.listening()).toBe(true);
-        stopping.abort();
-        await reading;
-        await expect.poll(() => world.listening()).toBe(false);
-      };
+      const readAll = async (): Promise<void> => (await listening(read))();
       await readAll();
       await world.dovecot.look(world.user, async (client) => {
         for (const subject of texts)
@@ -80,13 +85,47 @@ describe("the reading of a mailbox", () => {
     const taken: Mail[] = [];
     const read = reader(async (mail) => void taken.push(mail));
     world.guessSizes(40_000);
-    const stopping = new AbortController();
-    const reading = read(stopping);
-    await expect.poll(() => world.listening()).toBe(true);
+    const stop = await listening(read);
     await world.deliver(letter({ from: "a@x.example", to: world.address, text: "All of it." }));
     await expect.poll(() => taken).toHaveLength(1);
-    stopping.abort();
-    await reading;
+    await stop();
     expect(taken[0]).toMatchObject({ text: "All of it.", lacks: null });
+  });
+
+  it("takes no mail from before the account was connected that somebody puts back into the folder", async () => {
+    const mailOf = (subject: string): string =>
+      letter({ from: "a@x.example", to: world.address, subject, text: subject });
+    await world.deliver(mailOf("there before"));
+    const taken: string[] = [];
+    const read = reader(async ({ subject }) => void taken.push(subject));
+    const stop = await listening(read);
+    await world.dovecot.look(world.user, (client) =>
+      client.append("INBOX", mailOf("of long ago"), [], new Date("2020-01-01T00:00:00Z")),
+    );
+    await world.deliver(mailOf("new"));
+    await expect.poll(() => taken).toContain("new");
+    await stop();
+    expect(taken).toEqual(["new"]);
+  });
+
+  it("goes on behind a mail that the server cannot give, of which it tells what it can", async () => {
+    const taken: Mail[] = [];
+    const read = reader(async (mail) => void taken.push(mail));
+    const stop = await listening(read);
+    const mailOf = (subject: string): string =>
+      letter({ from: "a@x.example", to: world.address, subject, text: "Words." });
+    world.refuseMails(1);
+    await world.deliver(mailOf("refused for a moment"));
+    await expect.poll(() => taken, { timeout: 5_000 }).toHaveLength(1);
+    world.refuseMails(8);
+    await world.deliver(mailOf("damaged"));
+    await world.deliver(mailOf("behind it"));
+    await expect.poll(() => taken, { timeout: 20_000 }).toHaveLength(3);
+    await stop();
+    expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([
+      ["refused for a moment", "Words.", null],
+      ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
+      ["behind it", "Words.", null],
+    ]);
   });
 });

@@ -88,6 +88,30 @@ eachDatabase("an account at an Intercom that fails", (open) => {
     expect(searches.filter(({ body }) => JSON.stringify(body).includes("starting_after"))).toEqual([]);
   }, 60_000);
 
+  it("finds what a customer has written within the second in which the conversation was read", async () => {
+    const { intercom, bench } = account;
+    const thread = await account.write("quick", "Hello");
+    const conversation = intercom.conversations.get(thread);
+    if (conversation === undefined) throw new Error("the conversation is gone");
+    const reads = () => intercom.calls.filter(({ path }) => path === `/conversations/${thread}`).length;
+    const before = reads();
+    for (let look = 0; reads() === before && look < 100; look += 1) {
+      await bench.advance(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const second = conversation.updated_at;
+    intercom.write({ contact: "quick", text: "Is anybody there?", conversation: thread });
+    intercom.notifications.splice(0);
+    // Intercom's times are whole seconds: it was changed when it was changed before.
+    Object.assign(conversation.parts.at(-1) ?? {}, { created_at: second });
+    conversation.updated_at = second;
+    await account.poll();
+    expect((await account.talk(thread)).filter((line) => line.startsWith("user"))).toEqual([
+      "user: Hello",
+      "user: Is anybody there?",
+    ]);
+  });
+
   it("asks for what has changed since, and reads nothing of it again", async () => {
     const { intercom } = account;
     await account.bench.advance(10 * minuteMs);

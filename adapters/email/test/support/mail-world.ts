@@ -38,6 +38,8 @@ export interface MailWorld {
   imapBack(): void;
   /** From now on the IMAP server tells mails larger than they are by this: some only guess. */
   guessSizes(more: number): void;
+  /** The IMAP server answers so often that it cannot give a whole mail, as with one that is damaged there. */
+  refuseMails(times: number): void;
   /** Whether a client waits for news now. */
   listening(): boolean;
   /** A mail comes to the mailbox. */
@@ -179,6 +181,7 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
     imapAway: proxy.cut,
     imapBack: proxy.restore,
     guessSizes: proxy.guessSizes,
+    refuseMails: proxy.refuseMails,
     listening: proxy.listening,
     deliver: (raw, to = address) => dovecot.deliver(raw, to),
     async taken(messageId, patienceMs = 15_000) {
@@ -206,6 +209,7 @@ async function startProxy(target: number) {
   const sockets = new Set<Socket>();
   let open = true;
   let guessed = 0;
+  let refused = 0;
   /** Connections whose client waits for news. */
   const idle = new Set<Socket>();
   const server = createServer((near) => {
@@ -225,10 +229,15 @@ async function startProxy(target: number) {
       });
     }
     near.on("data", (chunk: Buffer) => {
-      if (chunk.toString("latin1").endsWith(" IDLE\r\n")) idle.add(near);
+      const command = chunk.toString("latin1");
+      if (command.endsWith(" IDLE\r\n")) idle.add(near);
       else idle.delete(near);
+      const [, tag] = /^(\S+) UID FETCH .*BODY\.PEEK\[\]/.exec(command) ?? [];
+      if (tag === undefined || refused === 0) return far.write(chunk);
+      refused -= 1;
+      return near.write(`${tag} NO [SERVERBUG] The message cannot be read\r\n`);
     });
-    near.pipe(far);
+    near.on("end", () => far.end());
     far.on("data", (chunk: Buffer) => {
       const told = chunk
         .toString("latin1")
@@ -251,6 +260,9 @@ async function startProxy(target: number) {
     },
     guessSizes(more: number) {
       guessed = more;
+    },
+    refuseMails(times: number) {
+      refused = times;
     },
     close() {
       server.close();
