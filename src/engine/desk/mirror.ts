@@ -7,7 +7,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { postById, postsOf, savePost, setThread, threadOf } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork, holdWork } from "#store/outbox.ts";
-import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import type { DeliveryState } from "#store/schema.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
 import type { Channels, Clock, Files, Log, Store, Tx } from "../ports.ts";
@@ -17,10 +17,10 @@ import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
 import { ChangeLimited, changing } from "./changing.ts";
-import { saidMark } from "./changes-ahead.ts";
+import { readsSo } from "./changes-ahead.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
-import { deskLane, mirrorLater, mirrorNow } from "./mirror-work.ts";
+import { deskLane, mirrorLater, mirrorNow, notesBefore } from "./mirror-work.ts";
 import { deskConversations, deskMessages, deskNote } from "./snapshot.ts";
 
 export interface MirrorDependencies {
@@ -339,6 +339,7 @@ function createShow(
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
     await post("transcript", row.id, item);
     await fileShow.ofTranscript(said);
+    for (const id of await notesBefore(store.read, row.id)) await note(id);
     await reached(upTo);
   }
 
@@ -483,12 +484,6 @@ function createShow(
       }
     },
   };
-}
-
-/** Whether what somebody wrote at the desk is what the customer reads. */
-function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
-  const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
-  return said === undefined || said === saidMark(deletedAt === null ? content : null);
 }
 
 function markOf(states: readonly DeliveryState[]): DeskMark | null {
