@@ -370,6 +370,10 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
   it("begins a thread anew whose card was deleted", async () => {
     const card = await claimed();
     await write(mia, card, "Hello");
+    await write(ben, card, "// Be nice to them");
+    await click(mia, card, "parley_note");
+    await world.submits(mia, view(), { value: "I am" });
+    await bench.settle();
     card.deleted = true;
     await world.telegramSays(hands.chat(), 2, "Are you there?");
     await bench.settle();
@@ -378,6 +382,8 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(next.ts).not.toBe(card.ts);
     expect(world.thread(next)[0]).toContain("I want to talk to a human");
     expect(world.thread(next)[0]).toContain("Are you there?");
+    const notesShown = ["📝 Note of Ben Bauer\nBe nice to them", "📝 Note of Mia Meyer\nI am"];
+    expect(world.thread(next).slice(1)).toEqual(notesShown);
     await write(mia, next, "I am");
     expect(sees().at(-1)).toBe("Mia Meyer:\nI am");
   });

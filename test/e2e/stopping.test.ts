@@ -178,7 +178,9 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
   });
 
   it("says while it makes the first start what it does, and ends without a complaint when it is stopped then", async () => {
-    const gateway = await startGateway({ PARLEY_DATA_DIR: join(folder, "interrupted") });
+    const installation = await install();
+    installations.push(installation);
+    const gateway = await startGateway({ PARLEY_DATA_DIR: join(installation.dataDir, "interrupted") });
     await expect.poll(gateway.printed, { timeout: 60_000 }).toContain("reading its manual");
     expect(await gateway.stop()).toBe(0);
     expect(gateway.printed()).not.toMatch(/Parley is running|error:|"level":(50|60)/);

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { DeskEvent } from "#desk/contract.ts";
 import type { OutboxRow } from "#store/outbox.ts";
+import type { MessagesTable } from "#store/schema.ts";
+import type { DeskPostsTable } from "#store/schema-desk.ts";
 import type { Reader } from "../ports.ts";
 import type { DeskEventPayload } from "./office.ts";
 
@@ -17,6 +19,12 @@ export interface TextChange {
 /** By which is known whether a reply still reads as it stands at the desk; of what was deleted there, nothing. */
 export const saidMark = (text: string | null): string =>
   text === null ? "" : createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** Whether what somebody wrote at the desk is what the customer reads. */
+export function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
+  const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
+  return said === undefined || said === saidMark(deletedAt === null ? content : null);
+}
 
 export const changeOf = (given: Changed): TextChange =>
   given.kind === "removed"

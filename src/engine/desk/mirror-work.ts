@@ -3,7 +3,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { insertThreads, mirroredOf } from "#store/desk.ts";
 import type { NewWork } from "#store/outbox.ts";
 import { insertWork } from "#store/outbox.ts";
-import type { Tx } from "../ports.ts";
+import type { Reader, Tx } from "../ports.ts";
 
 /** What is to be shown in a conversation's thread at the desk. The texts are read when it is. */
 export type MirrorItem =
@@ -103,4 +103,26 @@ export async function mirrorNow(tx: Tx, payloads: readonly MirrorPayload[], now:
     const items = of.flatMap((payload) => payload.items);
     await insertWork(tx, [workOf(conversationId, items, now)], now);
   }
+}
+
+const notesMax = 100;
+
+/** The newest notes of a conversation whose thread is begun, oldest first, without those that are to be shown in their turn. */
+export async function notesBefore(db: Reader, conversationId: string): Promise<readonly string[]> {
+  const notes = await db
+    .selectFrom("notes")
+    .select("id")
+    .where("conversation_id", "=", conversationId)
+    .orderBy("id", "desc")
+    .limit(notesMax)
+    .execute();
+  if (notes.length === 0) return [];
+  const lane = deskLane(conversationId);
+  const works = await db.selectFrom("outbox").select("payload").where("lane", "=", lane).execute();
+  const items = works.flatMap(({ payload }) => (JSON.parse(payload) as MirrorPayload).items);
+  const toCome = new Set(items.flatMap((item) => (item.kind === "note" ? [item.id] : [])));
+  return notes
+    .map(({ id }) => id)
+    .filter((id) => !toCome.has(id))
+    .toReversed();
 }

@@ -5,19 +5,19 @@ import { nameInConversation } from "#store/agents.ts";
 import { postById, postsOf, savePost, setThread } from "#store/desk.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { LostLease, finishWork, holdWork } from "#store/outbox.ts";
-import type { DeliveryState, MessagesTable } from "#store/schema.ts";
+import type { DeliveryState } from "#store/schema.ts";
 import type { DeskPostsTable } from "#store/schema-desk.ts";
 import { RetryLater } from "../deliver.ts";
 import { changedText, eventText } from "./event-text.ts";
 import { storedBytes } from "../stored-bytes.ts";
 import { beginAnew } from "./erase-work.ts";
 import { ChangeLimited, changing } from "./changing.ts";
-import { saidMark } from "./changes-ahead.ts";
+import { readsSo } from "./changes-ahead.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { Overwriting } from "./overwriting.ts";
 import { createOverwriting } from "./overwriting.ts";
 import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
-import { deskLane, mirrorLater, mirrorNow } from "./mirror-work.ts";
+import { deskLane, mirrorLater, mirrorNow, notesBefore } from "./mirror-work.ts";
 import { deskMessages, deskNote } from "./snapshot.ts";
 import type { Held, MirrorDependencies, Place } from "./thread.ts";
 import { beginThread, placeOf, updateCard } from "./thread.ts";
@@ -217,6 +217,7 @@ function createShow(
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
     await post("transcript", row.id, item);
     await fileShow.ofTranscript(said);
+    for (const id of await notesBefore(store.read, row.id)) await note(id);
     await reached(upTo);
   }
 
@@ -362,12 +363,6 @@ function createShow(
       }
     },
   };
-}
-
-/** Whether what somebody wrote at the desk is what the customer reads. */
-function readsSo({ parked }: DeskPostsTable, { content, deleted_at: deletedAt }: MessagesTable): boolean {
-  const { said } = JSON.parse(parked ?? "{}") as { readonly said?: string };
-  return said === undefined || said === saidMark(deletedAt === null ? content : null);
 }
 
 function markOf(states: readonly DeliveryState[]): DeskMark | null {
