@@ -7,7 +7,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
-import { inboundRow, keyOf, knownEvents, partIdOf } from "./arrivals.ts";
+import { continued, inboundRow, keyOf, knownEvents, partIdOf } from "./arrivals.ts";
 import { createAlbums, withWords, wordsOf } from "./albums.ts";
 import type { Grouped, MessageFiles } from "./attachments.ts";
 import {
@@ -119,7 +119,7 @@ export async function acceptAll(
       return nothing;
     }
     const context = contextOf(account.id, event.thread);
-    const row = conversations.get(context);
+    const row = continued(arrival, conversations.get(context));
     switch (event.kind) {
       case "message": {
         const together = groups.get(groupOf(account.id, event) ?? "");

@@ -1,6 +1,8 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
 import type { Attributes } from "#domain/audience.ts";
 import type { Channel } from "#domain/message.ts";
+import { Problem } from "#domain/problem.ts";
+import type { ConversationRow } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { prepareWork } from "#store/prepared.ts";
 import type { InboundEventsTable } from "#store/schema.ts";
@@ -27,6 +29,8 @@ export interface Arrival {
    * sends can never set it.
    */
   readonly attributes?: Attributes;
+  /** The conversation that it goes on with, and with no other that begins in its place. */
+  readonly continues?: string;
 }
 
 export interface Arrived extends Accepted {
@@ -38,6 +42,12 @@ export interface Arrived extends Accepted {
 
 /** By which an event is known again. */
 export const keyOf = ({ account, event }: Arrival): string => `${account.id}\n${event.externalId}`;
+
+/** The conversation as it was found; throws where it was deleted since its client named it. */
+export function continued({ continues }: Arrival, found: ConversationRow | undefined): ConversationRow | undefined {
+  if (continues === undefined || found?.id === continues) return found;
+  throw new Problem("conversation_not_found", "there is no conversation with this id");
+}
 
 /** What became of those that were accepted before. */
 export async function knownEvents(tx: Tx, arrivals: readonly Arrival[]): Promise<Map<string, Arrived>> {

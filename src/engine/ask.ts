@@ -74,6 +74,7 @@ export function createAsk(
       },
       lease: { id: processId, until: now + leaseMs },
       options,
+      ...(request.conversationId === undefined ? {} : { continues: request.conversationId }),
       ...(user?.verified === true && user.attributes !== undefined ? { attributes: user.attributes } : {}),
     });
     const { conversationId, seq, work } = arrived;

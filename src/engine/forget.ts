@@ -39,6 +39,8 @@ export interface ForgetDependencies {
 
 const actor = systemActor(forgetActorId);
 const pageSize = 500;
+/** Whoever goes on writing must not keep the rest of what is known of them. */
+const roundsMax = 10;
 const erased = "[erased]";
 
 /**
@@ -51,7 +53,25 @@ export async function forgetCustomer(
   workspace: Workspace,
   email: string,
 ): Promise<Forgotten> {
-  const { store, clock, progress = () => undefined } = dependencies;
+  const total = { contacts: 0, conversations: 0, messages: 0, auditEntries: 0, events: 0, leftovers: 0 };
+  for (let round = 1; round <= roundsMax; round += 1) {
+    const found = await eraseFound(dependencies, workspace, email, round === roundsMax);
+    for (const what of Object.keys(total) as (keyof Forgotten)[]) total[what] += found[what];
+    // Who writes while this goes on is found again.
+    if (found.contacts + found.conversations === 0) break;
+  }
+  await purgeIndex(dependencies);
+  return total;
+}
+
+/** Erases what is found of the customer now. Who has begun another conversation meanwhile stays known, to be found by it. */
+async function eraseFound(
+  { progress = () => undefined, ...dependencies }: ForgetDependencies,
+  workspace: Workspace,
+  email: string,
+  isLast: boolean,
+): Promise<Forgotten> {
+  const { store, clock } = dependencies;
   const customer = await customerByEmail(store.read, workspace.id, email);
   const traces = await tracesOf(store.read, workspace.id, customer, { email, erased: true });
   let messages = 0;
@@ -66,19 +86,26 @@ export async function forgetCustomer(
   const auditEntries = await eraseNames(store, workspace.id, traces);
   const leftovers = (await eraseKeptResponses(store, workspace.id, traces)) + (await eraseQueued(store, traces));
   const ids = customer.contacts.map(({ id }) => id);
-  const found = { contacts: ids.length, conversations: customer.conversationIds.length };
+  const conversations = customer.conversationIds.length;
   // Together with the last contact: without it, nobody finds any more that there was something to be noted.
   const groups = [...chunks(ids, 100)];
   const last = groups.pop() ?? [];
   for (const some of groups) await store.write((tx) => removeContacts(tx, some));
+  const found = { contacts: ids.length, conversations };
   if (found.contacts + found.conversations > 0) {
     await store.write(async (tx) => {
-      await removeContacts(tx, last);
+      if (!isLast && (await haveConversation(tx, last))) found.contacts -= last.length;
+      else await removeContacts(tx, last);
       await noteErasure(tx, workspace.id, found, clock.now());
     });
   }
-  await purgeIndex(dependencies);
   return { ...found, messages, events, auditEntries, leftovers };
+}
+
+async function haveConversation(tx: Tx, contactIds: readonly string[]): Promise<boolean> {
+  if (contactIds.length === 0) return false;
+  const any = tx.selectFrom("conversations").select("id").where("contact_id", "in", contactIds).limit(1);
+  return (await any.executeTakeFirst()) !== undefined;
 }
 
 async function eraseConversation(

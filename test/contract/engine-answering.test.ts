@@ -1,10 +1,13 @@
 import { afterEach, expect, it } from "vitest";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationChange } from "#engine/engine.ts";
+import { lockConversation } from "#store/conversations.ts";
+import { openStore } from "#store/open.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { BenchOptions, EngineBench } from "../support/engine-bench.ts";
 import { anna, answerOf, dayMs, heldAnswers, minuteMs, openBench } from "../support/engine-bench.ts";
 import { createHandMovedClock } from "../support/hand-moved-clock.ts";
+import { isWriteHeldUp } from "../support/held-up.ts";
 import { runBeside } from "../support/run-beside.ts";
 
 const handover = "A person will come.";
@@ -399,5 +402,33 @@ eachDatabase("answering", (open) => {
     );
     expect(second).toMatchObject({ answer: "Wait for us.", sources: [], skillsFired: [], messageId: null });
     expect((await bench.talk(conversationId)).at(-1)).toBe("user: Second?");
+  });
+
+  it("begins no conversation in place of one that is deleted while the next question to it comes", async () => {
+    const bench = await newBench();
+    const { engine, store, workspaceId } = bench;
+    const { signal } = new AbortController();
+    const { conversationId } = await engine.query({ workspaceId, text: "First?" }, signal);
+    const holder = store.dialect === "sqlite" ? store : await openStore(bench.url);
+    const locked = Promise.withResolvers<undefined>();
+    const go = Promise.withResolvers<undefined>();
+    const holding = holder.write(async (tx) => {
+      await lockConversation(tx, workspaceId, conversationId);
+      locked.resolve(undefined);
+      await go.promise;
+    });
+    await locked.promise;
+    const removal = engine.remove(workspaceId, conversationId, anna);
+    await bench.until("its removal waits", () => isWriteHeldUp(store));
+    const question = engine.query({ workspaceId, conversationId, text: "Second?" }, signal);
+    const refusal = question.catch((error: unknown) => error);
+    await bench.until("the question waits too", () =>
+      store.dialect === "sqlite" ? store.load().writesWaiting > 1 : store.load().transactions > 1,
+    );
+    go.resolve(undefined);
+    await Promise.all([holding, removal]);
+    expect(await refusal).toMatchObject({ code: "conversation_not_found" });
+    expect(await store.read.selectFrom("conversations").select("id").execute()).toEqual([]);
+    if (holder !== store) await holder.close();
   });
 });

@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { forgetCustomer } from "#engine/forget.ts";
+import { createWorkspaces } from "#engine/workspaces.ts";
+import { createConversationSearch } from "#store/conversation-search.ts";
 import { exportLines } from "#src/operator/export.ts";
 import { readAudit } from "#src/operator/people.ts";
 import type { TestDatabase } from "../support/databases.ts";
@@ -241,6 +244,32 @@ eachDatabase("a customer's data", (open) => {
     },
     patienceMs,
   );
+
+  it("is gone also where the customer writes while it is being erased", async () => {
+    const { store, clock, app } = bench;
+    const late = "okapi.keeper@late.example";
+    const sender = { key: "session-of-okapi", name: "Okapi Keeper", proven: { email: late } };
+    await bench.say("okapi 1", "I have an okapi", { sender });
+    await bench.settle();
+    const workspace = await createWorkspaces(store, clock).get(bench.workspaceId);
+    if (workspace === undefined) throw new Error("there is no workspace");
+    let writes = 0;
+    const write: typeof store.write = async (work, options) => {
+      const result = await store.write(work, options);
+      writes += 1;
+      // Their conversation is gone, and they are not yet.
+      if (writes === 1) {
+        await bench.say("okapi 2", "It is hungry, my okapi", { sender });
+        await bench.settle();
+      }
+      return result;
+    };
+    const search = createConversationSearch(store);
+    const found = await forgetCustomer({ store: { ...store, write }, clock, search }, workspace, late);
+    expect(found).toMatchObject({ contacts: 1, conversations: 2 });
+    expect(await dump()).not.toContain("okapi");
+    expect(await app.core.people.forget(bench.workspaceId, late, () => undefined)).toMatchObject({ conversations: 0 });
+  });
 
   it("leaves alone who has an address that only holds the customer's", async () => {
     const keep = async (key: string, text: string): Promise<void> => {
