@@ -260,6 +260,14 @@ function inTheBrowser(): void {
     come();
     await expect.poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBe(1);
     await expect.poll(fromEnd).toBeLessThan(2);
+
+    // Who has scrolled up sees what they send.
+    await thread(page).evaluate((log) => void (log.scrollTop = 0));
+    await expect.poll(fromEnd).toBeGreaterThan(90);
+    await page.getByRole("textbox", { name: /^Reply to/u }).fill("That was your bill.");
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await thread(page).getByText("That was your bill.").waitFor();
+    await expect.poll(fromEnd).toBeLessThan(2);
   });
 
   it("asks before it sends a reply over a message that was not seen", async () => {

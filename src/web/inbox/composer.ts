@@ -21,7 +21,7 @@ export interface Composer {
 const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
 
 /** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
-export function createComposer(desk: Desk, drafts: Drafts): Composer {
+export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Composer {
   const tab = (mode: Mode, label: string, key: string): HTMLButtonElement => {
     const element = button(label, () => choose(mode), {
       kind: "tab",
@@ -136,6 +136,7 @@ export function createComposer(desk: Desk, drafts: Drafts): Composer {
     const id = desk.state().selected;
     if (id === undefined || !isSendable(id)) return;
     if (!(await desk.send(how))) return;
+    sent();
     shown = undefined;
     render();
     field.focus();

@@ -72,7 +72,7 @@ async function start(root: HTMLElement): Promise<void> {
   const toggleDetails = (shown?: boolean): void => {
     layout.classList.toggle("with-details", shown);
   };
-  const composer = createComposer(desk, drafts);
+  const composer = createComposer(desk, drafts, () => thread.toEnd());
   const list = createListPane(desk, drafts, listener, { openHelp: () => dialogs.help(), bell: notifier.element });
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
