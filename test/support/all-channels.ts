@@ -80,7 +80,13 @@ export async function openAllChannels(
     }
     return true;
   }
-  async function goOn(): Promise<void> {
+  let step: Promise<void> | undefined;
+  /** One step for all who wait: were each to take its own, time would run ahead of the program. */
+  function goOn(): Promise<void> {
+    step ??= takeStep().finally(() => (step = undefined));
+    return step;
+  }
+  async function takeStep(): Promise<void> {
     await keepsUp();
     clock.advance((await isBusy()) ? busyStepMs : stepMs);
   }
@@ -97,8 +103,12 @@ export async function openAllChannels(
     }
   }
   const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+  /** Of those that still hold: what has ended is not renewed before time goes on. */
   async function leaseLeft(): Promise<number> {
-    const leases = store.read.selectFrom("connection_leases").select((eb) => eb.fn.min("lease_until").as("until"));
+    const leases = store.read
+      .selectFrom("connection_leases")
+      .select((eb) => eb.fn.min("lease_until").as("until"))
+      .where("lease_until", ">", clock.now());
     return ((await leases.executeTakeFirst())?.until ?? Number.POSITIVE_INFINITY) - clock.now();
   }
   async function meanwhile<T>(work: Promise<T>): Promise<T> {
@@ -113,9 +123,9 @@ export async function openAllChannels(
     const due = store.read.selectFrom("outbox").select("id").where("dead_at", "is", null);
     return (await due.where("due_at", "<=", clock.now()).limit(1).execute()).length > 0;
   }
-  async function pass(ms: number, step: number): Promise<void> {
-    for (let left = ms; left > 0; left -= step) {
-      clock.advance(Math.min(step, left));
+  async function pass(ms: number, eachMs: number): Promise<void> {
+    for (let left = ms; left > 0; left -= eachMs) {
+      clock.advance(Math.min(eachMs, left));
       await turn();
     }
   }
