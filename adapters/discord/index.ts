@@ -44,6 +44,9 @@ const config = Type.Object(
 
 export type DiscordConfig = Static<typeof config>;
 
+/** Discord takes it away after ten seconds. */
+const typingMs = 8_000;
+
 const discord: AdapterModule<DiscordConfig> = {
   channels: ["discord"],
   config,
@@ -61,7 +64,7 @@ const discord: AdapterModule<DiscordConfig> = {
     const calls = createCalls(rest, token);
     return {
       // Discord knows a repeated message by its mark for some minutes, which is longer than we keep repeating one.
-      capabilities: { textMax, typing: true, receipts: false, idempotentSend: true, fileBytesMax },
+      capabilities: { textMax, typing: true, typingMs, receipts: false, idempotentSend: true, fileBytesMax },
       inbound: {
         kind: "connection",
         run: (signal) => runGateway({ host, calls, rest, token, guilds, gatewayUrl, personLabel }, signal),

@@ -39,6 +39,9 @@ export async function site(
   app.get("/chat/:workspace", hidden, hosted);
   app.get("/chat/:workspace/*", hidden, hosted);
 
+  // Who opens the bare address works here: customers come by a page of their own.
+  app.get("/", hidden, async (_request, reply) => reply.redirect("/inbox", 302));
+
   if (demoPage !== undefined) {
     app.get("/demo", hidden, async (_request, reply) => answer(reply, await demoPage()));
   }

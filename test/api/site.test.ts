@@ -73,6 +73,11 @@ it("serves the widget's script and pages without a key", async () => {
   expect(await (await fetch(`${http.url}/demo`)).text()).toBe("<h1>Demo</h1>");
 });
 
+it("leads who opens the bare address to the inbox", async () => {
+  const response = await fetch(`${http.url}/`, { redirect: "manual" });
+  expect([response.status, response.headers.get("location")]).toEqual([302, "/inbox"]);
+});
+
 it("serves a workspace's chat page, also under its alias, and a page that says when there is none", async () => {
   expect(await (await fetch(`${http.url}/chat/wt_abcdef_0123456789?lang=de`)).text()).toBe("chat de");
   expect((await fetch(`${http.url}/chat/ws_abcdef_0123456789`)).status).toBe(200);

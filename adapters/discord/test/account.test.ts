@@ -4,7 +4,7 @@ import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../test/support/databases.ts";
 import type { EngineBench } from "../../../test/support/engine-bench.ts";
 import { channelChecks } from "../../../test/support/channel-checks.ts";
-import { anna, openBench } from "../../../test/support/engine-bench.ts";
+import { anna, answerOf, heldAnswers, openBench } from "../../../test/support/engine-bench.ts";
 import type { FakeDiscord } from "./support/fake-discord.ts";
 import { startFakeDiscord } from "./support/fake-discord.ts";
 
@@ -70,6 +70,27 @@ describe("a bot with private messages only", () => {
     expect(await stored()).toEqual(["My order is 18"]);
     discord.erase(message);
     await bench.until("it is gone", async () => (await stored()).join() === "");
+  });
+
+  it("shows that it is typing until its answer is there", async () => {
+    const slow = heldAnswers(bench);
+    const channelId = discord.direct("ada");
+    discord.write({ channelId, from: "ada", text: "How long?" });
+    await slow.question(0);
+    const shown = (): number => discord.calls("POST /channels/:id/typing").length;
+    // Discord shows it for ten seconds.
+    for (const [afterMs, times] of [
+      [300, 1],
+      [8_000, 2],
+      [8_000, 3],
+    ] as const) {
+      bench.clock.advance(afterMs);
+      await bench.until(`it is shown, ${times}`, () => shown() === times);
+    }
+    slow.held[0]?.release(answerOf("Two days."));
+    await answered(channelId, 1);
+    await bench.advance(20_000);
+    expect(shown()).toBe(3);
   });
 
   it("reads what customers pass on, with its files, and what they ask in a poll", async () => {
