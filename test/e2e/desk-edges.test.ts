@@ -225,6 +225,28 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(first.card)).toEqual([]);
   });
 
+  it("takes back what it can of a deleted conversation where one post cannot be taken back yet", async () => {
+    const { store, clock, engine } = bench.app;
+    const card = await claimed();
+    await write(mia, card, "// They never pay");
+    const { id } = await bench.conversation();
+    const shown = () => world.slack.shown(deskChannel).filter(({ ts }) => ours.has(ts));
+    const ours = new Set(
+      world.slack.messages
+        .filter(({ user, ts, threadTs }) => user === undefined && (threadTs ?? ts) === card.ts)
+        .map(({ ts }) => ts),
+    );
+    expect(shown().length).toBeGreaterThan(2);
+    world.slack.fail("chat.delete", { kind: "error", error: "internal_error" });
+    await engine.remove(bench.workspaceId, id, { type: "system", id: "test", name: null });
+    const work = store.read.selectFrom("outbox").select("attempts").where("kind", "=", "desk-erase");
+    await bench.until("it has failed", async () => (await work.executeTakeFirst())?.attempts === 1);
+    expect(shown()).toHaveLength(1);
+    clock.advance(600_000);
+    await bench.settle();
+    expect(shown()).toEqual([]);
+  });
+
   it("shows what is said while Slack takes no changes, and changes and marks when it does again", async () => {
     const card = await claimed();
     const changes = ["chat.update", "reactions.add"];
