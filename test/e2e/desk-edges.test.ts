@@ -164,7 +164,23 @@ describe("what Slack allows and a desk has to bear", () => {
     });
     await world.command(mia, `claim ${id}`);
     await bench.settle();
-    expect(world.thread(newest(world.cards()))).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
+    const card = newest(world.cards());
+    expect(world.thread(card)).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
+    await write(mia, card, "// Be nice to them");
+    card.deleted = true;
+    // The card, the message, and then the note is broken off.
+    let posts = 0;
+    world.slack.trouble((called) => {
+      if (called === "chat.postMessage") posts += 1;
+      return called === "chat.postMessage" && posts === 3 ? { kind: "limit", seconds: 30 } : undefined;
+    });
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    await bench.app.engine.update(bench.workspaceId, id, { priority: "high" }, actor);
+    await bench.settle();
+    world.slack.trouble(undefined);
+    expect(posts).toBeGreaterThan(3);
+    const anew = world.thread(newest(world.cards())).filter((text) => !text.includes("priority"));
+    expect(anew).toEqual([`👤 Ada L.\n${long}`, "📝 Note of Mia Meyer\nBe nice to them"]);
   });
 
   it("shows as text what Slack does not take in blocks, be it a card", async () => {

@@ -210,6 +210,11 @@ function createShow(
     return seqs.length === 0 ? row.last_seq : Math.max(...seqs);
   }
 
+  /** Of a thread that begins. Before it counts as begun: work that is broken off in their midst goes on with them. */
+  async function earlierNotes(): Promise<void> {
+    for (const id of await notesBefore(store.read, row.id)) await note(id);
+  }
+
   async function transcript(upTo: number): Promise<void> {
     transcriptTo = upTo;
     const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
@@ -217,7 +222,7 @@ function createShow(
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
     await post("transcript", row.id, item);
     await fileShow.ofTranscript(said);
-    for (const id of await notesBefore(store.read, row.id)) await note(id);
+    await earlierNotes();
     await reached(upTo);
   }
 
@@ -232,6 +237,7 @@ function createShow(
         }
         await fileShow.of(message);
       }
+      if (shownSeq === 0) await earlierNotes();
       await reached(message.seq);
       const { id } = message;
       if (message.role === "agent") await orLater([{ kind: "fate", id }], () => fate(id));
@@ -342,6 +348,7 @@ function createShow(
         if (upTo > 1) await transcript(upTo);
         // The card has no more than its beginning.
         else if (seqs.length === 0) await messages(upTo);
+        if (upTo === 0) await earlierNotes();
       } else if (seqs.length > 0) {
         await messages(Math.min(...seqs) - 1);
       }
