@@ -254,7 +254,7 @@ describe("what Slack allows and a desk has to bear", () => {
         .map(({ ts }) => ts),
     );
     expect(shown().length).toBeGreaterThan(2);
-    world.slack.fail("chat.delete", { kind: "error", error: "internal_error" });
+    world.slack.fail("chat.delete", { kind: "error", error: "missing_scope" });
     await engine.remove(bench.workspaceId, id, { type: "system", id: "test", name: null });
     const work = store.read.selectFrom("outbox").select("attempts").where("kind", "=", "desk-erase");
     await bench.until("it has failed", async () => (await work.executeTakeFirst())?.attempts === 1);
@@ -262,6 +262,17 @@ describe("what Slack allows and a desk has to bear", () => {
     clock.advance(600_000);
     await bench.settle();
     expect(shown()).toEqual([]);
+    // A limit is one of them all.
+    await claimed();
+    const { id: second } = await bench.conversation();
+    world.slack.trouble((method) => (method === "chat.delete" ? { kind: "limit", seconds: 600 } : undefined));
+    const before = world.slack.calls("chat.delete").length;
+    await engine.remove(bench.workspaceId, second, { type: "system", id: "test", name: null });
+    await bench.until("it has failed", async () => (await work.executeTakeFirst())?.attempts === 1);
+    expect(world.slack.calls("chat.delete").length - before).toBe(1);
+    world.slack.trouble(undefined);
+    clock.advance(600_000);
+    await bench.settle();
   });
 
   it("shows what is said while Slack takes no changes, and changes and marks when it does again", async () => {
@@ -349,6 +360,8 @@ describe("what Slack allows and a desk has to bear", () => {
     await engine.remove(bench.workspaceId, id, actor);
     expect(await waiting()).toEqual([]);
     world.slack.trouble(undefined);
+    clock.advance(3_600_000);
+    await bench.settle();
   });
 
   it("leaves a reply as it is that was made short and is too long now for what is left of it", async () => {

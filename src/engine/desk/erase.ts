@@ -40,8 +40,7 @@ export async function eraseShown(
         log.warn({ err: error }, "something that the desk shows of a deleted conversation could not be taken back");
         continue;
       }
-      // A limit is one of all that follow, too. What else fails may fail for this one alone, and holds up none of them.
-      if (error instanceof DeliveryError && error.retryAfterMs !== undefined) throw later(error);
+      // It may fail for this one alone, and holds up none that follow.
       first ??= error;
     }
   }
