@@ -196,14 +196,15 @@ export function createSlackDesk({ api, host, desk, people }: DeskDependencies): 
           ? react(messageId, "white_check_mark", "x", signal)
           : react(messageId, "x", "white_check_mark", signal),
       ),
-    remove: (messageId, { signal }) =>
-      call(async () => {
-        const fileId = fileIdOf(messageId);
-        if (fileId !== undefined) return removeFile(api, fileId, signal);
+    remove: (messageId, { signal }) => {
+      const fileId = fileIdOf(messageId);
+      if (fileId !== undefined) return limited("remove file", () => removeFile(api, fileId, signal));
+      return limited("remove", async () => {
         const { channelId: channel, ts } = parseMessageId(messageId);
         const gone = ["message_not_found", "channel_not_found"];
-        return unlessRefused(gone, () => api.client(signal).chat.delete({ channel, ts }));
-      }),
+        await unlessRefused(gone, () => api.client(signal).chat.delete({ channel, ts }));
+      });
+    },
     find: (thread, { key, signal }, since) =>
       call(
         () =>

@@ -11,7 +11,7 @@ import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { followLane, sendLane, speakLane, thinkLane, timerLane } from "./lanes.ts";
 import { eraseWork } from "./desk/erase-work.ts";
-import { deskLane, deskLaterLane } from "./desk/mirror-work.ts";
+import { deskLanes } from "./desk/mirror-work.ts";
 import type { ConversationChange, NewNote, Note } from "./engine.ts";
 import { redirectLane } from "./redirect-work.ts";
 import type { Channels, ConversationSearch, Tx } from "./ports.ts";
@@ -237,8 +237,7 @@ export async function removeConversation(
       redirectLane(row.id),
       timerLane(row.id),
       speakLane(row.id),
-      deskLane(row.id),
-      deskLaterLane(row.id),
+      ...deskLanes(row.id),
     ])
     .execute();
   // The keys of deduplication stay, so that a late redelivery does not bring the conversation back; the text does not.

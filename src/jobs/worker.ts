@@ -281,7 +281,7 @@ export function openWorker(options: WorkerOptions): Worker {
     for (const [lane, rows] of handed) {
       // At the end they are begun to be given back.
       if (running.size >= options.lanesMax && !closing) return;
-      if (running.has(lane)) continue;
+      if (running.has(lane) || (roomFor(kindOf(lane)) <= 0 && !closing)) continue;
       handed.delete(lane);
       begin(lane, rows);
     }
@@ -441,11 +441,15 @@ export function openWorker(options: WorkerOptions): Worker {
     wake,
     offer(lanes, inRush = false) {
       if (closing || failing || (rush.isOn() && !inRush)) return [];
-      let room = options.lanesMax - running.size - handed.size - nextLanes().length;
+      const before = [...handed.keys(), ...nextLanes()];
+      let room = options.lanesMax - running.size - before.length;
       return lanes.filter((lane) => {
-        const handler = handlers[kindOf(lane)];
+        const kind = kindOf(lane);
+        const handler = handlers[kind];
         if (room <= 0 || running.has(lane) || handed.has(lane)) return false;
-        if (handler === undefined || handler.lanesMax !== undefined) return false;
+        if (handler === undefined || (handler.lanesMax !== undefined && !inRush)) return false;
+        if (before.filter((other) => kindOf(other) === kind).length >= roomFor(kind)) return false;
+        before.push(lane);
         room -= 1;
         return true;
       });

@@ -221,6 +221,34 @@ eachDatabase("the worker", (open) => {
     await close();
   });
 
+  it("offers in a rush of a bounded kind what it has room for, and runs no more of it", async () => {
+    const { store, close } = await openTestStore(open);
+    const rush = handMovedRush();
+    const done: string[] = [];
+    const free = Promise.withResolvers<undefined>();
+    const worker = openTestWorker(
+      store,
+      async (row) => {
+        await free.promise;
+        await end(store, row, done);
+      },
+      { rush },
+    );
+    const bounded = ["amend:1", "amend:2"];
+    expect(worker.offer(bounded)).toEqual([]);
+    rush.begin();
+    expect(worker.offer(bounded)).toEqual([]);
+    expect(worker.offer(bounded, true)).toEqual(["amend:1"]);
+    // Two that were offered before either was taken.
+    for (const lane of bounded) worker.take(await insertTaken(store, worker, lane, [1]));
+    expect(worker.running()).toEqual(new Map([["amend", 1]]));
+    expect(worker.offer(["amend:3"], true)).toEqual([]);
+    free.resolve(undefined);
+    await expect.poll(() => done, eventually).toEqual(bounded);
+    await worker.close(0);
+    await close();
+  });
+
   it("begins in a rush what has waited for two seconds, also behind what has waited longer, for room", async () => {
     const { store, close } = await openTestStore(open);
     const clock = createHandMovedClock(systemClock.now());

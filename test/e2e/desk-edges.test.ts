@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FakeMessage } from "../../adapters/slack/test/support/fake-messages.ts";
+import { mirrorLater } from "#engine/desk/mirror-work.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { DeskBench } from "../support/desk-bench.ts";
 import { openDeskBench } from "../support/desk-bench.ts";
@@ -164,7 +165,23 @@ describe("what Slack allows and a desk has to bear", () => {
     });
     await world.command(mia, `claim ${id}`);
     await bench.settle();
-    expect(world.thread(newest(world.cards()))).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
+    const card = newest(world.cards());
+    expect(world.thread(card)).toEqual([`👤 Ada L.\n${long}`, "Mia Meyer claimed it."]);
+    await write(mia, card, "// Be nice to them");
+    card.deleted = true;
+    // The card, the message, and then the note is broken off.
+    let posts = 0;
+    world.slack.trouble((called) => {
+      if (called === "chat.postMessage") posts += 1;
+      return called === "chat.postMessage" && posts === 3 ? { kind: "limit", seconds: 30 } : undefined;
+    });
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    await bench.app.engine.update(bench.workspaceId, id, { priority: "high" }, actor);
+    await bench.settle();
+    world.slack.trouble(undefined);
+    expect(posts).toBeGreaterThan(3);
+    const anew = world.thread(newest(world.cards())).filter((text) => !text.includes("priority"));
+    expect(anew).toEqual([`👤 Ada L.\n${long}`, "📝 Note of Mia Meyer\nBe nice to them"]);
   });
 
   it("shows as text what Slack does not take in blocks, be it a card", async () => {
@@ -225,6 +242,39 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(world.thread(first.card)).toEqual([]);
   });
 
+  it("takes back what it can of a deleted conversation where one post cannot be taken back yet", async () => {
+    const { store, clock, engine } = bench.app;
+    const card = await claimed();
+    await write(mia, card, "// They never pay");
+    const { id } = await bench.conversation();
+    const shown = () => world.slack.shown(deskChannel).filter(({ ts }) => ours.has(ts));
+    const ours = new Set(
+      world.slack.messages
+        .filter(({ user, ts, threadTs }) => user === undefined && (threadTs ?? ts) === card.ts)
+        .map(({ ts }) => ts),
+    );
+    expect(shown().length).toBeGreaterThan(2);
+    world.slack.fail("chat.delete", { kind: "error", error: "missing_scope" });
+    await engine.remove(bench.workspaceId, id, { type: "system", id: "test", name: null });
+    const work = store.read.selectFrom("outbox").select("attempts").where("kind", "=", "desk-erase");
+    await bench.until("it has failed", async () => (await work.executeTakeFirst())?.attempts === 1);
+    expect(shown()).toHaveLength(1);
+    clock.advance(600_000);
+    await bench.settle();
+    expect(shown()).toEqual([]);
+    // A limit is one of them all.
+    await claimed();
+    const { id: second } = await bench.conversation();
+    world.slack.trouble((method) => (method === "chat.delete" ? { kind: "limit", seconds: 600 } : undefined));
+    const before = world.slack.calls("chat.delete").length;
+    await engine.remove(bench.workspaceId, second, { type: "system", id: "test", name: null });
+    await bench.until("it has failed", async () => (await work.executeTakeFirst())?.attempts === 1);
+    expect(world.slack.calls("chat.delete").length - before).toBe(1);
+    world.slack.trouble(undefined);
+    clock.advance(600_000);
+    await bench.settle();
+  });
+
   it("shows what is said while Slack takes no changes, and changes and marks when it does again", async () => {
     const card = await claimed();
     const changes = ["chat.update", "reactions.add"];
@@ -246,6 +296,72 @@ describe("what Slack allows and a desk has to bear", () => {
     expect(JSON.stringify(card.blocks)).toContain("escalated, one, three, two");
     expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: reply.ts, name: "white_check_mark" });
     expect(world.thread(card).slice(-3)).toEqual(["One", "Two", "Three"].map((text) => `👤 Ada L.\n${text}`));
+  });
+
+  it("changes texts and the card as soon as Slack takes that again, whatever else it does not take yet", async () => {
+    const { store, clock, engine } = bench.app;
+    const card = await claimed();
+    const actor = { type: "agent", id: "ben@shop.example", name: "Ben" } as const;
+    const { id } = await bench.conversation();
+    await engine.say(
+      bench.workspaceId,
+      id,
+      { kind: "reply", content: "Five euros", files: [], clientId: "req_apart", anyway: true },
+      { email: "ben@shop.example", name: "Ben Bauer" },
+    );
+    await bench.until("it is shown", () => world.thread(card).at(-1)?.endsWith("Five euros") === true);
+    await bench.settle();
+    const limits = new Map([["reactions.add", 3_600]]);
+    world.slack.trouble((method) => {
+      const seconds = limits.get(method);
+      return seconds === undefined ? undefined : { kind: "limit", seconds };
+    });
+    const waiting = () =>
+      store.read.selectFrom("outbox").select("due_at").where("lane", "like", `desk:later:%${id}`).execute();
+    const reply = await world.writes(mia, card.ts, "Six euros");
+    await bench.until("the mark waits", async () => (await waiting()).length === 1);
+    // The newest word of a limit counts, for what waited before, too.
+    const now = clock.now();
+    await store.write((tx) => mirrorLater(tx, { conversationId: id, change: { kind: "card" } }, now + 1_800_000, now));
+    limits.set("chat.update", 30);
+    await engine.update(bench.workspaceId, id, { addTags: ["red"] }, actor);
+    await bench.until("the card waits", async () =>
+      (await waiting()).every(({ due_at: at }) => at !== now + 1_800_000),
+    );
+    const { id: messageId } = await store.read
+      .selectFrom("messages")
+      .select("id")
+      .where("conversation_id", "=", id)
+      .where("content", "=", "Five euros")
+      .executeTakeFirstOrThrow();
+    const agent = { email: "ben@shop.example", name: "Ben Bauer" };
+    await engine.say(bench.workspaceId, id, { kind: "amend", messageId, content: "Seven euros" }, agent);
+    await bench.until("the text waits", async () => (await waiting()).length === 3);
+    limits.delete("chat.update");
+    const begun = clock.now();
+    await bench.until("both are changed", () => {
+      const texts = world.thread(card).join("\n");
+      return texts.includes("Seven euros") && JSON.stringify(card.blocks).includes("red");
+    });
+    expect(clock.now() - begun).toBeLessThan(120_000);
+    expect(world.slack.reactions.filter(({ ts }) => ts === reply.ts)).toEqual([]);
+    world.slack.trouble(undefined);
+    clock.advance(3_600_000);
+    await bench.settle();
+    expect(world.slack.reactions).toContainEqual({ channel: deskChannel, ts: reply.ts, name: "white_check_mark" });
+    // What still waits of a conversation goes with it.
+    world.slack.trouble((method) =>
+      method === "chat.update" || method === "reactions.add" ? { kind: "limit", seconds: 3_600 } : undefined,
+    );
+    await engine.update(bench.workspaceId, id, { addTags: ["blue"] }, actor);
+    await engine.say(bench.workspaceId, id, { kind: "amend", messageId, content: "Eight euros" }, agent);
+    await world.writes(mia, card.ts, "Nine euros");
+    await bench.until("all wait", async () => (await waiting()).length === 3);
+    await engine.remove(bench.workspaceId, id, actor);
+    expect(await waiting()).toEqual([]);
+    world.slack.trouble(undefined);
+    clock.advance(3_600_000);
+    await bench.settle();
   });
 
   it("leaves a reply as it is that was made short and is too long now for what is left of it", async () => {

@@ -29,15 +29,23 @@ export async function eraseShown(
       "the account of a desk is gone, and what it shows stays there",
     );
   }
+  const isTried = clock.now() - row.created_at < triedMs;
+  let first: unknown;
   for (const id of desk === undefined ? [] : shown) {
     signal.throwIfAborted();
     try {
       await desk?.remove(id, { key: `erase.${row.id}`, signal });
     } catch (error) {
-      const isFinal = error instanceof DeliveryError && error.outcome === "rejected";
-      if (!isFinal && clock.now() - row.created_at < triedMs) throw later(error);
-      log.warn({ err: error }, "something that the desk shows of a deleted conversation could not be taken back");
+      if (!isTried || isRejected(error)) {
+        log.warn({ err: error }, "something that the desk shows of a deleted conversation could not be taken back");
+        continue;
+      }
+      // It may fail for this one alone, and holds up none that follow.
+      first ??= error;
     }
   }
+  if (first !== undefined) throw later(first);
   await store.write((tx) => finishWork(tx, [row]));
 }
+
+const isRejected = (error: unknown): boolean => error instanceof DeliveryError && error.outcome === "rejected";

@@ -25,8 +25,24 @@ export interface MirrorPayload {
 
 export const deskLane = (conversationId: string): string => `desk:${conversationId}`;
 
-/** Where waits what changes things that are shown: it must not hold up what is still to be shown. */
-export const deskLaterLane = (conversationId: string): string => `desk:later:${conversationId}`;
+/**
+ * Where waits what changes things that are shown: it must not hold up what is still to be shown, nor what platforms limit
+ * apart from it.
+ */
+const laterLanes = {
+  card: (conversationId: string): string => `desk:later:${conversationId}`,
+  changed: (conversationId: string): string => `desk:later:changed:${conversationId}`,
+  fate: (conversationId: string): string => `desk:later:fate:${conversationId}`,
+};
+
+/** All lanes of a conversation at the desk. */
+export const deskLanes = (conversationId: string): readonly string[] => [
+  deskLane(conversationId),
+  ...Object.values(laterLanes).map((laneOf) => laneOf(conversationId)),
+];
+
+/** A change of what is shown: of an item, or of the card. */
+export type ShownChange = Extract<MirrorItem, { kind: "changed" | "fate" }> | { readonly kind: "card" };
 
 /** A conversation as a transaction leaves it. */
 export interface MirrorSubject {
@@ -85,15 +101,18 @@ export async function mirrorAlso(
 /** Does this later, and brings the card up to date then. */
 export async function mirrorLater(
   tx: Tx,
-  { conversationId, items }: MirrorPayload,
+  { conversationId, change }: { readonly conversationId: string; readonly change: ShownChange },
   dueAt: number,
   now: number,
 ): Promise<void> {
-  const lane = deskLaterLane(conversationId);
-  if (items.length === 0) {
+  const lane = laterLanes[change.kind](conversationId);
+  // The newest word of a limit counts for all that waits for it.
+  await tx.updateTable("outbox").set({ due_at: dueAt }).where("lane", "=", lane).where("due_at", ">", dueAt).execute();
+  if (change.kind === "card") {
     const waiting = await tx.selectFrom("outbox").select("id").where("lane", "=", lane).limit(1).executeTakeFirst();
     if (waiting !== undefined) return;
   }
+  const items = change.kind === "card" ? [] : [change];
   await insertWork(tx, [{ ...workOf(conversationId, items, now), lane, dueAt }], now);
 }
 

@@ -16,7 +16,7 @@ import { readsSo } from "./changes-ahead.ts";
 import { createFileShow } from "./mirror-files.ts";
 import type { Overwriting } from "./overwriting.ts";
 import { createOverwriting } from "./overwriting.ts";
-import type { MirrorItem, MirrorPayload } from "./mirror-work.ts";
+import type { MirrorItem, MirrorPayload, ShownChange } from "./mirror-work.ts";
 import { deskLane, mirrorLater, mirrorNow, notesBefore } from "./mirror-work.ts";
 import { deskMessages, deskNote } from "./snapshot.ts";
 import type { Held, MirrorDependencies, Place } from "./thread.ts";
@@ -60,7 +60,7 @@ export async function mirror(
     });
   const changes = createOverwriting(dependencies, last, first.conversationId);
   /** What is shown can be changed later, too: a limit of that holds up nothing that is still to be shown. */
-  const orLater: OrLater = async (items, run) => {
+  const orLater: OrLater = async (change, run) => {
     try {
       await run();
     } catch (error) {
@@ -68,7 +68,7 @@ export async function mirror(
       const { id: conversationId } = place.row;
       dependencies.log.info({ err: error, conversation: conversationId }, "the desk takes a change later");
       const now = clock.now();
-      await held((tx) => mirrorLater(tx, { conversationId, items }, now + error.afterMs, now));
+      await held((tx) => mirrorLater(tx, { conversationId, change }, now + error.afterMs, now));
     }
   };
   try {
@@ -79,7 +79,7 @@ export async function mirror(
       for (const item of items) await show.item(item);
       if (row !== last) await store.write((tx) => finishWork(tx, [row]));
     }
-    await orLater([], () => updateCard(dependencies, place, threadId, changes, signal));
+    await orLater({ kind: "card" }, () => updateCard(dependencies, place, threadId, changes, signal));
     await store.write((tx) => finishWork(tx, [last]));
   } catch (error) {
     if (error instanceof LostLease) await changes.again();
@@ -92,8 +92,8 @@ export async function mirror(
   }
 }
 
-/** Does what changes something that is shown; these items and the card later, where the desk takes no changes now. */
-type OrLater = (items: readonly MirrorItem[], run: () => Promise<void>) => Promise<void>;
+/** Does what changes something that is shown; later, where the desk takes no such changes now. */
+type OrLater = (change: ShownChange, run: () => Promise<void>) => Promise<void>;
 
 /** However a call to the desk fails, it is made again. */
 export function later(error: unknown): unknown {
@@ -210,6 +210,11 @@ function createShow(
     return seqs.length === 0 ? row.last_seq : Math.max(...seqs);
   }
 
+  /** Of a thread that begins. Before it counts as begun: work that is broken off in their midst goes on with them. */
+  async function earlierNotes(): Promise<void> {
+    for (const id of await notesBefore(store.read, row.id)) await note(id);
+  }
+
   async function transcript(upTo: number): Promise<void> {
     transcriptTo = upTo;
     const said = await messagesAfter(upTo - transcriptMax, upTo).execute();
@@ -217,7 +222,7 @@ function createShow(
     const item = { kind: "transcript", messages: await deskMessages(store.read, said), earlier } as const;
     await post("transcript", row.id, item);
     await fileShow.ofTranscript(said);
-    for (const id of await notesBefore(store.read, row.id)) await note(id);
+    await earlierNotes();
     await reached(upTo);
   }
 
@@ -232,9 +237,10 @@ function createShow(
         }
         await fileShow.of(message);
       }
+      if (shownSeq === 0) await earlierNotes();
       await reached(message.seq);
       const { id } = message;
-      if (message.role === "agent") await orLater([{ kind: "fate", id }], () => fate(id));
+      if (message.role === "agent") await orLater({ kind: "fate", id }, () => fate(id));
     }
   }
 
@@ -342,6 +348,7 @@ function createShow(
         if (upTo > 1) await transcript(upTo);
         // The card has no more than its beginning.
         else if (seqs.length === 0) await messages(upTo);
+        if (upTo === 0) await earlierNotes();
       } else if (seqs.length > 0) {
         await messages(Math.min(...seqs) - 1);
       }
@@ -357,9 +364,9 @@ function createShow(
         case "file":
           return file(item.id);
         case "changed":
-          return orLater([item], () => changed(item.id));
+          return orLater(item, () => changed(item.id));
         case "fate":
-          return orLater([item], () => fate(item.id));
+          return orLater(item, () => fate(item.id));
       }
     },
   };
