@@ -1,5 +1,6 @@
 import { newId } from "#domain/ids.ts";
 import { systemActor } from "#domain/message.ts";
+import type { Customer } from "#store/customers.ts";
 import { chunks, customerByEmail } from "#store/customers.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { AuditTable } from "#store/schema.ts";
@@ -55,24 +56,25 @@ export async function forgetCustomer(
 ): Promise<Forgotten> {
   const total = { contacts: 0, conversations: 0, messages: 0, auditEntries: 0, events: 0, leftovers: 0 };
   for (let round = 1; round <= roundsMax; round += 1) {
-    const found = await eraseFound(dependencies, workspace, email, round === roundsMax);
+    const customer = await customerByEmail(dependencies.store.read, workspace.id, email);
+    // Who writes while this goes on is found again. What else may name them is looked through where there is somebody.
+    if (round > 1 && customer.contacts.length + customer.conversationIds.length === 0) break;
+    const found = await eraseFound(dependencies, workspace, email, customer, round === roundsMax);
     for (const what of Object.keys(total) as (keyof Forgotten)[]) total[what] += found[what];
-    // Who writes while this goes on is found again.
-    if (found.contacts + found.conversations === 0) break;
   }
   await purgeIndex(dependencies);
   return total;
 }
 
-/** Erases what is found of the customer now. Who has begun another conversation meanwhile stays known, to be found by it. */
+/** Erases the customer as they were found. Who has begun another conversation meanwhile stays known, to be found by it. */
 async function eraseFound(
   { progress = () => undefined, ...dependencies }: ForgetDependencies,
   workspace: Workspace,
   email: string,
+  customer: Customer,
   isLast: boolean,
 ): Promise<Forgotten> {
   const { store, clock } = dependencies;
-  const customer = await customerByEmail(store.read, workspace.id, email);
   const traces = await tracesOf(store.read, workspace.id, customer, { email, erased: true });
   let messages = 0;
   let events = 0;
@@ -96,7 +98,7 @@ async function eraseFound(
     await store.write(async (tx) => {
       if (!isLast && (await haveConversation(tx, last))) found.contacts -= last.length;
       else await removeContacts(tx, last);
-      await noteErasure(tx, workspace.id, found, clock.now());
+      if (found.contacts + found.conversations > 0) await noteErasure(tx, workspace.id, found, clock.now());
     });
   }
   return { ...found, messages, events, auditEntries, leftovers };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { forgetCustomer } from "#engine/forget.ts";
+import { removeConversation } from "#engine/update.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
 import { exportLines } from "#src/operator/export.ts";
@@ -269,6 +270,59 @@ eachDatabase("a customer's data", (open) => {
     expect(found).toMatchObject({ contacts: 1, conversations: 2 });
     expect(await dump()).not.toContain("okapi");
     expect(await app.core.people.forget(bench.workspaceId, late, () => undefined)).toMatchObject({ conversations: 0 });
+  });
+
+  it("is gone also where a customer without a conversation writes while they are being erased", async () => {
+    const { store, clock } = bench;
+    const late = "quokka.keeper@late.example";
+    const sender = { key: "session-of-quokka", name: "Quokka Keeper", proven: { email: late } };
+    const { conversationId } = await bench.say("quokka 1", "I have a quokka", { sender });
+    await bench.settle();
+    const workspace = await createWorkspaces(store, clock).get(bench.workspaceId);
+    if (workspace === undefined || conversationId === null) throw new Error("there is no such conversation");
+    const search = createConversationSearch(store);
+    await store.write((tx) => removeConversation(tx, search, workspace, conversationId, anna, clock.now()));
+    const before = new Set((await log()).map(({ id }) => id));
+    let writes = 0;
+    const write: typeof store.write = async (work, options) => {
+      writes += 1;
+      if (writes === 1) {
+        await bench.say("quokka 2", "It is hungry, my quokka", { sender });
+        await bench.settle();
+      }
+      return store.write(work, options);
+    };
+    const found = await forgetCustomer({ store: { ...store, write }, clock, search }, workspace, late);
+    expect(found).toMatchObject({ contacts: 1, conversations: 1 });
+    expect(await dump()).not.toContain("quokka");
+    const details = (await log()).filter(({ id }) => !before.has(id)).map(({ detail }) => detail);
+    expect(details).toContain("a customer: 1 contacts, 1 conversations");
+    expect(details).not.toContain("a customer: 0 contacts, 0 conversations");
+  });
+
+  it("is looked for a second time only where somebody is left to be erased", async () => {
+    const { store, clock } = bench;
+    const once = "numbat.keeper@once.example";
+    const workspace = await createWorkspaces(store, clock).get(bench.workspaceId);
+    if (workspace === undefined) throw new Error("there is no workspace");
+    const read = async (): Promise<number> => {
+      let audits = 0;
+      const counted = store.read.withPlugin({
+        transformQuery({ node }) {
+          if (JSON.stringify(node).includes('"name":"audit"')) audits += 1;
+          return node;
+        },
+        transformResult: ({ result }) => Promise.resolve(result),
+      });
+      const search = createConversationSearch(store);
+      await forgetCustomer({ store: { ...store, read: counted }, clock, search }, workspace, once);
+      return audits;
+    };
+    const ofNobody = await read();
+    await bench.say("numbat", "I have a numbat", { sender: { key: "session-of-numbat", proven: { email: once } } });
+    await bench.settle();
+    expect(await read()).toBe(ofNobody);
+    expect(await dump()).not.toContain("numbat");
   });
 
   it("leaves alone who has an address that only holds the customer's", async () => {
