@@ -24,8 +24,10 @@ const positionSchema = Type.Object({
   uid: Type.Integer(),
   /** When the server received the newest one, epoch milliseconds by its clock. */
   at: Type.Number(),
-  /** Mails from before the account was connected are not taken, also where somebody puts them back into the folder. */
+  /** The same of the newest one that was there when the account was connected: none up to it is taken. */
   from: Type.Number(),
+  /** When the account was connected, by our clock: a mail from well before is not taken where somebody puts it back. */
+  connected: Type.Optional(Type.Number()),
 });
 type Position = Static<typeof positionSchema>;
 
@@ -145,7 +147,8 @@ async function drain(
     const newest = box.exists === 0 ? [] : await list(client, "*");
     const at = newest.at(-1)?.at ?? 0;
     // One with a date that is still to come would keep out all until then.
-    await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, host.clock.now()) });
+    const connected = host.clock.now();
+    await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, connected), connected });
     return true;
   }
   const known = position;
@@ -165,7 +168,7 @@ async function drain(
     const from: number = moved ? 0 : position.uid;
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
     for (const listed of moved ? fresh : fresh.slice(0, batchMax)) {
-      if (listed.at !== 0 && listed.at < known.from - dayMs) {
+      if (listed.at !== 0 && listed.at < (known.connected ?? known.from) - dayMs) {
         host.log.info({ folder, uid: listed.uid }, "an e-mail from before the account was connected is passed over");
       } else if (!(await takeOne(listed))) return false;
       if (canFlag) await client.messageFlagsAdd(String(listed.uid), [takenFlag], { uid: true });

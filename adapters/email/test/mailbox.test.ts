@@ -92,21 +92,28 @@ describe("the reading of a mailbox", () => {
     expect(taken[0]).toMatchObject({ text: "All of it.", lacks: null });
   });
 
-  it("takes no mail from before the account was connected that somebody puts back into the folder", async () => {
-    const mailOf = (subject: string): string =>
-      letter({ from: "a@x.example", to: world.address, subject, text: subject });
-    await world.deliver(mailOf("there before"));
-    const taken: string[] = [];
-    const read = reader(async ({ subject }) => void taken.push(subject));
-    const stop = await listening(read);
-    await world.dovecot.look(world.user, (client) =>
-      client.append("INBOX", mailOf("of long ago"), [], new Date("2020-01-01T00:00:00Z")),
-    );
-    await world.deliver(mailOf("new"));
-    await expect.poll(() => taken).toContain("new");
-    await stop();
-    expect(taken).toEqual(["new"]);
-  });
+  for (const there of ["no mail", "an old mail", "a new mail"]) {
+    it(`takes no mail from before the account was connected that somebody puts back, where ${there} was there`, async () => {
+      const yearsAgo = (years: number): Date => new Date(Date.now() - years * 365 * 86_400_000);
+      const put = (subject: string, at: Date): Promise<unknown> =>
+        world.dovecot.look(world.user, (client) =>
+          client.append("INBOX", letter({ from: "a@x.example", to: world.address, subject, text: subject }), [], at),
+        );
+      await world.dovecot.look(world.user, async (client) => {
+        await client.mailboxOpen("INBOX");
+        await client.messageDelete("1:*");
+      });
+      if (there !== "no mail") await put("there before", there === "an old mail" ? yearsAgo(2) : new Date());
+      const taken: string[] = [];
+      const read = reader(async ({ subject }) => void taken.push(subject));
+      const stop = await listening(read);
+      await put("put back", yearsAgo(1));
+      await put("new", new Date());
+      await expect.poll(() => taken).toContain("new");
+      await stop();
+      expect(taken).toEqual(["new"]);
+    });
+  }
 
   it("goes on behind a mail that the server cannot give, of which it tells what it can", async () => {
     const taken: Mail[] = [];

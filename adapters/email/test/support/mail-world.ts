@@ -38,6 +38,8 @@ export interface MailWorld {
   imapBack(): void;
   /** From now on the IMAP server tells mails larger than they are by this: some only guess. */
   guessSizes(more: number): void;
+  /** The IMAP server lives in the time of a program whose clock shows this now. */
+  liveBy(now: number): void;
   /** The IMAP server answers so often that it cannot give a whole mail, as with one that is damaged there. */
   refuseMails(times: number): void;
   /** Whether a client waits for news now. */
@@ -181,6 +183,7 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
     imapAway: proxy.cut,
     imapBack: proxy.restore,
     guessSizes: proxy.guessSizes,
+    liveBy: proxy.liveBy,
     refuseMails: proxy.refuseMails,
     listening: proxy.listening,
     deliver: (raw, to = address) => dovecot.deliver(raw, to),
@@ -205,10 +208,17 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
   };
 }
 
+/** `14-May-2031 10:20:30 +0000` */
+function imapDate(at: number): string {
+  const [, day, month, year, time] = new Date(at).toUTCString().split(" ");
+  return `${day}-${month}-${year} ${time} +0000`;
+}
+
 async function startProxy(target: number) {
   const sockets = new Set<Socket>();
   let open = true;
   let guessed = 0;
+  let aheadMs = 0;
   let refused = 0;
   /** Connections whose client waits for news. */
   const idle = new Set<Socket>();
@@ -238,11 +248,20 @@ async function startProxy(target: number) {
       return near.write(`${tag} NO [SERVERBUG] The message cannot be read\r\n`);
     });
     near.on("end", () => far.end());
+    let unfinished = "";
     far.on("data", (chunk: Buffer) => {
-      const told = chunk
-        .toString("latin1")
-        .replaceAll(/\bRFC822\.SIZE (\d+)/g, (_, size: string) => `RFC822.SIZE ${Number(size) + guessed}`);
-      near.write(guessed === 0 ? chunk : Buffer.from(told, "latin1"));
+      if (guessed === 0 && aheadMs === 0 && unfinished === "") return near.write(chunk);
+      const lines = unfinished + chunk.toString("latin1");
+      const end = lines.lastIndexOf("\n") + 1;
+      unfinished = lines.slice(end);
+      const told = lines
+        .slice(0, end)
+        .replaceAll(/\bRFC822\.SIZE (\d+)/g, (_, size: string) => `RFC822.SIZE ${Number(size) + guessed}`)
+        .replaceAll(
+          /\bINTERNALDATE "([^"]+)"/g,
+          (_, at: string) => `INTERNALDATE "${imapDate(Date.parse(at) + aheadMs)}"`,
+        );
+      return near.write(Buffer.from(told, "latin1"));
     });
     far.on("end", () => near.end());
   });
@@ -260,6 +279,9 @@ async function startProxy(target: number) {
     },
     guessSizes(more: number) {
       guessed = more;
+    },
+    liveBy(now: number) {
+      aheadMs = now - Date.now();
     },
     refuseMails(times: number) {
       refused = times;
