@@ -14,6 +14,8 @@ export interface MailboxDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
   readonly intake: Intake;
+  /** How often the server has not given a mail, whichever connection it was asked over. */
+  readonly refused: Map<string, number>;
   readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
 }
 
@@ -51,8 +53,6 @@ const positionKey = (folder: string): string => `position:${folder.slice(0, 150)
  */
 export async function runMailbox(dependencies: MailboxDependencies, signal: AbortSignal): Promise<void> {
   const { host, config, credentials } = dependencies;
-  /** How often the server has not given a mail. */
-  const refused = new Map<string, number>();
   const client = await openImap(config, credentials, signal);
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => undefined);
@@ -68,7 +68,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
   const inbox = config.folder ?? "INBOX";
   const readSent = async (folder: string): Promise<boolean> => {
     if (!(await hasNews(client, host, folder))) return true;
-    const done = await drain(client, { ...dependencies, refused }, folder, true, signal);
+    const done = await drain(client, dependencies, folder, true, signal);
     // The server tells only of the folder that is open.
     await openFolder(client, inbox, { setting: "folder", readOnly: false, host: config.imap_host });
     news ||= done;
@@ -79,7 +79,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
     const sent = await sentFolder(client, config);
     while (!signal.aborted) {
       news = false;
-      const done = await drain(client, { ...dependencies, refused }, inbox, false, signal);
+      const done = await drain(client, dependencies, inbox, false, signal);
       const sentDone = sent === undefined || (await readSent(sent));
       retryMs = done && sentDone ? retryMinMs : Math.min(retryMs * 2, retryMaxMs);
       if (news) continue;
@@ -129,7 +129,7 @@ interface Listed {
 /** Takes all that is new in a folder, in its order. False when something could not be stored, and has to be tried again. */
 async function drain(
   client: ImapFlow,
-  { host, config, intake, refused }: MailboxDependencies & { readonly refused: Map<string, number> },
+  { host, config, intake, refused }: MailboxDependencies,
   folder: string,
   sent: boolean,
   signal: AbortSignal,
@@ -194,18 +194,22 @@ async function drain(
   }
 
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
+    // What has ended the connection before is no fault of this mail.
+    requireOpen(client);
+    const name = `${folder}\n${v}\n${uid}`;
+    const before = refused.get(name) ?? 0;
     let mail: Mail | undefined;
     try {
-      mail = await fetchMail(client, uid, size);
+      // Nobody behind it is kept waiting by a mail that is damaged there.
+      mail = await (before < refusedMax ? fetchMail(client, uid, size) : fetchHeaders(client, uid));
     } catch (error) {
-      if (!client.usable) throw error;
-      const name = `${folder}\n${v}\n${uid}`;
-      const tries = (refused.get(name) ?? 0) + 1;
+      if (signal.aborted || before >= refusedMax) throw error;
+      const tries = before + 1;
       refused.set(name, tries);
       host.log.warn({ err: error, folder, uid, tries }, "the mail server does not give an e-mail; it is asked again");
-      if (tries < refusedMax) return false;
-      // Nobody behind it is kept waiting by a mail that is damaged there.
-      mail = await fetchHeaders(client, uid);
+      // Some servers end the connection over a mail that they cannot read.
+      if (!client.usable) throw error;
+      return false;
     }
     // Somebody has deleted it meanwhile.
     if (mail === undefined) return true;
@@ -214,6 +218,7 @@ async function drain(
       const outcome = await intake.take(mail, place, signal);
       if (outcome.kind === "ignored")
         host.log.info({ folder, uid, reason: outcome.reason }, "an e-mail is passed over");
+      refused.delete(name);
       return true;
     } catch (error) {
       if (signal.aborted) return false;

@@ -15,6 +15,7 @@ afterAll(() => world.close());
 /** Reads the mailbox, as often as it is called, from where it was left. Ends when `take` aborts, or the connection breaks. */
 function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
   const kept = new Map<string, string>();
+  const refused = new Map<string, number>();
   const silent = (): void => undefined;
   const host = {
     recall: async (name: string) => kept.get(name) ?? null,
@@ -38,7 +39,7 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
     };
     const credentials = async () => ({ kind: "password" as const, user: address, password: dovecot.password });
     const config = world.config as unknown as EmailConfig;
-    await runMailbox({ host, config, intake, credentials }, stopping.signal);
+    await runMailbox({ host, config, intake, refused, credentials }, stopping.signal);
   };
 }
 
@@ -64,9 +65,7 @@ describe("the reading of a mailbox", () => {
         taken.push(subject);
         if (subject !== texts[1] || taken.filter((each) => each === subject).length > 1) return;
         if (end === "the program is stopped") return stop();
-        world.imapAway();
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        world.imapBack();
+        await world.imapHangUp();
       });
       const readAll = async (): Promise<void> => (await listening(read))();
       await readAll();
@@ -133,6 +132,36 @@ describe("the reading of a mailbox", () => {
       ["refused for a moment", "Words.", null],
       ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
       ["behind it", "Words.", null],
+    ]);
+  });
+
+  it("goes on behind a mail over which the server ends the connection, however often, and behind no other for that", async () => {
+    const taken: Mail[] = [];
+    const read = reader(async (mail) => void taken.push(mail));
+    await (
+      await listening(read)
+    )();
+    const mailOf = (subject: string): string =>
+      letter({ from: "a@x.example", to: world.address, subject, text: "Words." });
+    await world.deliver(mailOf("damaged"));
+    await world.deliver(mailOf("behind it"));
+    const stopping = new AbortController();
+    // The next connection is the host's to begin.
+    async function readOn(): Promise<void> {
+      while (!stopping.signal.aborted) await read(stopping).catch(() => undefined);
+    }
+    world.refuseMails(8, "by hanging up");
+    const reading = readOn();
+    await expect.poll(() => taken, { timeout: 10_000 }).toHaveLength(2);
+    world.refuseMails(7, "by hanging up");
+    await world.deliver(mailOf("refused for a while"));
+    await expect.poll(() => taken, { timeout: 10_000 }).toHaveLength(3);
+    stopping.abort();
+    await reading;
+    expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([
+      ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
+      ["behind it", "Words.", null],
+      ["refused for a while", "Words.", null],
     ]);
   });
 });
