@@ -63,7 +63,7 @@ const email: AdapterModule<EmailConfig> = {
       render: ({ name, ...written }) => renderMail({ ...written, role: "agent", authorName: name, sources: [] }),
       relay: (...mail) => relayFiles({ host, fetch, sentBytesMax: fileBytesMax }, ...mail),
     });
-    const mailbox = { host, config, intake, credentials: reading };
+    const mailbox = { host, config, intake, refused: new Map<string, number>(), credentials: reading };
     const followUp = config.follow_up_minutes ?? 2;
     return {
       capabilities: {

@@ -14,6 +14,8 @@ export interface MailboxDependencies {
   readonly host: ChannelHost;
   readonly config: EmailConfig;
   readonly intake: Intake;
+  /** How often the server has not given a mail, whichever connection it was asked over. */
+  readonly refused: Map<string, number>;
   readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
 }
 
@@ -24,8 +26,10 @@ const positionSchema = Type.Object({
   uid: Type.Integer(),
   /** When the server received the newest one, epoch milliseconds by its clock. */
   at: Type.Number(),
-  /** Mails from before the account was connected are not taken, also where somebody puts them back into the folder. */
+  /** The same of the newest one that was there when the account was connected: none up to it is taken. */
   from: Type.Number(),
+  /** When the account was connected, by our clock: a mail from well before is not taken where somebody puts it back. */
+  connected: Type.Optional(Type.Number()),
 });
 type Position = Static<typeof positionSchema>;
 
@@ -49,8 +53,6 @@ const positionKey = (folder: string): string => `position:${folder.slice(0, 150)
  */
 export async function runMailbox(dependencies: MailboxDependencies, signal: AbortSignal): Promise<void> {
   const { host, config, credentials } = dependencies;
-  /** How often the server has not given a mail. */
-  const refused = new Map<string, number>();
   const client = await openImap(config, credentials, signal);
   const closed = Promise.withResolvers<never>();
   closed.promise.catch(() => undefined);
@@ -66,7 +68,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
   const inbox = config.folder ?? "INBOX";
   const readSent = async (folder: string): Promise<boolean> => {
     if (!(await hasNews(client, host, folder))) return true;
-    const done = await drain(client, { ...dependencies, refused }, folder, true, signal);
+    const done = await drain(client, dependencies, folder, true, signal);
     // The server tells only of the folder that is open.
     await openFolder(client, inbox, { setting: "folder", readOnly: false, host: config.imap_host });
     news ||= done;
@@ -77,7 +79,7 @@ export async function runMailbox(dependencies: MailboxDependencies, signal: Abor
     const sent = await sentFolder(client, config);
     while (!signal.aborted) {
       news = false;
-      const done = await drain(client, { ...dependencies, refused }, inbox, false, signal);
+      const done = await drain(client, dependencies, inbox, false, signal);
       const sentDone = sent === undefined || (await readSent(sent));
       retryMs = done && sentDone ? retryMinMs : Math.min(retryMs * 2, retryMaxMs);
       if (news) continue;
@@ -127,7 +129,7 @@ interface Listed {
 /** Takes all that is new in a folder, in its order. False when something could not be stored, and has to be tried again. */
 async function drain(
   client: ImapFlow,
-  { host, config, intake, refused }: MailboxDependencies & { readonly refused: Map<string, number> },
+  { host, config, intake, refused }: MailboxDependencies,
   folder: string,
   sent: boolean,
   signal: AbortSignal,
@@ -145,7 +147,8 @@ async function drain(
     const newest = box.exists === 0 ? [] : await list(client, "*");
     const at = newest.at(-1)?.at ?? 0;
     // One with a date that is still to come would keep out all until then.
-    await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, host.clock.now()) });
+    const connected = host.clock.now();
+    await keep({ v, uid: box.uidNext - 1, at, from: Math.min(at, connected), connected });
     return true;
   }
   const known = position;
@@ -165,7 +168,7 @@ async function drain(
     const from: number = moved ? 0 : position.uid;
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
     for (const listed of moved ? fresh : fresh.slice(0, batchMax)) {
-      if (listed.at !== 0 && listed.at < known.from - dayMs) {
+      if (listed.at !== 0 && listed.at < (known.connected ?? known.from) - dayMs) {
         host.log.info({ folder, uid: listed.uid }, "an e-mail from before the account was connected is passed over");
       } else if (!(await takeOne(listed))) return false;
       if (canFlag) await client.messageFlagsAdd(String(listed.uid), [takenFlag], { uid: true });
@@ -191,18 +194,22 @@ async function drain(
   }
 
   async function takeOne({ uid, size, at }: Listed): Promise<boolean> {
+    // What has ended the connection before is no fault of this mail.
+    requireOpen(client);
+    const name = `${folder}\n${v}\n${uid}`;
+    const before = refused.get(name) ?? 0;
     let mail: Mail | undefined;
     try {
-      mail = await fetchMail(client, uid, size);
+      // Nobody behind it is kept waiting by a mail that is damaged there.
+      mail = await (before < refusedMax ? fetchMail(client, uid, size) : fetchHeaders(client, uid));
     } catch (error) {
-      if (!client.usable) throw error;
-      const name = `${folder}\n${v}\n${uid}`;
-      const tries = (refused.get(name) ?? 0) + 1;
+      if (signal.aborted || before >= refusedMax) throw error;
+      const tries = before + 1;
       refused.set(name, tries);
       host.log.warn({ err: error, folder, uid, tries }, "the mail server does not give an e-mail; it is asked again");
-      if (tries < refusedMax) return false;
-      // Nobody behind it is kept waiting by a mail that is damaged there.
-      mail = await fetchHeaders(client, uid);
+      // Some servers end the connection over a mail that they cannot read.
+      if (!client.usable) throw error;
+      return false;
     }
     // Somebody has deleted it meanwhile.
     if (mail === undefined) return true;
@@ -211,6 +218,7 @@ async function drain(
       const outcome = await intake.take(mail, place, signal);
       if (outcome.kind === "ignored")
         host.log.info({ folder, uid, reason: outcome.reason }, "an e-mail is passed over");
+      refused.delete(name);
       return true;
     } catch (error) {
       if (signal.aborted) return false;

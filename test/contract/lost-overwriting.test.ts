@@ -132,36 +132,36 @@ eachDatabase("a process that slept while another did its work", (open) => {
   });
 
   const shown = {
-    card: ({ engine, workspaceId }: EngineBench, id: string) =>
-      engine.update(workspaceId, id, { priority: "high" }, anna),
-    text: async (bench: EngineBench, id: string) =>
+    card: ({ engine, workspaceId }: EngineBench, id: string, priority: "high" | "urgent") =>
+      engine.update(workspaceId, id, { priority }, anna),
+    text: async (bench: EngineBench, id: string, text: string) =>
       bench.accept({
         kind: "edit",
-        externalId: "an edit",
+        externalId: `edited to ${text}`,
         thread: "anna",
         messageExternalId: (await bench.messages(id))[0]?.external_id ?? "",
-        text: "hello there",
+        text,
         sender: { key: "customer of anna" },
         sentAt: bench.clock.now(),
       }),
   };
-  it.each(["card", "text"] as const)("brings no older %s back at the agents' desk", async (what) => {
-    const calls: string[] = [];
+  /** A desk that shows every conversation. */
+  function openDesk(show: (what: "card" | "text", now: string) => Promise<void>) {
     const desk: Desk = {
       fileBytesMax: 0,
       render: (item) => (item.kind === "message" ? [{ text: item.message.text, payload: {} }] : []),
       open: async () => "thread",
       post: async (_thread, { text }) => text,
       find: async () => null,
-      update: async (_thread, { status }) => void calls.push(`card ${status}`),
-      change: async (_id, { text }) => void calls.push(`change ${text}`),
+      update: (_thread, { priority }) => show("card", priority),
+      change: (_id, { text }) => show("text", text),
       mark: nothing,
       remove: nothing,
       tell: nothing,
       person: async () => ({ kind: "stranger", reason: "nobody works here" }),
       check: async () => "",
     };
-    const bench = await openBench(open, {
+    return openBench(open, {
       account: {
         channel: "telegram",
         config: {},
@@ -181,15 +181,53 @@ eachDatabase("a process that slept while another did its work", (open) => {
       },
       settings: { desk: { account: "test telegram", channel: "here", mirror: "every", replyMode: "implicit" } },
     });
+  }
+
+  it.each(["card", "text"] as const)("brings no older %s back at the agents' desk", async (what) => {
+    const calls: string[] = [];
+    const bench = await openDesk(async (...call) => void calls.push(call.join(" ")));
     const id = await bench.begin("anna", "hello");
     await bench.settle();
     calls.length = 0;
     const { slept } = sleepBefore(bench, "desk");
-    await shown[what](bench, id);
+    await shown[what](bench, id, "high");
     await Promise.race([slept, bench.settle()]);
     await bench.close();
     expect(calls).toEqual([]);
   });
+
+  it.each(["card", "text"] as const)(
+    "shows the newest %s at the desk where it slept in the middle of a call",
+    async (what) => {
+      const called = Promise.withResolvers<undefined>();
+      const wake = Promise.withResolvers<undefined>();
+      const stood: string[] = [];
+      const bench = await openDesk(async (of, now) => {
+        if (of !== what) return;
+        if (now === "high") {
+          called.resolve(undefined);
+          await wake.promise;
+        }
+        stood.push(now);
+      });
+      const id = await bench.begin("anna", "hello");
+      await bench.settle();
+      stood.length = 0;
+      await shown[what](bench, id, "high");
+      await called.promise;
+      await take(bench, "desk");
+      await shown[what](bench, id, "urgent");
+      // The other shows both.
+      stood.push("high", "urgent");
+      await end(bench, "desk");
+      wake.resolve(undefined);
+      await bench.until("it has brought the older one back", () => stood.length > 2);
+      await bench.until("the newest is shown again", () => stood.length > 3, 5_000);
+      await bench.settle();
+      expect(stood).toEqual(["high", "urgent", "high", "urgent"]);
+      await bench.close();
+    },
+  );
 
   it.each([204, 500])("sends no event after those that the other has sent, answered with %i", async (status) => {
     const database = await open();

@@ -316,8 +316,7 @@ describe("a bot on a server whose channels come and go", () => {
     });
     discord.dispatch("MESSAGE_DELETE", gone);
     const asked = (): number => discord.calls("GET /channels/:id").length;
-    await bench.until("it has asked", () => asked() > 0);
-    await pause(50);
+    await bench.until("it has asked for both", () => asked() > 1);
     for (let i = 0; i < 5; i += 1) await bench.advance(2_000);
     expect(asked()).toBe(2);
     expect(bench.logged.join("\n")).not.toContain("cannot be stored");

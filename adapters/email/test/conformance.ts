@@ -50,6 +50,7 @@ async function start(): Promise<FakePlatform> {
     retryAfterMs: 60_000,
     async connect(program) {
       ({ tick } = program);
+      world.liveBy(program.now());
     },
     connected: world.listening,
     async deliver(message) {

@@ -15,6 +15,7 @@ afterAll(() => world.close());
 /** Reads the mailbox, as often as it is called, from where it was left. Ends when `take` aborts, or the connection breaks. */
 function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
   const kept = new Map<string, string>();
+  const refused = new Map<string, number>();
   const silent = (): void => undefined;
   const host = {
     recall: async (name: string) => kept.get(name) ?? null,
@@ -38,7 +39,7 @@ function reader(take: (mail: Mail, stop: () => void) => Promise<void>) {
     };
     const credentials = async () => ({ kind: "password" as const, user: address, password: dovecot.password });
     const config = world.config as unknown as EmailConfig;
-    await runMailbox({ host, config, intake, credentials }, stopping.signal);
+    await runMailbox({ host, config, intake, refused, credentials }, stopping.signal);
   };
 }
 
@@ -64,9 +65,7 @@ describe("the reading of a mailbox", () => {
         taken.push(subject);
         if (subject !== texts[1] || taken.filter((each) => each === subject).length > 1) return;
         if (end === "the program is stopped") return stop();
-        world.imapAway();
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        world.imapBack();
+        await world.imapHangUp();
       });
       const readAll = async (): Promise<void> => (await listening(read))();
       await readAll();
@@ -92,21 +91,28 @@ describe("the reading of a mailbox", () => {
     expect(taken[0]).toMatchObject({ text: "All of it.", lacks: null });
   });
 
-  it("takes no mail from before the account was connected that somebody puts back into the folder", async () => {
-    const mailOf = (subject: string): string =>
-      letter({ from: "a@x.example", to: world.address, subject, text: subject });
-    await world.deliver(mailOf("there before"));
-    const taken: string[] = [];
-    const read = reader(async ({ subject }) => void taken.push(subject));
-    const stop = await listening(read);
-    await world.dovecot.look(world.user, (client) =>
-      client.append("INBOX", mailOf("of long ago"), [], new Date("2020-01-01T00:00:00Z")),
-    );
-    await world.deliver(mailOf("new"));
-    await expect.poll(() => taken).toContain("new");
-    await stop();
-    expect(taken).toEqual(["new"]);
-  });
+  for (const there of ["no mail", "an old mail", "a new mail"]) {
+    it(`takes no mail from before the account was connected that somebody puts back, where ${there} was there`, async () => {
+      const yearsAgo = (years: number): Date => new Date(Date.now() - years * 365 * 86_400_000);
+      const put = (subject: string, at: Date): Promise<unknown> =>
+        world.dovecot.look(world.user, (client) =>
+          client.append("INBOX", letter({ from: "a@x.example", to: world.address, subject, text: subject }), [], at),
+        );
+      await world.dovecot.look(world.user, async (client) => {
+        await client.mailboxOpen("INBOX");
+        await client.messageDelete("1:*");
+      });
+      if (there !== "no mail") await put("there before", there === "an old mail" ? yearsAgo(2) : new Date());
+      const taken: string[] = [];
+      const read = reader(async ({ subject }) => void taken.push(subject));
+      const stop = await listening(read);
+      await put("put back", yearsAgo(1));
+      await put("new", new Date());
+      await expect.poll(() => taken).toContain("new");
+      await stop();
+      expect(taken).toEqual(["new"]);
+    });
+  }
 
   it("goes on behind a mail that the server cannot give, of which it tells what it can", async () => {
     const taken: Mail[] = [];
@@ -126,6 +132,36 @@ describe("the reading of a mailbox", () => {
       ["refused for a moment", "Words.", null],
       ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
       ["behind it", "Words.", null],
+    ]);
+  });
+
+  it("goes on behind a mail over which the server ends the connection, however often, and behind no other for that", async () => {
+    const taken: Mail[] = [];
+    const read = reader(async (mail) => void taken.push(mail));
+    await (
+      await listening(read)
+    )();
+    const mailOf = (subject: string): string =>
+      letter({ from: "a@x.example", to: world.address, subject, text: "Words." });
+    await world.deliver(mailOf("damaged"));
+    await world.deliver(mailOf("behind it"));
+    const stopping = new AbortController();
+    // The next connection is the host's to begin.
+    async function readOn(): Promise<void> {
+      while (!stopping.signal.aborted) await read(stopping).catch(() => undefined);
+    }
+    world.refuseMails(8, "by hanging up");
+    const reading = readOn();
+    await expect.poll(() => taken, { timeout: 10_000 }).toHaveLength(2);
+    world.refuseMails(7, "by hanging up");
+    await world.deliver(mailOf("refused for a while"));
+    await expect.poll(() => taken, { timeout: 10_000 }).toHaveLength(3);
+    stopping.abort();
+    await reading;
+    expect(taken.map(({ subject, text, lacks }) => [subject, text, lacks])).toEqual([
+      ["damaged", null, "The text of this e-mail could not be read: the mail server cannot give it."],
+      ["behind it", "Words.", null],
+      ["refused for a while", "Words.", null],
     ]);
   });
 });

@@ -99,6 +99,7 @@ eachDatabase("an account at an Intercom that fails", (open) => {
       await bench.advance(1_000);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+    expect(reads()).toBeGreaterThan(before);
     const second = conversation.updated_at;
     intercom.write({ contact: "quick", text: "Is anybody there?", conversation: thread });
     intercom.notifications.splice(0);

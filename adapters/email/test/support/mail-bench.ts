@@ -3,6 +3,7 @@ import { loadAdapter } from "#src/channels.ts";
 import { newSqlite } from "../../../../test/support/databases.ts";
 import type { BenchOptions, EngineBench } from "../../../../test/support/engine-bench.ts";
 import { anna, openBench } from "../../../../test/support/engine-bench.ts";
+import { createHandMovedClock } from "../../../../test/support/hand-moved-clock.ts";
 import type { Letter, MailWorld, SentMail, TokenWorld } from "./mail-world.ts";
 import { letter, startMailWorld } from "./mail-world.ts";
 
@@ -58,6 +59,8 @@ export async function openMailBench(
 ): Promise<MailBench> {
   const world = await startMailWorld(tokens);
   const bench = await openBench(newSqlite, {
+    // The mail server lives in the machine's time: what it takes now is not from before the account was connected.
+    clock: createHandMovedClock(Date.now()),
     ...options,
     account: { channel: "email", load: loadAdapter, config: { ...world.config, ...config } },
   });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Server, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import type { ParsedMail } from "mailparser";
@@ -36,10 +37,14 @@ export interface MailWorld {
   /** Breaks what goes on with the IMAP server, and lets nobody in until {@link imapBack}. */
   imapAway(): void;
   imapBack(): void;
+  /** The IMAP server ends the connections that there are. Resolves when those who had them have closed them, too. */
+  imapHangUp(): Promise<void>;
   /** From now on the IMAP server tells mails larger than they are by this: some only guess. */
   guessSizes(more: number): void;
+  /** The IMAP server lives in the time of a program whose clock shows this now. */
+  liveBy(now: number): void;
   /** The IMAP server answers so often that it cannot give a whole mail, as with one that is damaged there. */
-  refuseMails(times: number): void;
+  refuseMails(times: number, how?: "in words" | "by hanging up"): void;
   /** Whether a client waits for news now. */
   listening(): boolean;
   /** A mail comes to the mailbox. */
@@ -180,7 +185,9 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
     },
     imapAway: proxy.cut,
     imapBack: proxy.restore,
+    imapHangUp: proxy.hangUp,
     guessSizes: proxy.guessSizes,
+    liveBy: proxy.liveBy,
     refuseMails: proxy.refuseMails,
     listening: proxy.listening,
     deliver: (raw, to = address) => dovecot.deliver(raw, to),
@@ -205,11 +212,20 @@ export async function startMailWorld(tokens?: TokenWorld): Promise<MailWorld> {
   };
 }
 
+/** `14-May-2031 10:20:30 +0000` */
+function imapDate(at: number): string {
+  const [, day, month, year, time] = new Date(at).toUTCString().split(" ");
+  return `${day}-${month}-${year} ${time} +0000`;
+}
+
 async function startProxy(target: number) {
   const sockets = new Set<Socket>();
+  const nears = new Set<Socket>();
   let open = true;
   let guessed = 0;
+  let aheadMs = 0;
   let refused = 0;
+  let refusedHow = "in words";
   /** Connections whose client waits for news. */
   const idle = new Set<Socket>();
   const server = createServer((near) => {
@@ -218,6 +234,8 @@ async function startProxy(target: number) {
       return;
     }
     const far = connect(target, "127.0.0.1");
+    nears.add(near);
+    near.on("close", () => nears.delete(near));
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on("error", () => undefined);
@@ -235,14 +253,24 @@ async function startProxy(target: number) {
       const [, tag] = /^(\S+) UID FETCH .*BODY\.PEEK\[\]/.exec(command) ?? [];
       if (tag === undefined || refused === 0) return far.write(chunk);
       refused -= 1;
+      if (refusedHow === "by hanging up") return near.destroy();
       return near.write(`${tag} NO [SERVERBUG] The message cannot be read\r\n`);
     });
     near.on("end", () => far.end());
+    let unfinished = "";
     far.on("data", (chunk: Buffer) => {
-      const told = chunk
-        .toString("latin1")
-        .replaceAll(/\bRFC822\.SIZE (\d+)/g, (_, size: string) => `RFC822.SIZE ${Number(size) + guessed}`);
-      near.write(guessed === 0 ? chunk : Buffer.from(told, "latin1"));
+      if (guessed === 0 && aheadMs === 0 && unfinished === "") return near.write(chunk);
+      const lines = unfinished + chunk.toString("latin1");
+      const end = lines.lastIndexOf("\n") + 1;
+      unfinished = lines.slice(end);
+      const told = lines
+        .slice(0, end)
+        .replaceAll(/\bRFC822\.SIZE (\d+)/g, (_, size: string) => `RFC822.SIZE ${Number(size) + guessed}`)
+        .replaceAll(
+          /\bINTERNALDATE "([^"]+)"/g,
+          (_, at: string) => `INTERNALDATE "${imapDate(Date.parse(at) + aheadMs)}"`,
+        );
+      return near.write(Buffer.from(told, "latin1"));
     });
     far.on("end", () => near.end());
   });
@@ -258,11 +286,20 @@ async function startProxy(target: number) {
     restore() {
       open = true;
     },
+    async hangUp() {
+      const closed = [...nears].map((near) => once(near, "close"));
+      for (const near of nears) near.end();
+      await Promise.all(closed);
+    },
     guessSizes(more: number) {
       guessed = more;
     },
-    refuseMails(times: number) {
+    liveBy(now: number) {
+      aheadMs = now - Date.now();
+    },
+    refuseMails(times: number, how = "in words") {
       refused = times;
+      refusedHow = how;
     },
     close() {
       server.close();
