@@ -14,7 +14,7 @@ import { fetchSlackFile } from "./fetch-file.ts";
 import { createIntake } from "./intake.ts";
 import { findPart } from "./reconcile.ts";
 import { renderParts, textMax } from "./render.ts";
-import { createHolds, editPart, removePart, sendPart } from "./send.ts";
+import { createSending, editPart, removePart, sendPart } from "./send.ts";
 import { runSocket } from "./socket.ts";
 import { fileBytesMax } from "./upload.ts";
 import { createUsers } from "./users.ts";
@@ -38,7 +38,7 @@ const slack: AdapterModule<SlackConfig> = {
     const signingSecret = transport.kind === "webhook" ? transport.signingSecret : undefined;
     const desk = host.desk === undefined ? undefined : createAgentsSide({ api, host, users }, host.desk);
     const door = createDoor({ host, intake, signingSecret, desk: desk?.routes });
-    const sending = { api, holds: createHolds(host) };
+    const sending = createSending(api, host);
     return {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:

@@ -1,7 +1,7 @@
 import type { ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
 import type { SlackApi } from "./client.ts";
-import { deliveryError, failureOf } from "./failures.ts";
+import { deliveryError, failureOf, operatorError } from "./failures.ts";
 import type { RichText, SlackPart } from "./render.ts";
 import { messageIdOf, parseMessageId, parseThread } from "./thread.ts";
 import { fileIdOf, removeFile, sendFile, unlessRefused } from "./upload.ts";
@@ -15,6 +15,21 @@ export type Blocks = Extract<Post, { blocks: unknown }>["blocks"];
 export interface Sending {
   readonly api: SlackApi;
   readonly holds: Holds;
+  /** Tells the operator, once, why it cannot be looked up whether an answer stands in its thread. */
+  unchecked(reason: string): void;
+}
+
+export function createSending(api: SlackApi, host: Pick<ChannelHost, "clock" | "log">): Sending {
+  let isTold = false;
+  return {
+    api,
+    holds: createHolds(host),
+    unchecked(reason) {
+      if (isTold) return;
+      isTold = true;
+      host.log.warn({}, `answers in Slack may stand outside of a thread whose first message was deleted: ${reason}`);
+    },
+  };
 }
 
 /** Channels that Slack lets nothing be sent to for now. */
@@ -60,7 +75,7 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
         unfurl_media: false,
       });
       if (ts !== undefined && threadTs !== undefined && message !== undefined && message.thread_ts === undefined) {
-        await keepInThread(sending.api, { channelId, threadTs, ts }, context.signal);
+        await keepInThread(sending, { channelId, threadTs, ts }, context.signal);
       }
       return { externalId: ts === undefined ? null : messageIdOf(channelId, ts), state: "sent" };
     };
@@ -68,28 +83,58 @@ export async function sendPart(sending: Sending, part: Part, context: SendContex
   });
 }
 
+interface Place {
+  readonly channelId: string;
+  readonly threadTs: string;
+  readonly ts: string;
+}
+
 /** Where the message that a thread hangs on was deleted, an answer must not stand in the channel for all to read. */
-async function keepInThread(
-  api: SlackApi,
-  { channelId, threadTs, ts }: { readonly channelId: string; readonly threadTs: string; readonly ts: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const client = api.client(signal);
-  const gone = "thread_not_found";
-  let isGone = true;
-  // Not every server that stands for Slack's says in which thread it has posted.
-  await unlessRefused([gone], async () => {
-    await client.conversations.replies({ channel: channelId, ts: threadTs, limit: 1 });
-    isGone = false;
-  }).catch(() => (isGone = false));
-  if (!isGone) return;
-  const { outcome, message } = deliveryError({ kind: "refused", code: gone, needed: undefined });
+async function keepInThread(sending: Sending, place: Place, signal: AbortSignal): Promise<void> {
+  const problem = await problemOfThread(sending, place, signal);
+  if (problem === undefined) return;
+  const { outcome, message, retryAfterMs } = problem;
+  const { channelId, ts } = place;
   try {
-    await client.chat.delete({ channel: channelId, ts });
+    await unlessRefused(["message_not_found"], () =>
+      sending.api.client(signal).chat.delete({ channel: channelId, ts }),
+    );
   } catch (error) {
-    throw new DeliveryError(outcome, `${message}; this one stands in the channel itself`, { cause: error });
+    if (outcome === "rejected") {
+      throw new DeliveryError(outcome, `${message}; this one stands in the channel itself`, { cause: error });
+    }
+    throw new DeliveryError("unknown", `${message}; it may stand in the channel itself`, { cause: error });
   }
-  throw new DeliveryError(outcome, message);
+  throw new DeliveryError(outcome, message, retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+/** Why what was posted in the thread cannot stay; undefined when it can. */
+async function problemOfThread(
+  { api, unchecked }: Sending,
+  { channelId, threadTs }: Place,
+  signal: AbortSignal,
+): Promise<DeliveryError | undefined> {
+  try {
+    // Not every server that stands for Slack's says in which thread it has posted.
+    await api.client(signal).conversations.replies({ channel: channelId, ts: threadTs, limit: 1 });
+    return undefined;
+  } catch (error) {
+    const failure = failureOf(error);
+    const problem = deliveryError(failure);
+    if (failure.kind === "refused" && failure.code === "thread_not_found") return problem;
+    // To send it again would not end before somebody has mended the app.
+    const isLasting = problem.outcome === "rejected" || (failure.kind === "status" && failure.status < 500);
+    if (isLasting || (failure.kind === "refused" && failure.code === "missing_scope")) {
+      unchecked(operatorError(failure).message);
+      return undefined;
+    }
+    const { retryAfterMs } = problem;
+    return new DeliveryError(
+      "not_sent",
+      "Slack does not tell whether the message that this thread hangs on is still there",
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    );
+  }
 }
 
 /** Changes a text; a file stays as it is. */

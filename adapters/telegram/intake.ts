@@ -31,12 +31,16 @@ const update = Compile(updateSchema);
 
 /** A bot's owner can give it another username; whoever names it by that hears nothing for so long at most. */
 const nameMs = 600_000;
+/** So long after Telegram has failed to tell it: in a busy group somebody is named all the time. */
+const askAgainMs = 10_000;
 /** Whoever notices later that the bot does not answer writes once more. */
 const namedWithinMs = 3_600_000;
 
 /** The way of an update to the host, whichever way it came from Telegram. */
 export function createIntake({ host, api, groups, botId }: IntakeDependencies): Intake {
-  let ownName: { readonly asked: Promise<string>; readonly at: number } | undefined;
+  let ownName: { readonly name: string; readonly at: number } | undefined;
+  let asked: Promise<string> | undefined;
+  let askAgainAt = -Infinity;
 
   return {
     async take(given) {
@@ -112,18 +116,28 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
     return isNamed(await botName(Infinity)) || isNamed(await botName(nameMs));
   }
 
-  /** As it was so long ago at most. */
-  function botName(withinMs: number): Promise<string> {
-    if (ownName === undefined || host.clock.now() - ownName.at >= withinMs) {
-      const asked = api.getMe().then(
-        ({ username }) => username,
-        (error: unknown) => {
-          ownName = undefined;
-          throw error;
-        },
-      );
-      ownName = { asked, at: host.clock.now() };
+  /** As it was so long ago at most; as it was last known, when Telegram does not tell it now. */
+  async function botName(withinMs: number): Promise<string> {
+    const known = ownName;
+    const now = host.clock.now();
+    if (known !== undefined && (now - known.at < withinMs || now < askAgainAt)) return known.name;
+    asked ??= askName();
+    try {
+      return await asked;
+    } catch (error) {
+      askAgainAt = host.clock.now() + askAgainMs;
+      if (known === undefined) throw error;
+      return known.name;
     }
-    return ownName.asked;
+  }
+
+  async function askName(): Promise<string> {
+    try {
+      const { username } = await api.getMe();
+      ownName = { name: username, at: host.clock.now() };
+      return username;
+    } finally {
+      asked = undefined;
+    }
   }
 }

@@ -3,6 +3,7 @@ import type { SlackAccount } from "./support/account.ts";
 import { openSlackAccount } from "./support/account.ts";
 import { changedEvent, deletedEvent, mentionEvent } from "./support/events.ts";
 import { signatureOf } from "../signature.ts";
+import { minuteMs } from "../../../test/support/engine-bench.ts";
 import { runBeside } from "../../../test/support/run-beside.ts";
 
 let account: SlackAccount;
@@ -308,6 +309,72 @@ describe("messages to Slack", () => {
     await account.reply("Ten thousand", `C0HELP:${ts}`);
     expect(account.texts("C0HELP").join()).not.toContain("Ten thousand");
     expect(await notes(-1)).toContain("the message that this Slack thread hangs on was deleted");
+  });
+
+  describe("that Slack may have put outside of their thread", () => {
+    const begin = async (): Promise<string> => {
+      const { slack, bench } = account;
+      const ts = slack.nextTs();
+      const root = { channel: "C0HELP", user: "U0ADA", ts, text: "My salary?", threadTs: undefined, blocks: [] };
+      slack.messages.push({ ...root, metadata: undefined, files: [], deleted: false });
+      const text = `<@${slack.botUserId}> my salary?`;
+      await account.say({ channel: "C0HELP", ts, text, more: { text } });
+      await bench.settle();
+      return ts;
+    };
+    const loseRoot = (ts: string): void => {
+      for (const message of account.slack.messages) if (message.ts === ts) message.deleted = true;
+    };
+    const saidIn = (text: string) => account.slack.shown("C0HELP").filter((one) => one.text.includes(text));
+
+    it("are taken back while that cannot be looked up, and sent again when it can", async () => {
+      const { slack, bench } = account;
+      const ts = await begin();
+      const troubles = [{ kind: "limit", seconds: 30 }, { kind: "hang_up" }, { kind: "html" }] as const;
+      for (const [at, trouble] of troubles.entries()) {
+        slack.fail("chat.postMessage", { kind: "outside" });
+        slack.fail("conversations.replies", trouble);
+        await account.reply(`Ten thousand ${at}`, `C0HELP:${ts}`);
+        expect(saidIn(`Ten thousand ${at}`)).toEqual([]);
+        await bench.advance(minuteMs);
+        expect(saidIn(`Ten thousand ${at}`)).toMatchObject([{ threadTs: ts }]);
+      }
+      loseRoot(ts);
+      slack.fail("chat.postMessage", { kind: "outside" }, { kind: "outside" });
+      slack.fail("conversations.replies", { kind: "status", status: 503 });
+      await account.reply("Eleven", `C0HELP:${ts}`);
+      expect(saidIn("Eleven")).toEqual([]);
+      await bench.advance(minuteMs);
+      expect(saidIn("Eleven")).toEqual([]);
+      expect(await notes(-1)).toContain("the message that this Slack thread hangs on was deleted");
+    });
+
+    it("are not sent twice when they cannot be taken back either", async () => {
+      const { slack, bench } = account;
+      const ts = await begin();
+      loseRoot(ts);
+      slack.fail("chat.postMessage", { kind: "outside" });
+      slack.fail("conversations.replies", { kind: "hang_up" });
+      slack.fail("chat.delete", { kind: "status", status: 503 });
+      await account.reply("Ten thousand", `C0HELP:${ts}`);
+      await bench.advance(10 * minuteMs);
+      expect(saidIn("Ten thousand")).toHaveLength(1);
+      const replies = bench.store.read.selectFrom("deliveries").select("state").where("payload", "like", "%thousand%");
+      expect(await replies.execute()).toEqual([{ state: "sending" }]);
+      expect(bench.logged.join("")).toContain("it may stand in the channel itself");
+    });
+
+    it("stay where they are when the app may not look that up, which the operator is told once", async () => {
+      const { slack, bench } = account;
+      const ts = await begin();
+      slack.scopes.splice(slack.scopes.indexOf("channels:history"), 1);
+      slack.fail("chat.postMessage", { kind: "outside" }, { kind: "outside" });
+      await account.reply("Ten thousand", `C0HELP:${ts}`);
+      await account.reply("Eleven", `C0HELP:${ts}`);
+      await bench.advance(minuteMs);
+      expect([saidIn("Ten thousand").length, saidIn("Eleven").length]).toEqual([1, 1]);
+      expect(bench.logged.filter((line) => line.includes("the app lacks the scope channels:history"))).toHaveLength(1);
+    });
   });
 
   it("wait until somebody has mended the account", async () => {
