@@ -348,7 +348,6 @@ function createShow(
         if (upTo > 1) await transcript(upTo);
         // The card has no more than its beginning.
         else if (seqs.length === 0) await messages(upTo);
-        if (upTo === 0) await earlierNotes();
       } else if (seqs.length > 0) {
         await messages(Math.min(...seqs) - 1);
       }
