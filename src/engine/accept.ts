@@ -1,14 +1,12 @@
 import type { InboundEvent } from "#channel/contract.ts";
-import { newId } from "#domain/ids.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
 import { systemActor } from "#domain/message.ts";
-import { freshClock } from "#domain/sla.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
 import type { Arrival, Arrived } from "./arrivals.ts";
 import { continued, inboundRow, keyOf, knownEvents, partIdOf } from "./arrivals.ts";
-import { createAlbums, withWords, wordsOf } from "./albums.ts";
+import { createAlbums, newFiles, noteFiles, withWords, wordsOf } from "./albums.ts";
 import type { Grouped, MessageFiles } from "./attachments.ts";
 import {
   filesOfArrival,
@@ -16,7 +14,9 @@ import {
   groupsOf,
   groupWaitMs,
   keepAside,
+  keepWaiting,
   noFiles,
+  takeWaiting,
   uploadsOf,
   withKeptAside,
 } from "./attachments.ts";
@@ -30,6 +30,7 @@ import { noteProblem } from "./failures.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
 import type { Applied } from "./parked.ts";
 import { isNewest, lastEdits, linkApplied, park, parkedChanges, targetOf } from "./parked.ts";
+import { newConversation } from "./new-conversation.ts";
 import type { Clock, ConversationSearch, Files, Tx } from "./ports.ts";
 import { contextOf, lockArrivals } from "./lock-arrivals.ts";
 import { applyStanding, noteFromThere } from "./standing.ts";
@@ -126,6 +127,7 @@ export async function acceptAll(
         if (together !== undefined && row?.id === together.conversationId && !isLate(row, event, together)) {
           const draft = changes.track(row, workspace.settings, false);
           draft.joinMessage(together, await joinedWords(arrival, event, together), filesOf(arrival, event));
+          await joinWaiting(draft, arrival, event, together);
           return { ...nothing, conversationId: row.id, messageId: together.messageId, seq: together.seq };
         }
         if (event.group?.joinsOnly === true) {
@@ -204,7 +206,13 @@ export async function acceptAll(
         }
         if (row !== undefined && together !== undefined) {
           changeText(together, withWords(album, event), now);
-          if (event.kind === "delete") changes.withdrawFiles(together);
+          if (event.kind === "delete") changes.files.withdraw(together);
+          const files =
+            together.deleted_at === null && album !== undefined ? newFiles(album, event, together.files ?? 0) : [];
+          if (files.length > 0) {
+            const draft = changes.track(row, workspace.settings, false);
+            draft.joinMessage(groupedOf(together), together.content, filesOf(arrival, { ...event, files }));
+          }
           return { ...nothing, conversationId: row.id, messageId: together.id };
         }
         const messageId =
@@ -213,7 +221,10 @@ export async function acceptAll(
             : await applyEdit(tx, changes, changes.track(row, workspace.settings, false), albums, event, (files) =>
                 filesOf(arrival, { ...event, files }),
               );
-        if (messageId === null) park(parked, target, event);
+        if (messageId === null) {
+          park(parked, target, event);
+          if (event.kind === "edit" && event.knownOnly !== true) await keepWaiting(tx, event, filesOf(arrival, event));
+        }
         // What joins it in this transaction is written after this.
         for (const grouped of groups.values()) {
           if (grouped.messageId === messageId && event.kind === "edit") {
@@ -239,7 +250,22 @@ export async function acceptAll(
     }
     const album = await albums.of(conversationId, messageId);
     album.words.set(externalId, change === undefined ? event.text : change.kind === "edit" ? change.text : "");
+    noteFiles(album, externalId, event.files ?? [], true);
     return wordsOf(album);
+  }
+
+  /** Adds what a change that came before its message has brought to it. */
+  async function joinWaiting(
+    draft: Draft,
+    { account }: Arrival,
+    event: Extract<InboundEvent, { kind: "message" }>,
+    message: Grouped,
+  ): Promise<void> {
+    const change = parked.get(targetOf(account.id, event.thread, partIdOf(event)));
+    if (change?.kind !== "edit" || change.files === undefined) return;
+    const album = await albums.of(message.conversationId, message.messageId);
+    const files = await takeWaiting(tx, account.id, change, newFiles(album, change, message.files));
+    if (files.fresh.length > 0) draft.joinMessage(message, message.content, files);
   }
 
   /** A context whose customer turns out to be another contact takes its conversation with it. */
@@ -253,49 +279,8 @@ export async function acceptAll(
   }
 
   function begin(arrival: Arrival, thread: string, { contact }: Known): Draft {
-    const { account, workspace } = arrival;
-    const clock = freshClock(now);
-    const row: ConversationRow = {
-      id: newId("conv", now),
-      workspace_id: workspace.id,
-      account_id: account.id,
-      channel: account.channel,
-      context_key: thread,
-      contact_id: contact.id,
-      status: "open",
-      snoozed_from: null,
-      snoozed_until: null,
-      priority: "normal",
-      assigned_to: null,
-      started_at: now,
-      last_message_at: now,
-      resolved_at: null,
-      message_count: 0,
-      last_seq: 0,
-      last_customer_seq: 0,
-      settled_seq: 0,
-      low_streak: 0,
-      sla_state: "in_compliance",
-      sla_elapsed_ms: clock.elapsedMs,
-      sla_running_since: clock.runningSince,
-      timer_at: null,
-      customer_name: null,
-      customer_email: null,
-      customer_email_key: null,
-      customer_phone: null,
-      customer_verified: 0,
-      previous_conversation_id: null,
-      event_seq: 0,
-      own_contact_id: null,
-      status_at: now,
-      rules_until: now,
-      activity: 0,
-      unreachable: null,
-      via_account_id: null,
-      customer_wrote_at: null,
-      platform_order: null,
-      version: 0,
-    };
+    const { workspace } = arrival;
+    const row = newConversation(arrival, thread, contact.id, now);
     const draft = changes.track(row, workspace.settings, true);
     const actor = { type: "customer", id: contact.id, name: contact.name } as const;
     draft.audit("status_changed", actor, { to: "open" });
@@ -347,10 +332,11 @@ export async function acceptAll(
     }
     arrived.set(target, message);
     const group = groupOf(arrival.account.id, event);
-    if (group !== undefined && message.deleted_at === null) {
-      const { id: messageId, seq, content, files } = message;
-      groups.set(group, { messageId, conversationId: row.id, seq, content, files: files ?? 0, createdAt: now });
-      albums.begin(row.id, messageId, externalId, content);
+    if (message.deleted_at === null) {
+      const grouped = groupedOf(message);
+      if (group !== undefined) groups.set(group, grouped);
+      albums.begin(grouped, externalId, message.content, event.files ?? []);
+      await joinWaiting(draft, arrival, event, grouped);
     }
     row.last_customer_seq = message.seq;
     if (notes.length > 0 && botMayAnswer(row.status)) {
@@ -419,6 +405,15 @@ function personOf(
     ...(attributes === undefined ? {} : { attributes }),
   };
 }
+
+const groupedOf = ({ id, conversation_id, seq, content, files, created_at }: MessagesTable): Grouped => ({
+  messageId: id,
+  conversationId: conversation_id,
+  seq,
+  content,
+  files: files ?? 0,
+  createdAt: created_at,
+});
 
 function groupOf(accountId: string, event: Extract<InboundEvent, { kind: "message" }>): string | undefined {
   return event.group === undefined ? undefined : `${accountId}\n${groupKey(event.thread, event.group.key)}`;

@@ -1,4 +1,5 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
+import { filesPerMessage } from "#domain/files.ts";
 import type { KeptAside } from "./arrivals.ts";
 import { groupsOf } from "./attachments.ts";
 import type { TextChange } from "./inbound-changes.ts";
@@ -14,9 +15,11 @@ export interface Album {
   readonly files: Map<string, Set<string> | null>;
 }
 
+type AlbumMessage = Pick<Album, "conversationId" | "messageId">;
+
 export interface Albums {
   /** A message that others may join. */
-  begin(conversationId: string, messageId: string, externalId: string, text: string): void;
+  begin(message: AlbumMessage, externalId: string, text: string, files: readonly InboundFile[]): void;
   of(conversationId: string, messageId: string): Promise<Album>;
   /** Of those that came in this transaction or were asked for, the one with this part. */
   here(conversationId: string, externalId: string): Album | undefined;
@@ -27,8 +30,9 @@ export interface Albums {
 export const wordsOf = ({ words }: Album): string =>
   [...words.values()].filter((text) => text.trim() !== "").join("\n");
 
-/** The files of a changed part that it did not have before: none where that is not known. */
-export function newFiles(album: Album, event: Extract<InboundEvent, { kind: "edit" }>): readonly InboundFile[] {
+/** The files of a changed part that it did not have before: none where that is not known, or the message is full. */
+export function newFiles(album: Album, event: TextChange, had: number): readonly InboundFile[] {
+  if (event.kind === "delete" || had >= filesPerMessage) return [];
   const known = album.files.get(event.messageExternalId) ?? undefined;
   const fresh = (event.files ?? []).filter(({ key }) => key !== undefined && known?.has(key) === false);
   for (const { key } of fresh) if (key !== undefined) known?.add(key);
@@ -43,7 +47,7 @@ export function withWords(album: Album | undefined, event: TextChange): TextChan
 }
 
 /** `isBegin`: with the part itself. A change alone does not tell what was there before it. */
-function noteFiles({ files }: Album, part: string, brought: readonly InboundFile[], isBegin: boolean): void {
+export function noteFiles({ files }: Album, part: string, brought: readonly InboundFile[], isBegin: boolean): void {
   const known = isBegin ? new Set<string>() : files.get(part);
   for (const { key } of brought) if (key !== undefined) known?.add(key);
   files.set(part, known === undefined || brought.some(({ key }) => key === undefined) ? null : known);
@@ -82,8 +86,10 @@ export function createAlbums(tx: Tx): Albums {
     [...known.values()].find((album) => album.conversationId === conversationId && album.words.has(externalId));
 
   return {
-    begin(conversationId, messageId, externalId, text) {
-      known.set(messageId, { conversationId, messageId, words: new Map([[externalId, text]]), files: new Map() });
+    begin({ conversationId, messageId }, externalId, text, files) {
+      const album: Album = { conversationId, messageId, words: new Map([[externalId, text]]), files: new Map() };
+      noteFiles(album, externalId, files, true);
+      known.set(messageId, album);
     },
     of,
     here,

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Insertable, Selectable } from "kysely";
-import type { InboundFile } from "#channel/contract.ts";
+import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
@@ -164,6 +164,30 @@ export async function withKeptAside(
     fresh: [...aside.map((file, position) => ({ ...file, position })), ...files.fresh.map(behind)],
     uploaded: files.uploaded.map(behind),
   };
+}
+
+/** Where the files of a change wait for the message that it changes. */
+const waitingKey = ({ thread, externalId }: Waiting): string => groupKey(thread, `change ${externalId}`);
+
+type Waiting = Extract<InboundEvent, { kind: "edit" }>;
+
+/** Keeps the files of a change whose message is not there yet: its event, as it is stored, does not tell how to get them. */
+export async function keepWaiting(tx: Tx, event: Waiting, { fresh }: MessageFiles): Promise<void> {
+  await keepAside(tx, { fresh: fresh.map((file) => ({ ...file, group_key: waitingKey(event) })), uploaded: [] });
+}
+
+/** Of the files of a change that has waited those that are wanted, as far as they are still there. */
+export async function takeWaiting(
+  tx: Tx,
+  accountId: string,
+  event: Waiting,
+  wanted: readonly InboundFile[],
+): Promise<MessageFiles> {
+  if (wanted.length === 0) return noFiles;
+  const { fresh } = await withKeptAside(tx, accountId, waitingKey(event), noFiles);
+  const positions = new Set(wanted.map((file) => event.files?.indexOf(file)));
+  const taken = fresh.filter(({ position }) => positions.has(position));
+  return { fresh: taken.map((file, position) => ({ ...file, position, group_key: null })), uploaded: [] };
 }
 
 /** The uploads that these files may name. */

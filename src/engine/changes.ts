@@ -18,14 +18,15 @@ import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable
 import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
 import { runRules } from "./automation.ts";
-import type { AttachmentRow, Grouped, MessageFiles } from "./attachments.ts";
-import { fileLane, noFiles, storeAttachments } from "./attachments.ts";
+import type { Grouped, MessageFiles } from "./attachments.ts";
 import type { ConversationSignal } from "./conversation-signal.ts";
 import { signalOf } from "./conversation-signal.ts";
 import type { EventDetails } from "./events.ts";
 import { authorOf, createEvents } from "./events.ts";
 import { speakLane, thinkLane, timerLane } from "./lanes.ts";
 import { indexWorks } from "./index-work.ts";
+import type { FileChanges } from "./file-changes.ts";
+import { createFileChanges } from "./file-changes.ts";
 import type { NewMessage } from "./new-message.ts";
 import { messageRow } from "./new-message.ts";
 import { handoverOf, standingOfRow, worksThere } from "./platform-standing.ts";
@@ -41,8 +42,8 @@ export interface Changes {
   /** A conversation as it is after all changes so far. `isNew`: not stored yet. */
   track(row: ConversationRow, settings: WorkspaceSettings, isNew: boolean): Draft;
   addWork(work: NewWork): void;
-  /** The customer took back a message that is not written yet: its files are not fetched, and not shown. */
-  withdrawFiles(message: MessagesTable): void;
+  /** What is brought by messages, new ones and those that others join. */
+  readonly files: Pick<FileChanges, "rewrite" | "withdraw">;
   /** Writes everything. What must happen after the commit is in the result. */
   flush(tx: Tx): Promise<Effects>;
 }
@@ -129,15 +130,11 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   const drafts = new Map<string, Tracked>();
   const messages: MessagesTable[] = [];
   const deliveries: Insertable<DeliveriesTable>[] = [];
-  const joined = new Set<Grouped>();
-  const fresh: AttachmentRow[] = [];
-  const uploaded: AttachmentRow[] = [];
   const audits: AuditTable[] = [];
   const works: NewWork[] = [];
+  const files = createFileChanges(works, now);
   const speeches: { readonly draft: Tracked; readonly speech: Omit<Speech, "status" | "seq"> }[] = [];
   const events = createEvents(now);
-  /** The files that events of new messages name. */
-  const toldFiles = new Map<string, AttachmentRow[]>();
   const links: ConversationLinksTable[] = [];
   const tagging = createTagChanges();
 
@@ -200,7 +197,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         draft.amended = true;
         events.tellUpdate(draft, messageId);
       },
-      joinMessage: (message, content, files) => joinMessage(draft, message, content, files),
+      joinMessage: (message, content, given) => joinMessage(draft, message, content, given),
       addMessage: (message) => addMessage(draft, message),
       setStatus: (to, actor, how = {}) => setStatus(draft, to, actor, how),
       audit: (action, actor, change) => audit(draft, action, actor, change),
@@ -255,58 +252,26 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.last_seq += 1;
     row.message_count += 1;
     row.last_message_at = Math.max(row.last_message_at, now);
-    const { files = noFiles } = message;
     const stored = messageRow(row, message, now);
     messages.push(stored);
     const sending = sendingOf(row, stored, message.parts ?? [], now);
     deliveries.push(...sending.deliveries);
     links.push(...sending.links);
     works.push(...sending.works);
-    const ofMessage = (file: AttachmentRow) => ({ ...file, conversation_id: row.id, message_id: stored.id });
-    const added = files.fresh.map(ofMessage);
-    const known = files.uploaded.map(ofMessage);
-    fresh.push(...added);
-    uploaded.push(...known);
-    for (const { id } of added) {
-      works.push({ lane: fileLane(id), kind: "file", payload: { fileId: id, conversationId: row.id }, dueAt: now });
-    }
     draft.spoken = true;
     draft.changed = true;
     draft.visible = true;
     draft.mirror({ kind: "message", seq: stored.seq });
     if (message.role !== "assistant") draft.byPerson = true;
     happen(draft, { kind: "message", by: message.role, message: stored, confidence: stored.confidence });
-    const attachments = [...added, ...known].toSorted((a, b) => a.position - b.position);
-    toldFiles.set(stored.id, attachments);
+    const attachments = files.begin(stored, message.files);
     draft.tell("message.created", authorOf(stored), { message: stored, attachments });
     return stored;
   }
 
-  function joinMessage(draft: Tracked, message: Grouped, content: string, files: MessageFiles): void {
-    const ofMessage = (file: AttachmentRow) => ({
-      ...file,
-      conversation_id: draft.row.id,
-      message_id: message.messageId,
-      position: message.files + file.position,
-    });
-    const added = files.fresh.map(ofMessage);
-    const known = files.uploaded.map(ofMessage);
-    fresh.push(...added);
-    uploaded.push(...known);
-    for (const { id } of added) {
-      works.push({
-        lane: fileLane(id),
-        kind: "file",
-        payload: { fileId: id, conversationId: draft.row.id },
-        dueAt: now,
-      });
-    }
-    message.files += added.length + known.length;
-    message.content = content;
+  function joinMessage(draft: Tracked, message: Grouped, content: string, given: MessageFiles): void {
     const here = messages.find(({ id }) => id === message.messageId);
-    if (here === undefined) joined.add(message);
-    else Object.assign(here, { content: message.content, files: message.files });
-    toldFiles.get(message.messageId)?.push(...added, ...known);
+    files.join(message, content, given, here);
     if (here === undefined) {
       draft.mirror({ kind: "changed", id: message.messageId });
       events.tellJoined(draft, message.messageId);
@@ -431,10 +396,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       changed.filter((draft) => !draft.isNew),
     );
     await insertRows(tx, "messages", messages);
-    for (const { messageId, content, files } of joined) {
-      await tx.updateTable("messages").set({ content, files }).where("id", "=", messageId).execute();
-    }
-    await storeAttachments(tx, fresh, uploaded);
+    await files.write(tx);
     await insertRows(tx, "deliveries", deliveries);
     await linkConversations(tx, links);
     await insertRows(tx, "audit", audits);
@@ -475,14 +437,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     now,
     track,
     addWork: (work) => works.push(work),
-    withdrawFiles(message) {
-      const isOf = ({ message_id: id }: AttachmentRow): boolean => id === message.id;
-      const lanes = new Set(fresh.filter(isOf).map(({ id }) => fileLane(id)));
-      for (const rows of [fresh, uploaded]) rows.splice(0, rows.length, ...rows.filter((row) => !isOf(row)));
-      works.splice(0, works.length, ...works.filter(({ lane }) => !lanes.has(lane)));
-      message.files = null;
-      toldFiles.get(message.id)?.splice(0);
-    },
+    files,
     flush,
   };
 }

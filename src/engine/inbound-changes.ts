@@ -1,5 +1,4 @@
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
-import { filesPerMessage } from "#domain/files.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import type { Albums } from "./albums.ts";
 import { newFiles, withWords } from "./albums.ts";
@@ -42,13 +41,15 @@ export async function applyEdit(
   const change = withWords(album, event);
   const content = change.kind === "edit" ? change.text : "";
   if (message.deleted_at !== null) return message.id;
-  const fresh = album !== undefined && brings && had < filesPerMessage ? newFiles(album, event) : [];
+  const fresh = album !== undefined && brings ? newFiles(album, event, had) : [];
   if (event.kind === "edit" && content === message.content && fresh.length === 0) return message.id;
   await tx
     .updateTable("messages")
     .set(event.kind === "edit" ? { content, edited_at: changes.now } : { content, deleted_at: changes.now })
     .where("id", "=", message.id)
     .execute();
+  // What joins it in this transaction is written after this.
+  changes.files.rewrite(message.id, event.kind === "edit" ? content : null);
   if (event.kind === "delete") {
     const files = await tx
       .selectFrom("attachments")

@@ -10,7 +10,8 @@ eachDatabase("an album with words below several of its pictures", (open) => {
   let bench: EngineBench;
   let thread: string;
   let threads = 0;
-  const account = { channel: "telegram", load: fileChannel().load, config: {} } as const;
+  const channel = fileChannel();
+  const account = { channel: "telegram", load: channel.load, config: {} } as const;
 
   beforeAll(async () => {
     bench = await openBench(open, { account });
@@ -187,6 +188,100 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     await edit("1", "Not for us", true);
     const kept = await bench.store.read.selectFrom("inbound_events").select("payload").execute();
     expect(kept.filter(({ payload }) => payload.includes('"text":"Not for us"'))).toEqual([]);
+  });
+
+  const picture = (key: string) => ({ ref: key, key, name: `${key}.jpg`, mediaType: "image/jpeg", bytes: 3 });
+  const wrote = (id: string, text: string, keys: readonly string[], group?: string) =>
+    bench.accept({
+      ...base(),
+      kind: "message",
+      externalId: `message:${thread}:${id}`,
+      messageExternalId: `${thread}:${id}`,
+      text,
+      files: keys.map(picture),
+      ...(group === undefined ? {} : { group: { key: group } }),
+    });
+  const changed = (id: string, text: string, ...keys: readonly string[]) =>
+    bench.accept({
+      ...base(),
+      kind: "edit",
+      externalId: `edit:${thread}:${id}:${text}`,
+      messageExternalId: `${thread}:${id}`,
+      text,
+      files: keys.map(picture),
+    });
+  const took = (id: string) =>
+    bench.accept({
+      ...base(),
+      kind: "delete",
+      externalId: `delete:${thread}:${id}`,
+      messageExternalId: `${thread}:${id}`,
+    });
+  /** Its words, the files that it is said to have, and those that it has. */
+  const whole = async () => {
+    const messages = bench.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select(["messages.id", "messages.content", "messages.files"])
+      .where("conversations.context_key", "=", thread)
+      .where("messages.role", "=", "user");
+    const { id, content, files } = await messages.executeTakeFirstOrThrow();
+    const rows = bench.store.read.selectFrom("attachments").select(["name", "position"]).where("message_id", "=", id);
+    const names = (await rows.orderBy("position").execute()).map(({ name, position }) => `${position} ${name}`);
+    return { content, files, names };
+  };
+
+  it("has the pictures that a change adds, whether that comes after it, with it or before it", async () => {
+    const one = { content: "Which?", files: 1, names: ["0 a.jpg"] };
+    begin();
+    await Promise.all([wrote("1", "Whihc?", []), changed("1", "Which?", "a")]);
+    expect(await whole()).toEqual(one);
+    begin();
+    await changed("1", "Which?", "a");
+    await wrote("1", "Whihc?", []);
+    expect(await whole()).toEqual(one);
+    begin();
+    await Promise.all([changed("1", "Which?", "a"), wrote("1", "Whihc?", [])]);
+    expect(await whole()).toEqual(one);
+    const two = { content: "Which?", files: 2, names: ["0 a.jpg", "1 b.jpg"] };
+    begin();
+    await changed("1", "Which?", "a", "b");
+    await wrote("1", "", ["a"]);
+    expect(await whole()).toEqual(two);
+    begin();
+    await Promise.all([wrote("1", "", ["a"]), changed("1", "Which?", "b"), changed("1", "Which?!", "a", "b")]);
+    expect(await whole()).toEqual({ ...two, content: "Which?!" });
+    await bench.advance(5_000);
+    expect(channel.asked.slice(-2)).toEqual(["a", "b"]);
+  });
+
+  it("has them once each and in order where several parts and changes join it together", async () => {
+    begin();
+    await wrote("1", "One", ["a"], "album");
+    await Promise.all([
+      changed("1", "One!", "a", "b"),
+      wrote("2", "Two", ["c"], "album"),
+      changed("2", "Two!", "d"),
+      changed("1", "One?", "b", "e"),
+    ]);
+    const names = ["0 a.jpg", "1 b.jpg", "2 c.jpg", "3 d.jpg", "4 e.jpg"];
+    expect(await whole()).toEqual({ content: "One?\nTwo!", files: 5, names });
+    await changed("3", "Three!", "f", "g");
+    await wrote("3", "Three", ["f"], "album");
+    const more = [...names, "5 f.jpg", "6 g.jpg"];
+    expect(await whole()).toEqual({ content: "One?\nTwo!\nThree!", files: 7, names: more });
+  });
+
+  it("says what was written last, and nothing once it is taken back, where that comes with a new picture", async () => {
+    begin();
+    await wrote("1", "One", []);
+    await Promise.all([changed("1", "Two", "a"), changed("1", "Three", "a")]);
+    expect(await whole()).toEqual({ content: "Three", files: 1, names: ["0 a.jpg"] });
+    await Promise.all([changed("1", "Four", "b"), took("1")]);
+    expect(await whole()).toEqual({ content: "", files: null, names: [] });
+    begin();
+    await Promise.all([wrote("1", "One", ["a"]), changed("1", "Two", "b"), took("1")]);
+    expect(await whole()).toEqual({ content: "", files: null, names: [] });
   });
 
   it("is read without all else that was received in its thread", async () => {
