@@ -1,10 +1,12 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { ListPage } from "#src/http/inbox/wire.ts";
 import { buildBrowserCode } from "#src/web/build.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
+import { seedConversations } from "../support/conversation-rows.ts";
 import { addAgent, asked, password } from "../support/inbox.ts";
 import { createInboxPages } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
@@ -279,65 +281,127 @@ function inTheirBrowsers(): void {
     expect(await page.getByRole("button", { name: "Save", exact: true }).isDisabled()).toBe(true);
   });
 
-  it("tells an agent who looks elsewhere what waits for them, and leads there", async () => {
-    const customer = await asked(app, "told", "How long does delivery take?", "Ida Rhodes");
-    const page = await pages.open("anna");
-    await page.context().grantPermissions(["notifications"], { origin: app.url });
-    // The system's own are not seen from here: those that the page makes are counted.
-    await page.evaluate(() => {
-      const made: Notification[] = [];
-      Object.assign(window, { made });
+  /** A page whose notifications are on. The system's own are not seen from here: those that the page makes are. */
+  async function openNotified(hash = "") {
+    const page = await pages.open("anna", {}, hash);
+    const made: string[] = [];
+    await page.exposeFunction("tell", (text: string) => void made.push(text));
+    await page.addInitScript(() => {
+      const held = window as unknown as { tell(text: string): void; last: Notification };
       window.Notification = class extends Notification {
         constructor(title: string, options?: NotificationOptions) {
           super(title, options);
-          made.push(this);
+          held.last = this;
+          held.tell(`${title}: ${options?.body ?? ""}`);
         }
       };
     });
-    const told = () =>
-      page.evaluate(() =>
-        (window as unknown as { made: Notification[] }).made.map(({ title, body }) => `${title}: ${body}`),
-      );
-    const looksAt = (here: boolean) => page.evaluate((yes) => void (document.hasFocus = () => yes), here);
-    /** Until the page has looked for what is new, and found this. */
-    const afterLook = async (found: string, work: () => Promise<void>): Promise<void> => {
-      const lists = [page.waitForResponse((one) => one.url().endsWith("view=escalated"))];
-      lists.push(
-        page.waitForResponse(async (one) => one.url().endsWith("view=mine") && (await one.text()).includes(found)),
-      );
-      await work();
-      for (const list of await Promise.all(lists)) await list.finished();
-      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)));
-    };
-    const writes = async (text: string): Promise<void> => {
-      app.clock.advance(1_000);
-      await customer.write(text);
-    };
+    await page.clock.install();
+    await page.context().grantPermissions(["notifications"], { origin: app.url });
+    await page.reload();
     const bell = page.getByRole("button", { name: "Notifications" });
     expect(await bell.getAttribute("aria-pressed")).toBe("false");
-    await afterLook("", () => bell.click());
+    await bell.click();
+    await expect
+      .poll(() => made)
+      .toEqual(["Notifications are on: You are told here what waits for you while you look elsewhere."]);
+    made.length = 0;
     expect(await bell.getAttribute("aria-pressed")).toBe("true");
-    expect((await told()).splice(0, 9)).toEqual([
-      "Notifications are on: You are told here what waits for you while you look elsewhere.",
-    ]);
-    await looksAt(false);
+    // The list of this view is asked for by nothing else.
+    const isLook = (request: Request): boolean => request.url().endsWith("view=mine");
+    let begun = 0;
+    let looks = 0;
+    page.on("request", (request) => void (begun += isLook(request) ? 1 : 0));
+    page.on("requestfinished", (request) => void (looks += isLook(request) ? 1 : 0));
+    /** Looks that the page has begun, what it was about to ask for included. */
+    const begins = async (): Promise<number> => {
+      await page.clock.fastForward(2_000);
+      await page.evaluate(async () => void (await fetch(location.pathname)));
+      return begun;
+    };
+    const looksAt = (here: boolean, visible = true) =>
+      page.evaluate(
+        ([isHere, isVisible]) => {
+          document.hasFocus = () => isHere;
+          Object.defineProperty(document, "visibilityState", {
+            configurable: true,
+            value: isVisible ? "visible" : "hidden",
+          });
+          dispatchEvent(new Event(isHere ? "focus" : "blur"));
+        },
+        [here, visible] as const,
+      );
+    /** Goes elsewhere, until the page has seen what there is then. */
+    const leaves = async (visible = true): Promise<void> => {
+      const before = looks;
+      await looksAt(false, visible);
+      await expect.poll(() => looks).toBe(before + 1);
+      await page.evaluate(() => undefined);
+    };
+    return { page, bell, made, begins, looks: () => looks, comesBack: () => looksAt(true), leaves };
+  }
+
+  it("tells an agent who looks elsewhere what waits for them, and leads there", async () => {
+    const customer = await asked(app, "told", "How long does delivery take?", "Ida Rhodes");
+    const { page, bell, made, begins, comesBack, leaves } = await openNotified();
+    const writes = async (text: string): Promise<void> => {
+      app.clock.advance(5_000);
+      await customer.write(text);
+    };
+    await leaves();
     await writes("I want to talk to a human");
-    await expect.poll(async () => (await told()).length).toBe(2);
-    expect((await told()).at(-1)).toContain("Ida Rhodes waits for a person: ");
-    await page.evaluate(() =>
-      (window as unknown as { made: Notification[] }).made.at(-1)?.dispatchEvent(new Event("click")),
-    );
+    await expect.poll(() => made.length).toBe(1);
+    expect(made.splice(0).join()).toContain("Ida Rhodes waits for a person: ");
+    await comesBack();
+    const before = await begins();
+    await page.evaluate(() => (window as unknown as { last: Notification }).last.dispatchEvent(new Event("click")));
     await page.getByRole("heading", { name: "Ida Rhodes" }).waitFor();
     await page.getByRole("button", { name: "Claim" }).click();
     await page.getByText("The conversation is yours.").waitFor();
-    await looksAt(true);
-    await afterLook("Seen as it comes", () => writes("Seen as it comes"));
-    await looksAt(false);
+    await writes("Seen as it comes");
+    await page.getByRole("log").getByText("Seen as it comes").waitFor();
+    app.clock.advance(5_000);
+    const listed = page.waitForResponse(
+      async (one) => one.url().endsWith("view=escalated") && ((await one.json()) as ListPage).now >= app.clock.now(),
+    );
+    await asked(app, "later", "How long does delivery take?");
+    await (await listed).finished();
+    expect(await begins()).toBe(before);
+    await leaves();
     await writes("Are you there?");
-    await expect.poll(async () => (await told()).slice(2)).toEqual(["Ida Rhodes wrote: Are you there?"]);
+    await expect.poll(() => made).toEqual(["Ida Rhodes wrote: Are you there?"]);
     await page.reload();
     expect(await bell.getAttribute("aria-pressed")).toBe("true");
     await bell.click();
     expect(await bell.getAttribute("aria-pressed")).toBe("false");
+  });
+
+  it("tells of more than a page of those who wait only who is new, and asks seldom when it is hidden", async () => {
+    const startedAt = app.clock.now();
+    const workspaceId = app.workspace.id;
+    await seedConversations(
+      app.store,
+      Array.from({ length: 41 }, (_, at) => ({ workspaceId, startedAt: startedAt + at, status: "escalated" })),
+    );
+    app.clock.advance(60_000);
+    const { conversationId: id } = await asked(app, "claimed", "I want to talk to a human");
+    app.clock.advance(60_000);
+    const { page, made, looks, leaves } = await openNotified();
+    const now = () => page.evaluate(() => Date.now());
+    await leaves(false);
+    const leftAt = await now();
+    const before = looks();
+    await app.engine.act(workspaceId, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
+    const looksInTime = async (): Promise<number> => {
+      await page.clock.fastForward(1_000);
+      return looks();
+    };
+    await expect.poll(looksInTime).toBe(before + 1);
+    expect((await now()) - leftAt).toBeGreaterThan(9_000);
+    app.clock.advance(1_000);
+    await asked(app, "new", "I want to talk to a human", "Nora New");
+    await expect.poll(looksInTime).toBe(before + 2);
+    await expect.poll(() => made.length).toBe(1);
+    expect(made.join()).toContain("Nora New waits for a person: ");
   });
 }

@@ -84,8 +84,8 @@ export interface DeskListener {
 }
 
 const refreshDelayMs = 120;
-const listEveryMs = 1_000;
-const hiddenListEveryMs = 10_000;
+/** In a large team something changes all the time. */
+export const listEveryMs = (): number => (document.visibilityState === "visible" ? 1_000 : 10_000);
 const typingShownMs = 6_000;
 const typingToldMs = 3_000;
 const deliveryPollMs = 2_500;
@@ -240,7 +240,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     }
   }
 
-  /** The open conversation at once, the list at most once a second: in a large team something changes all the time. */
+  /** The open conversation at once, the list as often as {@link listEveryMs} says. */
   function refresh(withConversation: boolean): void {
     listener.stirred();
     if (withConversation) {
@@ -249,7 +249,6 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         void loadConversation();
       }, refreshDelayMs);
     }
-    const everyMs = document.visibilityState === "visible" ? listEveryMs : hiddenListEveryMs;
     listTimer ??= setTimeout(
       () => {
         listTimer = undefined;
@@ -257,7 +256,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         void loadList();
         void loadCounts();
       },
-      Math.max(refreshDelayMs, listedAt + everyMs - Date.now()),
+      Math.max(refreshDelayMs, listedAt + listEveryMs() - Date.now()),
     );
   }
 

@@ -1,8 +1,9 @@
 import type { ListItem, View } from "../../http/inbox/wire.ts";
 import { api } from "./api.ts";
 import type { DeskListener } from "./desk.ts";
-import { hashOf } from "./desk.ts";
+import { hashOf, listEveryMs } from "./desk.ts";
 import { button } from "./dom.ts";
+import { serverNow } from "./time.ts";
 import { shortName } from "./words.ts";
 
 /** Tells agents who look elsewhere what waits for them, by the notifications of their system. */
@@ -16,10 +17,13 @@ export interface Notifier {
 
 interface Known {
   readonly waiting: ReadonlySet<string>;
+  /** Nobody else waited than those, who are the latest. */
+  readonly isAll: boolean;
   readonly mine: ReadonlyMap<string, number>;
   readonly at: number;
 }
 
+/** So late the list may show what the server has. */
 const delayMs = 1_000;
 /** More at once are told as one. */
 const atOnceMax = 3;
@@ -29,12 +33,18 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
   // Pages without encryption get none, and some phones none at all.
   const offered = "Notification" in window && window.isSecureContext;
   let wanted = offered && localStorage.getItem(key) === "on";
-  let known: Known | undefined;
+  const isAway = (): boolean => document.visibilityState !== "visible" || !document.hasFocus();
+  /** What the list has shown until now. */
+  const nothing = (): Known => ({ waiting: new Set(), isAll: false, mine: new Map(), at: serverNow() - delayMs });
+  let known = nothing();
+  let away = isAway();
+  /** Counts how often the agent has left. */
+  let absence = 0;
+  let lookedAt = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const bell = button("Notifications", () => void toggle(), { kind: "icon bell", shape: "bell", iconOnly: true });
 
   const isOn = (): boolean => wanted && Notification.permission === "granted";
-  const isAway = (): boolean => document.visibilityState !== "visible" || !document.hasFocus();
   const draw = (): void => {
     if (!offered) return;
     bell.setAttribute("aria-pressed", String(isOn()));
@@ -43,7 +53,7 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
 
   function turn(on: boolean): void {
     wanted = on;
-    known = undefined;
+    known = nothing();
     try {
       localStorage.setItem(key, on ? "on" : "off");
     } catch {
@@ -60,7 +70,6 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
     }
     turn(true);
     show("Notifications are on", "You are told here what waits for you while you look elsewhere.", "on");
-    stirred();
   }
 
   /** Every window says the same, and the system shows what has the same mark once. */
@@ -84,15 +93,21 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
     show(title, preview?.text ?? "", `${id} ${lastMessageAt}`, hashOf(view, id));
 
   async function look(): Promise<void> {
+    const asked = absence;
+    lookedAt = Date.now();
     const [escalated, mine] = await Promise.all([api.list("escalated", ""), api.list("mine", "")]);
+    if (asked !== absence || !isAway() || !isOn()) return;
     const before = known;
     known = {
       waiting: new Set(escalated.items.map(({ id }) => id)),
+      isAll: escalated.nextCursor === null,
       mine: new Map(mine.items.map(({ id, lastMessageAt }) => [id, lastMessageAt])),
-      at: mine.now,
+      at: Math.min(escalated.now, mine.now),
     };
-    if (before === undefined || !isAway()) return;
-    const waiting = escalated.items.filter(({ id }) => !before.waiting.has(id));
+    // Where more waited than were seen, one of those may only have moved up.
+    const waiting = escalated.items.filter(
+      ({ id, lastMessageAt }) => !before.waiting.has(id) && (before.isAll || lastMessageAt >= before.at),
+    );
     const written = mine.items.filter(
       ({ id, preview, lastMessageAt }) =>
         preview?.role === "user" && lastMessageAt > (before.mine.get(id) ?? before.at),
@@ -108,15 +123,38 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
     for (const item of written) tell("mine", `${shortName(item.customer)} wrote`, item);
   }
 
-  function stirred(): void {
-    if (!offered || !isOn()) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      // What could not be asked for now is found the next time.
-      look().catch(() => undefined);
-    }, delayMs);
+  /** Whoever leaves has seen what there was; whoever looks at the inbox needs nothing told, and nothing is asked for. */
+  function comeOrGo(): void {
+    if (isAway() === away) return;
+    away = !away;
+    if (!away) return;
+    absence += 1;
+    known = nothing();
+    if (isOn()) look().catch(() => undefined);
   }
 
+  /** No more often than the list. */
+  function stirred(): void {
+    if (!offered) return;
+    comeOrGo();
+    if (!isOn() || !away) return;
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        // What could not be asked for now is found the next time.
+        if (isOn() && isAway()) look().catch(() => undefined);
+      },
+      Math.max(delayMs, lookedAt + listEveryMs() - Date.now()),
+    );
+  }
+
+  if (offered) {
+    // The focus is gone, or there, after its event.
+    const soon = (): void => void setTimeout(comeOrGo, 0);
+    addEventListener("blur", soon);
+    addEventListener("focus", soon);
+    document.addEventListener("visibilitychange", soon);
+  }
   draw();
   return {
     element: offered ? bell : undefined,
