@@ -4,6 +4,7 @@ import { createTray } from "./files.ts";
 import type { Keep } from "./storage.ts";
 import type { Strings } from "./strings.ts";
 import { fill } from "./strings.ts";
+import { takeDroppedFiles } from "../../../src/web/shared/dropped-files.ts";
 
 const codePointsMax = 4_000;
 const warnFrom = 3_600;
@@ -94,20 +95,7 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   fit();
   return {
     element,
-    dropsOn(target) {
-      target.addEventListener("dragover", (event) => {
-        if (event.dataTransfer?.types.includes("Files") !== true) return;
-        event.preventDefault();
-        element.classList.add("dropping");
-      });
-      target.addEventListener("dragleave", () => element.classList.remove("dropping"));
-      target.addEventListener("drop", (event) => {
-        element.classList.remove("dropping");
-        if (event.dataTransfer?.types.includes("Files") !== true) return;
-        event.preventDefault();
-        tray.add([...event.dataTransfer.files]);
-      });
-    },
+    dropsOn: (target) => takeDroppedFiles(target, element, (files) => tray.add([...files])),
     focus: () => {
       fit();
       text.focus({ preventScroll: true });

@@ -5,6 +5,7 @@ import { newClientId } from "./drafts.ts";
 import { createTray } from "./files.ts";
 import { createSavedReplies } from "./saved-replies.ts";
 import { shortName, tooLong } from "./words.ts";
+import { takeDroppedFiles } from "../shared/dropped-files.ts";
 
 export interface Composer {
   readonly element: HTMLElement;
@@ -227,20 +228,10 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
   return {
     element: form,
     render,
-    dropsOn(target) {
-      target.addEventListener("dragover", (event) => {
-        if (event.dataTransfer?.types.includes("Files") !== true) return;
-        event.preventDefault();
-        form.classList.add("dropping");
-      });
-      target.addEventListener("dragleave", () => form.classList.remove("dropping"));
-      target.addEventListener("drop", (event) => {
-        form.classList.remove("dropping");
-        if (event.dataTransfer?.types.includes("Files") !== true) return;
-        event.preventDefault();
-        if (!form.hidden) take(event.dataTransfer.files);
-      });
-    },
+    dropsOn: (target) =>
+      takeDroppedFiles(target, form, (files) => {
+        if (!form.hidden) take(files);
+      }),
     sendAnyway: () => submit({ anyway: true }),
     async keepAsNote() {
       const id = desk.state().selected;
