@@ -1,14 +1,12 @@
 import { pino } from "pino";
-import Type from "typebox";
 import { expect, it } from "vitest";
-import type { AdapterModule } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
-import type { Desk } from "#desk/contract.ts";
 import { createMarks } from "#engine/marks.ts";
 import { createRush } from "#engine/rush.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { systemClock } from "#src/clock.ts";
 import { LostLease, claimLanes, finishWork, insertWork } from "#store/outbox.ts";
+import { openBareDesk } from "../support/bare-desk.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { openBench } from "../support/engine-bench.ts";
@@ -16,8 +14,6 @@ import { isWriteHeldUp } from "../support/held-up.ts";
 
 // A process that is held up for longer than its lease, by a machine that sleeps or a database that it alone cannot reach,
 // goes on as if nothing were.
-
-const nothing = async (): Promise<void> => undefined;
 
 eachDatabase("a process whose work another has taken over", (open) => {
   /** The other process has sent the part, and stored that. */
@@ -93,10 +89,7 @@ eachDatabase("a process whose work another has taken over", (open) => {
     const posting = Promise.withResolvers<undefined>();
     const asked = Promise.withResolvers<undefined>();
     const answer = Promise.withResolvers<null>();
-    const desk: Desk = {
-      fileBytesMax: 0,
-      render: (item) => (item.kind === "message" ? [{ text: item.message.text, payload: {} }] : []),
-      open: async () => "thread",
+    const bench = await openBareDesk(open, {
       async post(_thread, { text }) {
         shown.push(text);
         posting.resolve(undefined);
@@ -106,30 +99,6 @@ eachDatabase("a process whose work another has taken over", (open) => {
         asked.resolve(undefined);
         return answer.promise;
       },
-      update: nothing,
-      change: nothing,
-      mark: nothing,
-      remove: nothing,
-      tell: nothing,
-      person: async () => ({ kind: "stranger", reason: "nobody works here" }),
-      check: async () => "",
-    };
-    const adapter: AdapterModule = {
-      channels: ["telegram"],
-      config: Type.Object({}),
-      secrets: [],
-      create: () => ({
-        capabilities: { textMax: null, typing: false, receipts: true, idempotentSend: true },
-        inbound: { kind: "webhook", receive: async () => ({ status: 200 }) },
-        render: ({ markdown }) => [{ text: markdown, payload: {} }],
-        send: async (_part, { key }) => ({ externalId: key, state: "sent" }),
-        desk,
-        close: nothing,
-      }),
-    };
-    const bench = await openBench(open, {
-      account: { channel: "telegram", load: async () => adapter, config: {} },
-      settings: { desk: { account: "test telegram", channel: "here", mirror: "every", replyMode: "implicit" } },
     });
     const { store, clock } = bench;
     await bench.begin("anna", "hello");

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import { expect, it } from "vitest";
 import type { ChannelAdapter } from "#channel/contract.ts";
-import type { Desk } from "#desk/contract.ts";
 import { addWebhook } from "#src/operator/webhooks.ts";
 import { createSecrets } from "#src/secrets.ts";
 import { openStore } from "#store/open.ts";
+import { openBareDesk } from "../support/bare-desk.ts";
 import type { TestDatabase } from "../support/databases.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
@@ -145,43 +145,11 @@ eachDatabase("a process that slept while another did its work", (open) => {
         sentAt: bench.clock.now(),
       }),
   };
-  /** A desk that shows every conversation. */
-  function openDesk(show: (what: "card" | "text", now: string) => Promise<void>) {
-    const desk: Desk = {
-      fileBytesMax: 0,
-      render: (item) => (item.kind === "message" ? [{ text: item.message.text, payload: {} }] : []),
-      open: async () => "thread",
-      post: async (_thread, { text }) => text,
-      find: async () => null,
+  const openDesk = (show: (what: "card" | "text", now: string) => Promise<void>) =>
+    openBareDesk(open, {
       update: (_thread, { priority }) => show("card", priority),
       change: (_id, { text }) => show("text", text),
-      mark: nothing,
-      remove: nothing,
-      tell: nothing,
-      person: async () => ({ kind: "stranger", reason: "nobody works here" }),
-      check: async () => "",
-    };
-    return openBench(open, {
-      account: {
-        channel: "telegram",
-        config: {},
-        load: async () => ({
-          channels: ["telegram"],
-          config: Type.Object({}),
-          secrets: [],
-          create: () => ({
-            capabilities: { textMax: null, typing: false, receipts: true, idempotentSend: true },
-            inbound: { kind: "webhook", receive: async () => ({ status: 200 }) },
-            render: ({ markdown }) => [{ text: markdown, payload: {} }],
-            send: async (_part, { key }) => ({ externalId: key, state: "sent" }),
-            desk,
-            close: nothing,
-          }),
-        }),
-      },
-      settings: { desk: { account: "test telegram", channel: "here", mirror: "every", replyMode: "implicit" } },
     });
-  }
 
   it.each(["card", "text"] as const)("brings no older %s back at the agents' desk", async (what) => {
     const calls: string[] = [];
