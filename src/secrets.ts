@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeDataFolder } from "./data-folder.ts";
+import { makeWritableFolder } from "./data-folder.ts";
 
 /** What the installation's secret is for. Each purpose has a key of its own. */
 export interface Secrets {
@@ -34,7 +34,7 @@ export function loadSecret(fromEnvironment: string | undefined, dataDir: string)
   }
   const path = join(dataDir, fileName);
   if (!existsSync(path)) {
-    makeDataFolder(dataDir);
+    makeWritableFolder(dataDir);
     try {
       writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
     } catch (error) {

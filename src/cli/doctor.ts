@@ -1,11 +1,11 @@
-import { access, constants, statfs } from "node:fs/promises";
+import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { openStore } from "#store/open.ts";
 import { checkFiles } from "../core.ts";
 import { checkDeclaredChannels } from "../declared-channels.ts";
 import { systemClock } from "../clock.ts";
-import { isOpenToOthers, makeDataFolder } from "../data-folder.ts";
+import { isOpenToOthers, makeWritableFolder } from "../data-folder.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
 import { green, red } from "./output.ts";
@@ -112,14 +112,7 @@ async function folderOf(config: Config): Promise<Check> {
 }
 
 async function checkFolder({ dataDir }: Config): Promise<string> {
-  try {
-    makeDataFolder(dataDir);
-    await access(dataDir, constants.W_OK);
-  } catch (error) {
-    throw new Error(`${dataDir} cannot be written to: give this user the right, or set PARLEY_DATA_DIR`, {
-      cause: error,
-    });
-  }
+  makeWritableFolder(dataDir);
   const { bavail, bsize } = await statfs(dataDir);
   const freeMb = Math.round((bavail * bsize) / 1_000_000);
   if (freeMb < 500) throw new Error(`only ${freeMb} MB are free in ${dataDir}: make room, or set PARLEY_DATA_DIR`);

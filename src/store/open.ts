@@ -7,7 +7,7 @@ import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
 import type { PoolConnection } from "mysql2";
 import type { Store } from "#engine/ports.ts";
-import { makeDataFolder } from "../data-folder.ts";
+import { makeWritableFolder } from "../data-folder.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { SharedServerDialect } from "./mysql-dialect.ts";
 import { createMysqlStreams } from "./mysql-stream.ts";
@@ -80,7 +80,7 @@ export async function openStore(
 }
 
 function openSqlite(path: string): OpenStore {
-  makeDataFolder(dirname(path));
+  makeWritableFolder(dirname(path));
   // The writer comes first: it makes the file that the reader opens.
   const writable = openDatabase(path, { readOnly: false });
   const readable = openDatabase(path, { readOnly: true });
