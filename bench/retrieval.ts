@@ -11,7 +11,7 @@ import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { openStore } from "#store/open.ts";
 import { newWorkspace, noFetch, silentLog } from "../test/support/knowledge.ts";
 import { openTypesenseIndex } from "../test/support/typesense-index.ts";
-import { typesenseServer } from "../test/support/typesense-server.ts";
+import { startTypesense } from "../test/support/typesense-server.ts";
 import { quantile } from "../test/support/quantile.ts";
 import type { Half, QuestionSet, SetQuestion } from "./question-sets.ts";
 import { isHeldOut, readQuestionSets, withTypo } from "./question-sets.ts";
@@ -57,7 +57,7 @@ async function build(set: QuestionSet, name: string, folder: string, { repair, t
   const store = await openStore(`sqlite:${join(folder, `${name}.sqlite`)}`);
   await store.migrate();
   const workspaceId = await newWorkspace(store);
-  const outside = typesense ? openTypesenseIndex(store, await typesenseServer()) : undefined;
+  const outside = typesense ? openTypesenseIndex(store, await startTypesense()) : undefined;
   const index = outside ?? openEmbeddedIndex({ store, path: join(folder, `${name}.index`), log: silentLog });
   const documents = createDocuments({ store, clock, log: silentLog, fetch: noFetch });
   const ids = new Map<string, string>();

@@ -1,35 +1,37 @@
 import { asksForHuman } from "#answering/escalation.ts";
 import { spokenLanguage } from "#answering/spoken-language.ts";
 import { settingsIn } from "#domain/canned.ts";
-import { Problem } from "#domain/problem.ts";
-import { planLimits } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import { createEngine } from "#engine/create-engine.ts";
-import { RetryLater } from "#engine/deliver.ts";
+import { sweepUnsent, waitsForRoom } from "#engine/file-work.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import type { Answerer, Fanout } from "#engine/ports.ts";
 import { createRush } from "#engine/rush.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
 import type { DependencyState, HttpOptions } from "#http/dependencies.ts";
+import { defaultBodyLimits } from "#http/bodies.ts";
 import { defaultConnectionsMax, defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
 import type { OpenWake } from "#jobs/in-process.ts";
 import { createInProcessFanout, createInProcessWake } from "#jobs/in-process.ts";
-import type { ProcessLease } from "#jobs/processes.ts";
 import { openProcess } from "#jobs/processes.ts";
 import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { openNowAndThen } from "#jobs/now-and-then.ts";
 import type { WebResponse } from "#channel/contract.ts";
+import { documentBytesMax } from "#knowledge/blocks.ts";
 import { leaveVectors } from "#knowledge/index/vectors.ts";
 import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
-import { leaveTypesense } from "#store/conversation-search-typesense.ts";
+import { leaveTypesense } from "#store/typesense-search-queue.ts";
 import { listConversations } from "#store/conversation-list.ts";
 import type { OpenStore } from "#store/open.ts";
 import { TypesenseAway } from "#store/typesense-client.ts";
 import type { LoadAdapter } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
+import { backoffMs, isSearchAway } from "./backoff.ts";
+import type { End } from "./closing.ts";
+import { endEach } from "./closing.ts";
 import type { Config } from "./config/environment.ts";
 import { openConnections } from "./connections.ts";
 import { createMeasures } from "./measures.ts";
@@ -37,7 +39,9 @@ import { requireOwnSecret } from "./operator/own-secret.ts";
 import { proofOf } from "./operator/public-address.ts";
 import { provisionWebhooks } from "./operator/webhook-provisioning.ts";
 import { provisionWorkspaces } from "./operator/workspaces.ts";
+import { degradedBy, diskState, modelState, readiness } from "./readiness.ts";
 import { createSites } from "./sites.ts";
+import { readTokenKeys } from "./token-keys.ts";
 import { version } from "./version.ts";
 import { demoPage } from "./web/demo.ts";
 import type { WorkKind } from "./work-payloads.ts";
@@ -54,7 +58,7 @@ export interface AppOptions extends CoreOptions {
   /** Other adapters than those of adapters/. */
   readonly loadAdapter?: LoadAdapter;
   /** Other bounds on connections than the usual ones. */
-  readonly http?: Partial<Pick<HttpOptions, "timeouts" | "connectionsMax">>;
+  readonly http?: Partial<Pick<HttpOptions, "timeouts" | "bodies" | "connectionsMax">>;
 }
 
 export interface App {
@@ -66,9 +70,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Ends something that was opened. */
-type End = () => Promise<void>;
-
 /** Puts the program together. Everything that differs between installations is chosen here and nowhere else. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   const opened: End[] = [];
@@ -76,9 +77,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     return await assemble(config, options, opened);
   } catch (error) {
     // What is left open would keep the process alive, which has nothing to do.
-    for (const end of opened.toReversed()) {
-      await end().catch((err: unknown) => options.log.warn({ err }, "could not end what had been begun"));
-    }
+    const failed = (err: unknown): void => options.log.warn({ err }, "start: closing a part failed");
+    for (const end of opened.toReversed()) await endEach([end], failed, abandonedMs);
     throw error;
   }
 }
@@ -94,7 +94,8 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const measures = createMeasures(version, clock);
   const core = await openCore(config, options, wake, measures.registry);
   opened.push(() => core.close());
-  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors, files } = core;
+  const { store, secrets, documents, guardedFetch, search, outside, knowledge, vectors, files, disk } = core;
+  await store.check(checkedMax);
   await store.migrate();
   await requireOwnSecret(store, secrets);
   const load = options.loadAdapter ?? loadAdapter;
@@ -107,7 +108,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   if (process.others > 0 && config.redisUrl === undefined) {
     log.warn(
       { others: process.others },
-      "another process seems to run on this database; without REDIS_URL they do not hear of each other, and messages are shown late: stop one, or set REDIS_URL",
+      "start: another process uses this database without REDIS_URL, messages are shown late: stop one, or set REDIS_URL",
     );
   }
   const workspaces = createWorkspaces(store, clock);
@@ -216,7 +217,15 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     // A question and its answer are indexed together, if that is soon.
     index: { batch: true, attemptsMax: 20, yieldsMs: 1_000, run: engine.work.index },
     // Several large ones at a time, and customers must not wait for them.
-    file: { batch: false, attemptsMax: 24, lanesMax: 6, run: engine.work.file, abandoned: engine.work.abandonFile },
+    file: {
+      batch: false,
+      attemptsMax: 24,
+      lanesMax: 6,
+      run: engine.work.file,
+      waitsOut: waitsForRoom,
+      countsWaiting: false,
+      abandoned: engine.work.abandonFile,
+    },
     // However long the storage is away: what was erased is not kept.
     unfile: { batch: true, attemptsMax: Number.POSITIVE_INFINITY, lanesMax: 2, run: engine.work.unfile },
     tell: {
@@ -292,7 +301,17 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   if (config.role !== "web") {
     await documents.resumePending();
     await scheduleRetention({ store, clock });
-    tidying = openNowAndThen({ clock, log, run: () => documents.removeOrphans() });
+    tidying = openNowAndThen({
+      clock,
+      log,
+      jobs: {
+        "orphaned documents": () => documents.removeOrphans(),
+        "unsent uploads": () =>
+          sweepUnsent({ store, clock, announce: (effects) => effects !== null && engine.announce(effects) }),
+        "conversation search": async () => outside?.ensure(),
+        "document search": async () => knowledge?.ensure(),
+      },
+    });
     opened.push(() => tidying?.close() ?? Promise.resolve());
     await (outside === undefined ? leaveTypesense(store) : outside.ensure());
     await (vectors === undefined ? leaveVectors(store) : vectors.ensure());
@@ -323,36 +342,38 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     running: () => worker?.running() ?? new Map(),
     kinds: Object.keys(handlers),
     connections: () => connections?.states() ?? [],
+    disk,
     clock,
     log,
   });
+  /** The bytes of documents are in the database, which is on this disk or on another machine's. */
+  async function receiveDocument(bytes: AsyncIterable<Uint8Array>): ReturnType<typeof documents.receive> {
+    if (!config.databaseUrl.startsWith("sqlite:")) return documents.receive(bytes);
+    const release = await disk.claim(documentBytesMax);
+    try {
+      return await documents.receive(bytes);
+    } finally {
+      release();
+    }
+  }
   const server = await createServer({
     store,
     processId: process.id,
     engine,
     fanout,
-    documents,
+    documents: { ...documents, receive: receiveDocument },
     files,
     listConversations: (filter, before, limit) =>
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),
-    async identitySecret(workspaceId) {
-      const row = await store.read
-        .selectFrom("workspaces")
-        .select("identity_secret")
-        .where("id", "=", workspaceId)
-        .executeTakeFirstOrThrow();
-      return secrets.open(row.identity_secret);
-    },
-    planLimits: (plan) => planLimits[plan],
+    tokenKeys: (workspaceId) => readTokenKeys(store, secrets, workspaceId),
     cursorKey: secrets.key("cursor"),
     sites: createSites(channels, measures),
     ...(hasDemo(config) ? { demoPage: () => renderDemo(store) } : {}),
     prove: (nonce) => proofOf(secrets, nonce),
     readiness: async () => [
       ...(await readiness(store, process, signalState)),
-      ...(outside === undefined
-        ? []
-        : [degradedBy("search engine", (await outside.trouble()) ?? (await unfinished(knowledge)))]),
+      await diskState(disk),
+      ...(outside === undefined ? [] : [degradedBy("search engine", await core.searchTrouble())]),
       ...modelState("documents", keeper.trouble() ?? undefined),
       ...modelState("model", core.modelTrouble()),
       ...modelState("embedding server", core.embedderTrouble()),
@@ -372,6 +393,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
       metricsToken: config.metricsToken,
       trustedProxies: config.trustedProxies,
       timeouts: defaultTimeouts,
+      bodies: defaultBodyLimits,
       connectionsMax: defaultConnectionsMax,
       ...options.http,
     },
@@ -386,34 +408,33 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   };
 
   async function close(): Promise<void> {
+    const failures: unknown[] = [];
+    const end = (...ends: readonly End[]): Promise<void> => endEach(ends, (error) => failures.push(error));
     // Waits for customers' sockets too, which the channels close when the last work has left by them.
-    const served = server.close();
+    const served = end(() => server.close());
     // At the same time: one after the other they could take longer than there is.
-    await Promise.all([connections?.close(), worker?.close(6_000), tidying?.close(), keeper.close()]);
-    await channels.close();
+    await end(
+      async () => connections?.close(),
+      async () => worker?.close(6_000),
+      async () => tidying?.close(),
+      () => keeper.close(),
+    );
+    await end(() => channels.close());
     await served;
-    await process.close();
-    await wake.close();
-    await fanout.close();
-    await core.close();
+    await end(() => process.close());
+    await end(() => wake.close());
+    await end(() => fanout.close());
+    await end(() => core.close());
+    if (failures.length > 0) throw failures[0];
   }
 }
 
-const backoffMaxMs = 600_000;
+/** A larger file is read through by `doctor` alone: a start must not take minutes. */
+const checkedMax = 512 * 1_048_576;
+/** Time limit for closing each part after a failed start. */
+const abandonedMs = 3_000;
 /** So long a customer's question on a channel waits for a search that is away; then it goes to people. */
 const questionHeldMs = 120_000;
-
-const isSearchAway = (error: unknown): error is Problem =>
-  error instanceof Problem && error.code === "search_unavailable";
-
-/** One second, doubled with each try, up to ten minutes; never sooner than the platform asked for. */
-function backoffMs(attempts: number, error: unknown): number {
-  // A server of ours that is away is back some day, and then has to be found soon.
-  if (error instanceof TypesenseAway) return 2_000 + Math.random() * 2_000;
-  if (isSearchAway(error)) return Math.min(error.retryAfterS ?? 5, 30) * 1_000 * (0.75 + Math.random() / 2);
-  const own = Math.min(1_000 * 2 ** attempts, backoffMaxMs) * (0.75 + Math.random() / 2);
-  return Math.ceil(Math.max(own, error instanceof RetryLater ? (error.retryAfterMs ?? 0) : 0));
-}
 
 /** Within this process, or between several over Redis. */
 async function openSignals(
@@ -423,57 +444,6 @@ async function openSignals(
   if (redisUrl === undefined) return { wake: createInProcessWake(), fanout: createInProcessFanout(log) };
   const { openRedisSignals } = await import("#jobs/redis.ts");
   return openRedisSignals({ url: redisUrl, clock, log });
-}
-
-async function readiness(
-  store: OpenStore,
-  process: Pick<ProcessLease, "writes">,
-  signalState: (() => Promise<string | null>) | undefined,
-): Promise<readonly DependencyState[]> {
-  const states: DependencyState[] = [];
-  try {
-    await store.read.selectFrom("workspaces").select("id").limit(1).execute();
-    states.push(
-      process.writes()
-        ? { name: "database", state: "ready", cause: null }
-        : {
-            name: "database",
-            state: "failed",
-            cause: "the database cannot be written to, perhaps because its disk is full; see the log",
-          },
-    );
-  } catch {
-    states.push({
-      name: "database",
-      state: "failed",
-      cause: "the database does not answer; see DATABASE_URL and the log",
-    });
-  }
-  if (signalState !== undefined) {
-    const cause = await signalState();
-    // Without it everything goes on, more slowly: the database is the queue.
-    states.push(degradedBy("redis", cause));
-  }
-  return states;
-}
-
-async function unfinished(knowledge: Core["knowledge"]): Promise<string | null> {
-  const count = (await knowledge?.unfinished()) ?? 0;
-  return count === 0
-    ? null
-    : `the passages of ${count} workspaces are being indexed; until then the embedded index answers for them`;
-}
-
-/** Where everything goes on without it. */
-const degradedBy = (name: string, cause: string | null): DependencyState => ({
-  name,
-  state: cause === null ? "ready" : "degraded",
-  cause,
-});
-
-/** Without it questions are still answered: in the documents' own sentences, by their words, from what is indexed. */
-function modelState(name: string, trouble: string | null | undefined): readonly DependencyState[] {
-  return trouble === undefined ? [] : [degradedBy(name, trouble)];
 }
 
 /** The demo page is for trying it out, on the embedded default. */

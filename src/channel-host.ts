@@ -1,6 +1,7 @@
 import type { Account, ChannelHost, ThreadFile, ThreadMessage } from "#channel/contract.ts";
 import type { DeskHost } from "#desk/contract.ts";
 import { provesIdentity } from "#domain/identity.ts";
+import { checkUserToken } from "#domain/user-token.ts";
 import type { Source } from "#domain/message.ts";
 import { previewTypes } from "#domain/files.ts";
 import type { DeskSettings } from "#domain/workspace.ts";
@@ -14,8 +15,10 @@ import { broughtFileId } from "#engine/bring-files.ts";
 import type { Clock, Fanout, Files, Log, Store } from "#engine/ports.ts";
 import { createThreadStates } from "#engine/thread-states.ts";
 import type { Workspaces } from "#engine/workspaces.ts";
+import { Problem } from "#domain/problem.ts";
 import type { Measures } from "./measures.ts";
 import type { Secrets } from "./secrets.ts";
+import { readTokenKeys } from "./token-keys.ts";
 import { createWindows } from "./windows.ts";
 
 /** A page that shows a conversation asks again sooner. */
@@ -32,7 +35,7 @@ export interface ChannelHostDependencies {
   readonly workspaces: Workspaces;
   /** Called when an event arrives: the engine is made after the channels that it needs. */
   readonly engine: () => Engine;
-  readonly measures: Pick<Measures, "seen" | "send">;
+  readonly measures: Pick<Measures, "seen" | "send" | "fileRefused">;
   readonly files: Pick<Files, "bytesMax" | "link">;
   /** As platforms reach us; without a slash at the end. */
   readonly publicUrl: string;
@@ -64,6 +67,7 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
   const windows = createWindows(clock);
   const records = createAccountRecords(store, account, clock);
   const purpose = `account:${account.id}`;
+  const tokenKeys = () => readTokenKeys(store, secrets, account.workspaceId);
   const threadFile = ({ id, name, media_type: mediaType, bytes, state }: AttachmentRow): ThreadFile => ({
     id,
     name,
@@ -131,19 +135,22 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
       return dependencies.engine().accept(account.id, event);
     },
     fileBytesMax: dependencies.files.bytesMax,
-    async upload(thread, { name, mediaType }, bytes, signal) {
-      return dependencies.engine().upload(
-        {
-          workspaceId: account.workspaceId,
-          accountId: account.id,
-          conversationId: await conversationIdOf(thread),
-          uploadedBy: thread,
-          name,
-          mediaType,
-        },
-        bytes,
-        signal,
-      );
+    async upload(thread, { bytes: declaredBytes, ...file }, bytes, signal) {
+      const upload = {
+        workspaceId: account.workspaceId,
+        accountId: account.id,
+        conversationId: await conversationIdOf(thread),
+        uploadedBy: thread,
+        ...file,
+        ...(declaredBytes === undefined ? {} : { declaredBytes }),
+      };
+      try {
+        return await dependencies.engine().upload(upload, bytes, signal);
+      } catch (error) {
+        const code = error instanceof Problem ? error.code : undefined;
+        if (code === "storage_full" || code === "rate_limit_day") dependencies.measures.fileRefused(code);
+        throw error;
+      }
     },
     bring: async (thread, files, options, signal) =>
       dependencies.engine().bring(
@@ -204,16 +211,10 @@ export function createChannelHost(dependencies: ChannelHostDependencies, account
           : null,
       };
     },
-    async verifyUser(userId, hash) {
-      const row = await store.read
-        .selectFrom("workspaces")
-        .select("identity_secret")
-        .where("id", "=", account.workspaceId)
-        .executeTakeFirst();
-      return row !== undefined && provesIdentity(secrets.open(row.identity_secret), userId, hash);
-    },
-    seal: (value) => secrets.sign(purpose, value),
-    unseal: (token) => secrets.verify(purpose, token),
+    verifyUser: async (userId, hash) => provesIdentity((await tokenKeys()).secret, userId, hash),
+    checkUserToken: async (token) => checkUserToken(token, await tokenKeys(), clock.now()),
+    signToken: (value) => secrets.sign(purpose, value),
+    verifyToken: (token) => secrets.verify(purpose, token),
     allow: windows.take,
     keeps: dependencies.passing !== true,
     ...records,

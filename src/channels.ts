@@ -180,7 +180,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
     }
     show?.call(adapter(account), thread, who).catch((error: unknown) => {
       signs.end(threadTopic(account.id, thread));
-      log.warn({ err: error, account: account.id }, "could not show that somebody types");
+      log.warn({ err: error, account: account.id }, "channels: showing a typing sign failed");
     });
   }
 
@@ -254,10 +254,7 @@ export function createChannels(dependencies: ChannelDependencies): ChannelRegist
       for (const { id } of rows) {
         const found = await open(id).catch((error: unknown) => {
           // The reply itself must not wait for somebody to mend another account.
-          log.error(
-            { err: error, account: id },
-            "a reply cannot follow a visitor by e-mail: the account cannot be used",
-          );
+          log.error({ err: error, account: id }, "channels: e-mail account for follow-ups unusable");
           return undefined;
         });
         const followUp = found?.adapter.capabilities.followUp;

@@ -79,7 +79,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
   function tick(): void {
     looking = look()
       .catch((error: unknown) => {
-        if (!failing) log.error({ err: error }, "connections cannot be looked after, and this goes on trying");
+        if (!failing) log.error({ err: error }, "connections: check failed, retrying");
         failing = true;
       })
       .finally(() => {
@@ -128,7 +128,9 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
       return;
     }
     connection.leaseUntil = until;
-    if (connection.running === undefined && clock.now() >= connection.notBefore && !closing) begin(connection);
+    // A clock that was put back would make it wait for longer than it is to.
+    const isLate = clock.now() >= connection.notBefore || connection.notBefore - clock.now() > backoffMaxMs;
+    if (connection.running === undefined && isLate && !closing) begin(connection);
   }
 
   /** Undefined for an account whose platform comes to us. */
@@ -137,7 +139,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
     try {
       opened = await channels.open(accountId);
     } catch (error) {
-      if (!unusable.has(accountId)) log.error({ err: error, account: accountId }, "a channel account cannot be used");
+      if (!unusable.has(accountId)) log.error({ err: error, account: accountId }, "connections: account unusable");
       unusable.add(accountId);
       return undefined;
     }
@@ -187,7 +189,10 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
         connection.notBefore = clock.now() + connection.backoffMs;
         connection.state = "broken";
         connection.cause = error instanceof Error ? error.message : "the connection ended";
-        log.warn({ err: error, account: account.name, againInMs: connection.backoffMs }, "a channel connection broke");
+        log.warn(
+          { err: error, account: account.name, againInMs: connection.backoffMs },
+          "connections: connection broke, reconnecting",
+        );
         connection.stopRetry = clock.timer(connection.backoffMs, () => {
           if (known.get(account.id) === connection && !closing) tendSoon(account.id);
         });
@@ -201,10 +206,7 @@ export function openConnections({ store, clock, log, processId, channels }: Conn
     looking = looking
       .then(() => tend(accountId))
       .catch((error: unknown) => {
-        log.warn(
-          { err: error, account: accountId },
-          "a channel connection could not be begun again; the next look tries it",
-        );
+        log.warn({ err: error, account: accountId }, "connections: restart failed, retrying");
       });
   }
 

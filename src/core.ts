@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { createAnswerer, extractiveComposer } from "#answering/answerer.ts";
@@ -23,6 +23,8 @@ import type { Vectors } from "#knowledge/index/vectors.ts";
 import { createVectors } from "#knowledge/index/vectors.ts";
 import type { TypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
+import type { Disk, FreeBytes } from "./files/disk.ts";
+import { createDisk } from "./files/disk.ts";
 import { openFiles } from "./files/open-files.ts";
 import type { OpenFiles } from "./files/open-files.ts";
 import { createConversationSearch } from "#store/conversation-search.ts";
@@ -33,7 +35,9 @@ import { openStore } from "#store/open.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import type { Opened } from "./channels.ts";
 import { createChannels, loadAdapter } from "./channels.ts";
+import { endEach } from "./closing.ts";
 import type { Config } from "./config/environment.ts";
+import { defaultReserveBytes } from "./config/environment.ts";
 import { makeDataFolder } from "./data-folder.ts";
 import { createMeasures } from "./measures.ts";
 import type { GuardedFetch } from "./outbound/guarded-fetch.ts";
@@ -50,6 +54,8 @@ import { readsWork } from "./work-payloads.ts";
 export interface CoreOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  /** How much room the disk has; absent: as the system says. */
+  readonly freeBytes?: FreeBytes;
   /** For requests to addresses that a user has given; another than the one that reaches public addresses only. */
   readonly outbound?: GuardedFetch;
 }
@@ -66,6 +72,8 @@ export interface Core {
   readonly outside: OutsideSearch | undefined;
   /** Passages, where that engine holds them. */
   readonly knowledge: TypesenseIndex | undefined;
+  /** Why that engine does not do all of its work now, or null. */
+  searchTrouble(): Promise<string | null>;
   /** Reaches addresses that somebody else has chosen. */
   readonly guardedFetch: GuardedFetch;
   readonly answerer: Answerer;
@@ -79,6 +87,7 @@ export interface Core {
   readonly people: People;
   /** The bytes of files that customers and agents send. */
   readonly files: OpenFiles;
+  readonly disk: Disk;
   /** Brings what answers are found with up to date, from now on and by itself; for a process that answers. */
   keepReady(): Keeper;
   /** Drops what the search index holds of a deleted workspace. */
@@ -89,7 +98,7 @@ export interface Core {
 /** Opens the parts that every command uses. The schema must be up to date. */
 export async function openCore(
   config: Config,
-  { clock, log, outbound: given }: CoreOptions,
+  { clock, log, outbound: given, freeBytes }: CoreOptions,
   wake?: OpenWake,
   metrics?: Registry,
 ): Promise<Core> {
@@ -97,12 +106,14 @@ export async function openCore(
   const secrets = createSecrets(loadSecret(config.secret, config.dataDir));
   const store = await openStore(config.databaseUrl);
   const embedded = openEmbeddedIndex({ store, path: join(config.dataDir, "knowledge-index.sqlite"), log });
+  const disk = diskOf(config, freeBytes);
   const files = openFiles({
     config: config.files,
     dataDir: config.dataDir,
     publicUrl: config.publicUrl,
     secrets,
     clock,
+    disk,
   });
   const guardedFetch = given ?? openGuardedFetch({ allowPrivate: config.file.allowPrivate ?? false });
   const documents = createDocuments({
@@ -149,6 +160,13 @@ export async function openCore(
     const handlers = { ...documents.work, ...(knowledge === undefined ? {} : { knowledge: knowledge.work }) };
     return runLane({ store, clock, handlers, reads: readsWork }, lane);
   }
+  async function searchTrouble(): Promise<string | null> {
+    const { trouble, collections } = (await outside?.state()) ?? { trouble: null, collections: [] };
+    const count = trouble === null ? ((await knowledge?.unfinished(collections)) ?? 0) : 0;
+    return count === 0
+      ? trouble
+      : `the passages of ${count} workspaces are not in Typesense yet; until then the embedded index answers for them`;
+  }
   // Its packages are large, and needed only where there is a model.
   const model =
     config.model === undefined ? undefined : (await import("#model/open-model.ts")).createModel(config.model, clock);
@@ -182,8 +200,10 @@ export async function openCore(
     search,
     outside,
     knowledge,
+    searchTrouble,
     people: createPeople({ store, clock, search, files }),
     files,
+    disk,
     keepReady: () =>
       openKeeper({
         kept: [
@@ -195,11 +215,20 @@ export async function openCore(
       }),
     dropKnowledge: async (workspaceId) => index.drop?.(workspaceId),
     async close() {
-      await guardedFetch.close();
-      await index.close();
-      await store.close();
+      const failures: unknown[] = [];
+      const ends = [() => guardedFetch.close(), async () => index.close(), () => store.close()];
+      for (const end of ends) await endEach([end], (error) => failures.push(error));
+      if (failures.length > 0) throw failures[0];
     },
   };
+}
+
+/** The folders of files and of the SQLite database. */
+export function diskOf({ dataDir, databaseUrl, files }: Config, freeBytes?: FreeBytes): Disk {
+  const folders = databaseUrl.startsWith("sqlite:")
+    ? [dataDir, dirname(databaseUrl.slice("sqlite:".length))]
+    : [dataDir];
+  return createDisk(folders, files?.reserveBytes ?? defaultReserveBytes, freeBytes);
 }
 
 export interface ChannelCheck {
@@ -213,7 +242,7 @@ export interface ChannelCheck {
 export function checkFiles(config: Config, { clock }: Pick<CoreOptions, "clock">): Promise<string> {
   const secrets = createSecrets(peekSecret(config));
   const { dataDir, publicUrl } = config;
-  return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock }).check(
+  return openFiles({ config: config.files, dataDir, publicUrl, secrets, clock, disk: diskOf(config) }).check(
     AbortSignal.timeout(channelCheckMs),
   );
 }

@@ -70,7 +70,7 @@ export function openOutput(file: number, bytesMax: number): DestinationStream {
     }
     kept = [];
     if (leftOut === 0) return true;
-    const told = { level: warnLevel, time: Date.now(), lines: leftOut, msg: "lines were left out of the log" };
+    const told = { level: warnLevel, time: Date.now(), lines: leftOut, msg: "log: lines dropped" };
     const before = leftOut;
     const left = rest(Buffer.from(`${JSON.stringify(told)}\n`));
     if (left !== undefined) keep(left);

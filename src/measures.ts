@@ -15,6 +15,8 @@ export interface Measures {
   seen(channel: Channel, direction: Direction): void;
   /** Counts a platform call by how it ended. */
   send<T>(channel: Channel, call: () => Promise<T>): Promise<T>;
+  /** Counts a visitor's file that was not taken, by why. */
+  fileRefused(reason: "storage_full" | "rate_limit_day"): void;
   /** Counts a try to deliver a webhook's event. */
   webhook(outcome: string): void;
   /** The same answerer, with its time and confidence measured. */
@@ -29,6 +31,7 @@ export interface Watched {
   readonly running: () => ReadonlyMap<string, number>;
   readonly kinds: readonly string[];
   readonly connections: () => readonly ConnectionState[];
+  readonly disk: { readonly reserveBytes: number; freeBytes(): Promise<number> };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -64,6 +67,12 @@ export function createMeasures(version: string, clock: Pick<Clock, "now">): Meas
     name: "parley_channel_sends_total",
     help: "Messages, or parts of them, given to platforms: accepted, rejected for good, not_sent and tried again, or unknown.",
     labelNames: ["channel", "outcome"],
+    registers,
+  });
+  const refusedFiles = new Counter({
+    name: "parley_files_refused_total",
+    help: "Visitors' files that were not taken: the disk is nearly full (storage_full), or a quota of the day is used up (rate_limit_day).",
+    labelNames: ["reason"],
     registers,
   });
   const webhookTries = new Counter({
@@ -102,6 +111,7 @@ export function createMeasures(version: string, clock: Pick<Clock, "now">): Meas
         throw error;
       }
     },
+    fileRefused: (reason) => refusedFiles.inc({ reason }),
     webhook: (outcome) => webhookTries.inc({ outcome }),
     answerer: (inner) => ({
       async answer(question, signal) {
@@ -121,7 +131,7 @@ export function createMeasures(version: string, clock: Pick<Clock, "now">): Meas
   };
 }
 
-function watch(registry: Registry, { store, running, kinds, connections, clock, log }: Watched): void {
+function watch(registry: Registry, { store, running, kinds, connections, disk, clock, log }: Watched): void {
   const registers = [registry];
   let figures: ReturnType<typeof workFigures> | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -140,11 +150,32 @@ function watch(registry: Registry, { store, running, kinds, connections, clock, 
     try {
       return await figures;
     } catch (error) {
-      log.warn({ err: error }, "the work that waits could not be counted for /metrics");
+      log.warn({ err: error }, "metrics: counting the queue failed");
       return [];
     }
   };
 
+  gauge({
+    name: "parley_disk_free_bytes",
+    help: "Bytes that are free on the disk of the data folder, or of SQLite's where that has less.",
+    registers,
+    async collect() {
+      try {
+        this.set(await disk.freeBytes());
+      } catch (error) {
+        this.remove();
+        log.warn({ err: error }, "metrics: reading free disk space failed");
+      }
+    },
+  });
+  gauge({
+    name: "parley_disk_reserve_bytes",
+    help: "Bytes that are kept free: no files are taken below them.",
+    registers,
+    collect() {
+      this.set(disk.reserveBytes);
+    },
+  });
   gauge({
     name: "parley_work_waiting",
     help: "Work in the database that is due and not done, by kind; counted up to 10,000. The same in every process.",

@@ -38,7 +38,7 @@ export function loadSecret(fromEnvironment: string | undefined, dataDir: string)
     try {
       writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
     } catch (error) {
-      // Another process of the same installation was quicker.
+      // Another process of the same installation made it first.
       if ((error as { readonly code?: unknown }).code !== "EEXIST") throw error;
     }
     chmodSync(path, 0o600);

@@ -1,8 +1,7 @@
 import type { SiteRoute, SiteSocket, SiteUploads } from "#channel/contract.ts";
 import { parseWorkspaceId } from "#domain/ids.ts";
-import type { Channel } from "#domain/message.ts";
-import { channels as channelNames } from "#domain/message.ts";
-import type { Sites, WebhookReceiver } from "#http/dependencies.ts";
+import { channels as channelNames, isChat } from "#domain/message.ts";
+import type { Sites, Webhook } from "#http/dependencies.ts";
 import type { ChannelRegistry, Opened } from "./channels.ts";
 import type { Measures } from "./measures.ts";
 
@@ -20,28 +19,26 @@ export function createSites(registry: ChannelRegistry, measures: Pick<Measures, 
       return routeOf(await registry.site(workspaceId, "hosted"), path);
     },
     async socket(workspaceId, channel, path): Promise<SiteSocket | undefined> {
-      if (!hasSite(channel)) return undefined;
+      if (!isChat(channel)) return undefined;
       const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
       if (inbound?.kind !== "site" || inbound.socket?.path !== path) return undefined;
       measures.seen(channel, "transport");
       return inbound.socket;
     },
     async uploads(workspaceId, channel, path): Promise<SiteUploads | undefined> {
-      if (!hasSite(channel)) return undefined;
+      if (!isChat(channel)) return undefined;
       const inbound = (await registry.site(workspaceId, channel))?.adapter.inbound;
       return inbound?.kind === "site" && inbound.uploads?.path === path ? inbound.uploads : undefined;
     },
-    async webhook(channel, accountId): Promise<WebhookReceiver | undefined> {
+    async webhook(channel, accountId): Promise<Webhook | undefined> {
       const opened = await registry.open(accountId);
       const inbound = opened?.adapter.inbound;
       if (opened?.account.channel !== channel || inbound?.kind !== "webhook") return undefined;
       measures.seen(channel, "transport");
-      return (request) => inbound.receive(request);
+      return inbound;
     },
   };
 }
-
-const hasSite = (channel: Channel): boolean => channel === "widget" || channel === "hosted";
 
 function routeOf(opened: Opened | undefined, path: string): SiteRoute | undefined {
   const inbound = opened?.adapter.inbound;

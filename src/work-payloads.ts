@@ -101,8 +101,10 @@ export const payloadShapes = {
     Type.Object({ kind: Type.Literal("push"), conversationId: text }),
     Type.Object({ kind: Type.Literal("build"), collection: text, after: nullable(place) }),
     Type.Object({ kind: Type.Literal("drop"), collection: text }),
+    Type.Object({ kind: Type.Literal("check"), collection: text }),
+    Type.Object({ kind: Type.Literal("sweep") }),
   ]),
-  knowledge: Type.Object({ drop: Type.Optional(text) }),
+  knowledge: Type.Object({ drop: Type.Optional(text), check: Type.Optional(text) }),
   embed: Type.Object({ after: Type.Optional(text) }),
   relink: Type.Object({
     contactId: text,

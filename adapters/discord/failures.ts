@@ -1,5 +1,6 @@
 import { DiscordAPIError, HTTPError, RateLimitError } from "discord.js";
 import { DeliveryError } from "#channel/errors.ts";
+import { foreignAnswer } from "#channel/foreign-answer.ts";
 import { connectionFailure } from "#channel/platform-fetch.ts";
 
 const busyMs = 5_000;
@@ -37,9 +38,7 @@ export function deliveryError(error: unknown): DeliveryError {
   }
   if (error instanceof DiscordAPIError) return refusal(error);
   if (error instanceof HTTPError) {
-    return error.status >= 500
-      ? new DeliveryError("unknown", `Discord failed with status ${error.status}`, { cause: error })
-      : new DeliveryError("rejected", `Discord refuses it with status ${error.status}`, { cause: error });
+    return foreignAnswer("Discord", error.status);
   }
   return connectionFailure(error).unsent
     ? new DeliveryError("not_sent", "Discord cannot be reached", { cause: error })
@@ -68,6 +67,8 @@ function refusal(error: DiscordAPIError): DeliveryError {
       retryAfterMs: mendMs,
     });
   }
+  // Each of Discord's own refusals has a number.
+  if (Number.isNaN(code)) return foreignAnswer("Discord", error.status);
   if (busy.has(code)) {
     return new DeliveryError("not_sent", "Discord is too busy for this message now", { retryAfterMs: busyMs });
   }

@@ -75,7 +75,7 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
         await work();
         return true;
       } catch (error) {
-        if (!told) host.log.error({ err: error }, "a message of Discord cannot be stored; this goes on trying");
+        if (!told) host.log.error({ err: error }, "discord: storing a message failed, retrying");
         told = true;
         await turns.pause(signal);
       }
@@ -97,7 +97,7 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
     });
   });
   manager.on(WebSocketShardEvents.Error, ({ error }) =>
-    host.log.warn({ reason: describe(error) }, "the connection to Discord failed"),
+    host.log.warn({ reason: describe(error) }, "discord: connection failed"),
   );
   manager.on(WebSocketShardEvents.Closed, ({ code }) => {
     const reason = hopeless[code];
@@ -153,7 +153,7 @@ export async function runGateway(dependencies: GatewayDependencies, signal: Abor
       await calls.post(Routes.interactionCallback(id, pressToken), body, signal);
     } catch (error) {
       // What was pressed is stored; that Discord shows otherwise after three seconds is all that is lost.
-      host.log.debug({ reason: deliveryError(error).message }, "Discord was not told that a button was heard");
+      host.log.debug({ reason: deliveryError(error).message }, "discord: acknowledging a button failed");
     }
   }
 

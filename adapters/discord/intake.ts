@@ -72,7 +72,7 @@ export function createIntake({ host, guilds, botId, parentOf, personLabel, answe
 
   function read<S extends TSchema>(schema: S, data: unknown): Static<S> | undefined {
     if (Value.Check(schema, data)) return data;
-    host.log.debug({}, "a packet of Discord has a form that this version does not know; it is passed over");
+    host.log.debug({}, "discord: unknown packet skipped");
     return undefined;
   }
 
@@ -81,7 +81,7 @@ export function createIntake({ host, guilds, botId, parentOf, personLabel, answe
     const nobody = notACustomer(message);
     const thread = nobody === undefined ? await threadFor(message) : null;
     if (thread !== null) await accept(messageEvent(message, thread, botId));
-    else host.log.debug({ reason: nobody ?? "it does not address the bot" }, "a message on Discord is passed over");
+    else host.log.debug({ reason: nobody ?? "it does not address the bot" }, "discord: message skipped");
   }
 
   async function edited(message: DiscordMessage | undefined): Promise<void> {

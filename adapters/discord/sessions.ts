@@ -69,10 +69,7 @@ export async function createSessions(
     host.clock.timer(saveEveryMs, () => {
       timed = false;
       saving = save().catch((error: unknown) =>
-        host.log.warn(
-          { err: error },
-          "how far Discord was read cannot be stored; it is read again from an earlier place",
-        ),
+        host.log.warn({ err: error }, "discord: storing the read position failed"),
       );
     });
   }

@@ -74,7 +74,7 @@ export function createKeptTokens(config: EmailConfig, host: TokenHost): KeptToke
               return (await found()) ?? (await renew());
             } finally {
               await host.exchange(leaseName, lease, `0 ${randomUUID()}`, leaseMs).catch((error: unknown) => {
-                host.log.warn({ err: error }, "the mailbox's tokens cannot be renewed by another process for a while");
+                host.log.warn({ err: error }, "email: releasing the token lock failed");
               });
             }
           }

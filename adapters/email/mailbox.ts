@@ -154,10 +154,7 @@ async function drain(
   const known = position;
   const moved = known.v !== v;
   if (moved) {
-    host.log.warn(
-      { folder, was: known.v, is: v },
-      "the mail server has numbered a folder anew; its mails of the last days are compared with what is stored",
-    );
+    host.log.warn({ folder, was: known.v, is: v }, "email: folder was renumbered, comparing recent mails");
   }
   const canFlag = !sent && (box.permanentFlags?.has("\\*") === true || box.permanentFlags?.has(takenFlag) === true);
   for (;;) {
@@ -169,7 +166,7 @@ async function drain(
     const fresh = found.filter(({ uid }) => uid > from).toSorted((a, b) => a.uid - b.uid);
     for (const listed of moved ? fresh : fresh.slice(0, batchMax)) {
       if (listed.at !== 0 && listed.at < (known.connected ?? known.from) - dayMs) {
-        host.log.info({ folder, uid: listed.uid }, "an e-mail from before the account was connected is passed over");
+        host.log.info({ folder, uid: listed.uid }, "email: mail from before the account was connected skipped");
       } else if (!(await takeOne(listed))) return false;
       if (canFlag) await client.messageFlagsAdd(String(listed.uid), [takenFlag], { uid: true });
       if (moved) continue;
@@ -206,7 +203,7 @@ async function drain(
       if (signal.aborted || before >= refusedMax) throw error;
       const tries = before + 1;
       refused.set(name, tries);
-      host.log.warn({ err: error, folder, uid, tries }, "the mail server does not give an e-mail; it is asked again");
+      host.log.warn({ err: error, folder, uid, tries }, "email: fetching a mail failed, retrying");
       // Some servers end the connection over a mail that they cannot read.
       if (!client.usable) throw error;
       return false;
@@ -216,16 +213,12 @@ async function drain(
     const place = { folder, uidValidity: v, uid, receivedAt: at, sent };
     try {
       const outcome = await intake.take(mail, place, signal);
-      if (outcome.kind === "ignored")
-        host.log.info({ folder, uid, reason: outcome.reason }, "an e-mail is passed over");
+      if (outcome.kind === "ignored") host.log.info({ folder, uid, reason: outcome.reason }, "email: mail skipped");
       refused.delete(name);
       return true;
     } catch (error) {
       if (signal.aborted) return false;
-      host.log.error(
-        { err: error, folder, uid, account: config.address },
-        "an e-mail could not be stored; it is tried again",
-      );
+      host.log.error({ err: error, folder, uid, account: config.address }, "email: storing a mail failed, retrying");
       return false;
     }
   }

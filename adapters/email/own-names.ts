@@ -33,7 +33,7 @@ const recipientHeaders = [
   "apparently-to",
 ];
 
-export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string): OwnNames {
+export function createOwnNames(host: Pick<ChannelHost, "signToken">, address: string): OwnNames {
   const at = address.lastIndexOf("@");
   const local = address.slice(0, at);
   const domain = address.slice(at + 1);
@@ -41,7 +41,7 @@ export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string)
   const mac = (purpose: string, value: string): string =>
     base32(
       createHash("sha256")
-        .update(host.seal(`${purpose}:${value}`))
+        .update(host.signToken(`${purpose}:${value}`))
         .digest(),
     ).slice(0, 13);
   const proves = (purpose: string, value: string, given: string): boolean => {
@@ -79,7 +79,7 @@ export function createOwnNames(host: Pick<ChannelHost, "seal">, address: string)
       const candidates = [
         ...recipientHeaders
           .flatMap((name) => headersNamed(mail, name))
-          .flatMap((value) => value.match(/[^\s<>,;"]+@[^\s<>,;"]+/g) ?? []),
+          .flatMap((value) => value.match(/(?<![^\s<>,;"])[^\s<>,;"]+@[^\s<>,;"]+/g) ?? []),
         ...[...mail.to, ...mail.cc].map((each) => each.address),
       ];
       for (const candidate of candidates.slice(0, 200)) {

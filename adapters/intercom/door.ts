@@ -23,6 +23,12 @@ const newS = 2 * 86_400;
 
 export type Receive = (request: WebRequest) => Promise<WebResponse>;
 
+/** Refuses what Intercom cannot have signed, before its body is read. */
+export function refuse({ method, headers }: Omit<WebRequest, "body">): WebResponse | null {
+  if (method !== "POST" || /^sha1=[0-9a-f]{40}$/.test(headers["x-hub-signature"] ?? "")) return null;
+  return { status: 401 };
+}
+
 /** Where Intercom delivers. Nothing is believed that it has not signed; there is no time in what is signed, so a repeat is told by ids. */
 export function createDoor({ settings, host, intake }: DoorDependencies): Receive {
   let toldAt = 0;
@@ -30,7 +36,7 @@ export function createDoor({ settings, host, intake }: DoorDependencies): Receiv
   async function take(notification: Notification): Promise<void> {
     const { topic, data, app_id: appId } = notification;
     if (appId !== null && appId !== undefined && appId !== settings.appId) {
-      host.log.warn({ topic }, "a delivery of another Intercom workspace is passed over: check `app_id`");
+      host.log.warn({ topic }, "intercom: delivery of another workspace skipped, check app_id");
       return;
     }
     const meaning = Object.hasOwn(topics, topic) ? topics[topic] : "ignored";
@@ -40,13 +46,13 @@ export function createDoor({ settings, host, intake }: DoorDependencies): Receiv
       return;
     }
     if (meaning !== "conversation") {
-      host.log.debug({ topic }, "Intercom tells of something that nothing comes of");
+      host.log.debug({ topic }, "intercom: topic without effect skipped");
       return;
     }
     const conversation = readConversation(data.item);
     if (conversation === null) {
       // The look for what was missed reads it from the API.
-      host.log.warn({ topic }, "a delivery of Intercom has a form that this version does not know");
+      host.log.warn({ topic }, "intercom: unknown delivery skipped");
       return;
     }
     await intake.take(conversation, Math.floor(host.clock.now() / 1_000) - newS);
@@ -66,7 +72,7 @@ export function createDoor({ settings, host, intake }: DoorDependencies): Receiv
         await host.remember(deliveredKey, String(toldAt));
       }
     } catch (error) {
-      host.log.error({ err: error }, "a delivery of Intercom could not be stored; Intercom is told so");
+      host.log.error({ err: error }, "intercom: storing a delivery failed");
       return { status: 503 };
     }
     return { status: 200 };

@@ -1,6 +1,7 @@
 import { IntercomError, IntercomTimeoutError } from "intercom-client";
 import type { Clock } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import { foreignAnswer } from "#channel/foreign-answer.ts";
 import { connectionFailure } from "#channel/platform-fetch.ts";
 
 /** After a refusal that an operator has to mend. */
@@ -31,7 +32,12 @@ export function deliveryError(error: unknown, clock: Pick<Clock, "now">): Delive
   }
   if (error instanceof IntercomTimeoutError) return new DeliveryError("unknown", "Intercom did not answer in time");
   const status = statusOf(error);
-  if (status !== undefined && error instanceof IntercomError) return refusal(status, said(error.body));
+  if (status !== undefined && error instanceof IntercomError) {
+    const errors = errorsIn(error.body);
+    // Its own failures have a list of errors.
+    if (errors === undefined && status < 500 && !lasting.has(status)) return foreignAnswer("Intercom", status);
+    return refusal(status, said(errors));
+  }
   const { unsent, code } = brokenBy(error);
   return unsent
     ? new DeliveryError("not_sent", `Intercom cannot be reached (${code})`)
@@ -63,10 +69,17 @@ function refusal(status: number, reason: string): DeliveryError {
   }
 }
 
-/** Intercom's own words, for people. */
-function said(body: unknown): string {
+/** Statuses that mean the same without a word. */
+const lasting: ReadonlySet<number> = new Set([401, 402, 403, 408]);
+
+function errorsIn(body: unknown): readonly unknown[] | undefined {
   const errors = (body as { readonly errors?: unknown } | null | undefined)?.errors;
-  const first = (Array.isArray(errors) ? errors[0] : undefined) as Readonly<Record<string, unknown>> | undefined;
+  return Array.isArray(errors) ? errors : undefined;
+}
+
+/** Intercom's own words, for people. */
+function said(errors: readonly unknown[] = []): string {
+  const first = errors[0] as Readonly<Record<string, unknown>> | undefined;
   const message = first?.["message"] ?? first?.["code"];
   return typeof message === "string" && message !== "" ? ` (${message.slice(0, 300)})` : "";
 }

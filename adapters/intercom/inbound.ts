@@ -117,13 +117,9 @@ function senderOf({ contacts }: Conversation, known: Known, { author, isProven }
   return {
     key,
     ...(name === undefined ? {} : { name }),
-    ...(isVerified && userId !== undefined && userId.length <= 190
-      ? {
-          verified: { userId, ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) },
-        }
-      : email === undefined
-        ? {}
-        : { claimed: { email } }),
+    // Intercom proves the user id alone: name and address may be a browser's.
+    ...(isVerified && userId !== undefined && userId.length <= 190 ? { verified: { userId } } : {}),
+    ...(email === undefined ? {} : { claimed: { email } }),
   };
 }
 

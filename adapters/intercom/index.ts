@@ -1,7 +1,7 @@
 import type { AdapterModule } from "#channel/contract.ts";
 import { checkWorkspace } from "./check.ts";
 import { createApi } from "./client.ts";
-import { createDoor } from "./door.ts";
+import { createDoor, refuse } from "./door.ts";
 import { fetchFile } from "./files.ts";
 import { createIntake } from "./intake.ts";
 import { runPoll } from "./poll.ts";
@@ -25,6 +25,7 @@ const intercom: AdapterModule<IntercomConfig> = {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
       inbound: {
         kind: "webhook",
+        refuse,
         receive: createDoor({ settings, host, intake }),
         run: (signal) => runPoll({ api, settings, host, intake }, signal),
       },

@@ -67,7 +67,7 @@ export function createIntake(host: ChannelHost, settings: Settings): Intake {
     if (conversation.strange > 0) {
       host.log.warn(
         { conversation: conversation.id, parts: conversation.strange },
-        "parts of an Intercom conversation have a form that this version does not know, and are passed over",
+        "intercom: unknown conversation parts skipped",
       );
     }
     const events = await forPeople(conversation, eventsOf(conversation, known));

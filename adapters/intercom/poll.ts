@@ -72,7 +72,7 @@ async function learnWorkspace({ api, settings, host, intake }: PollDependencies,
       : [{ id: admin.id, email: admin.email, name: admin.name ?? null }],
   );
   await intake.learn({ identityVerification: app?.identity_verification === true, people });
-  host.log.debug({ teammates: people.length }, "Intercom has told who works in the workspace");
+  host.log.debug({ teammates: people.length }, "intercom: teammates loaded");
 }
 
 async function pollOnce(
@@ -101,7 +101,7 @@ async function pollOnce(
   if (kept === null || newest > cursor) await host.remember(cursorKey, String(newest));
   if (missed === 0) return;
   await host.remember(missedKey, String(host.clock.now()));
-  host.log.warn({ events: missed }, "Intercom had not delivered everything, and the rest was read from it");
+  host.log.warn({ events: missed }, "intercom: missed events read");
 }
 
 interface Changed {
@@ -162,7 +162,7 @@ async function takeOne(
   }
   const conversation = readConversation(answer);
   if (conversation !== null) return intake.take(conversation, since);
-  host.log.warn({ conversation: id }, "an Intercom conversation has a form that this version does not know");
+  host.log.warn({ conversation: id }, "intercom: unknown conversation skipped");
   return 0;
 }
 

@@ -87,7 +87,7 @@ export function sdkLogger(log: Log): Logger {
   const nothing = (): void => undefined;
   const tell = (...said: unknown[]): void => {
     const text = said.map((each) => (each instanceof Error ? each.message : String(each))).join(" ");
-    log.debug({ said: withoutCredentials(text).slice(0, 500) }, "Slack's client says something");
+    log.debug({ said: withoutCredentials(text).slice(0, 500) }, "slack: client message");
   };
   return {
     debug: nothing,

@@ -1,5 +1,6 @@
 import type { DeskConversation, Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
+import { channelNames } from "#domain/message.ts";
 import { escapeText, mrkdwnObject } from "./mrkdwn.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -28,21 +29,9 @@ const statusSigns: Readonly<Record<Status, string>> = {
   archived: "🗄️",
 };
 
-const channelNames: Readonly<Partial<Record<DeskConversation["channel"], string>>> = {
-  sms: "SMS",
-  api: "API",
-  email: "E-mail",
-  whatsapp: "WhatsApp",
-  hosted: "Chat page",
-};
-
-export function channelName(channel: DeskConversation["channel"]): string {
-  return channelNames[channel] ?? `${channel.charAt(0).toUpperCase()}${channel.slice(1)}`;
-}
-
 /** The card at the top of a thread. */
 export function cardOf(card: DeskConversation): Card {
-  const title = `${statusSigns[card.status]} ${card.customer.label} · ${channelName(card.channel)}`;
+  const title = `${statusSigns[card.status]} ${card.customer.label} · ${channelNames[card.channel]}`;
   return {
     text: escapeText(`${title} · ${statusNames[card.status]}: ${card.question}`),
     blocks: [
@@ -62,15 +51,24 @@ export function cardOf(card: DeskConversation): Card {
 
 function fieldsOf(card: DeskConversation): readonly string[] {
   const { customer } = card;
-  const known = [customer.name, customer.email, customer.phone].filter((each) => each !== null);
   return [
     field("Status", statusText(card)),
     field("SLA", slaText(card.sla)),
-    field("Customer", `${escapeText(known.join(", ") || customer.label)}${customer.verified ? " (verified)" : ""}`),
+    field("Customer", escapeText(customerText(customer))),
     field("Priority", card.priority),
     ...(card.window === null ? [] : [field("Free replies", windowText(card.window))]),
     ...(card.tags.length === 0 ? [] : [field("Tags", escapeText(card.tags.join(", ")))]),
   ];
+}
+
+function customerText(customer: DeskConversation["customer"]): string {
+  const { label, verified, verifiedFields } = customer;
+  const known = (["name", "email", "phone"] as const).flatMap((key) => {
+    const value = customer[key];
+    return value === null ? [] : [verifiedFields.includes(key) ? `${value} (verified)` : value];
+  });
+  const text = known.join(", ") || label;
+  return verified && verifiedFields.length === 0 ? `${text} (user verified, details not)` : text;
 }
 
 /** At most 2,000 characters, and not cut within an escape. */

@@ -1,6 +1,7 @@
+import { channelNames } from "#domain/message.ts";
 import type { DeskConversation, DeskHost, DeskPerson, DeskView } from "#desk/contract.ts";
 import type { ChannelHost } from "#channel/contract.ts";
-import { channelName, shortened, statusText } from "./desk-card.ts";
+import { shortened, statusText } from "./desk-card.ts";
 import type { DeskPeople } from "./desk-people.ts";
 import { escapeText } from "./mrkdwn.ts";
 import type { SlashCommand } from "./payloads.ts";
@@ -48,7 +49,7 @@ export async function answerCommand(dependencies: CommandDependencies, command: 
     // What customers write is for agents alone, and a command comes from anywhere in Slack.
     person = await people.findMember(command.user_id, AbortSignal.timeout(patienceMs));
   } catch (error) {
-    host.log.warn({ err: error }, "a command was not answered, because Slack does not tell who sent it");
+    host.log.warn({ err: error }, "slack: command not answered, its sender is unknown");
     return privately("Slack does not tell who you are just now. Please try again in a minute.");
   }
   if (person.kind === "stranger")
@@ -92,7 +93,7 @@ function lineOf(conversation: DeskConversation, workspaceUrl: string | undefined
   const label = escapeText(shortened(customer.label, 60)).replaceAll("|", "¦");
   const inThread = thread === null || workspaceUrl === undefined ? undefined : threadUrl(workspaceUrl, thread);
   return [
-    `• <${escapeText(inThread ?? url)}|${label}> · ${channelName(channel)} · ${statusText(conversation)} · \`${id}\``,
+    `• <${escapeText(inThread ?? url)}|${label}> · ${channelNames[channel]} · ${statusText(conversation)} · \`${id}\``,
     ...(question === "" ? [] : [`    ${escapeText(shortened(question, 100))}`]),
   ].join("\n");
 }

@@ -69,7 +69,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
     try {
       await api.within(dialogMs).views.open({ trigger_id: filled(trigger) ?? "", view: view as never });
     } catch (error) {
-      host.log.warn({ failure: failureOf(error) }, "a dialog could not be opened in Slack");
+      host.log.warn({ failure: failureOf(error) }, "slack: opening a dialog failed");
     }
     return null;
   }
@@ -87,9 +87,9 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
         signal: AbortSignal.timeout(questionMs),
       });
       await response.body?.cancel();
-      if (!response.ok) host.log.info({ status: response.status }, "Slack leaves a question that was answered");
+      if (!response.ok) host.log.info({ status: response.status }, "slack: removing an answered question failed");
     } catch (error) {
-      host.log.info({ failure: failureOf(error) }, "Slack leaves a question that was answered");
+      host.log.info({ failure: failureOf(error) }, "slack: removing an answered question failed");
     }
   }
 
@@ -227,7 +227,7 @@ export function createDeskRoutes(dependencies: RouteDependencies): DeskRoutes {
     async event(envelope) {
       const reading = readEvent(envelope);
       if (reading.kind === "ignored") {
-        host.log.debug({ reason: reading.reason }, "an event in the desk channel is passed over");
+        host.log.debug({ reason: reading.reason }, "slack: desk event skipped");
         return;
       }
       const { place, ts } = reading;

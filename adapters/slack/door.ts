@@ -4,11 +4,13 @@ import { parseBody } from "./deliveries.ts";
 import type { Intake } from "./intake.ts";
 import { createRefusals } from "./refusals.ts";
 import type { DeskRoutes, Reply } from "./routes.ts";
-import { judge } from "./signature.ts";
+import { judge, maySign } from "./signature.ts";
 
 export interface Door {
   /** Resolves when all that there is to store of the delivery is durable; rejects when it is not. */
   take(delivery: Delivery): Promise<Reply>;
+  /** Refuses what Slack cannot have signed, before its body is read. */
+  refuse(request: Omit<WebRequest, "body">): WebResponse | null;
   /** A delivery over HTTP, of which nothing is believed but what Slack has signed. */
   receive(request: WebRequest): Promise<WebResponse>;
 }
@@ -45,16 +47,20 @@ export function createDoor({ host, intake, signingSecret, desk }: DoorDependenci
       case "challenge":
         return { challenge: delivery.challenge };
       case "limited":
-        host.log.warn({}, "Slack holds events of this app back for up to an hour: there were more than it delivers");
+        host.log.warn({}, "slack: events rate limited for up to an hour");
         return null;
       case "unknown":
-        host.log.warn({ what: delivery.what }, "a delivery of Slack has a form that this version does not know");
+        host.log.warn({ what: delivery.what }, "slack: unknown delivery skipped");
         return null;
     }
   }
 
   return {
     take,
+    refuse({ method, headers }) {
+      if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
+      return maySign(headers) ? null : { status: 401 };
+    },
     async receive(request) {
       const { method, headers, body } = request;
       if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
@@ -73,7 +79,7 @@ export function createDoor({ host, intake, signingSecret, desk }: DoorDependenci
           ? { status: 200 }
           : { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(reply) };
       } catch (error) {
-        host.log.error({ err: error }, "a delivery of Slack could not be stored; it is delivered again");
+        host.log.error({ err: error }, "slack: storing a delivery failed, awaiting redelivery");
         return { status: 503 };
       }
     },

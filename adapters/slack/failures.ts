@@ -17,7 +17,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof WebAPIRateLimitedError) return { kind: "limited", retryAfterMs: error.retryAfter * 1_000 };
   if (error instanceof WebAPIHTTPError) return { kind: "status", status: error.statusCode };
   if (error instanceof WebAPIPlatformError) {
-    const { error: code } = error.data;
+    // An answer without it is none of the Web API; the types of the client do not say so.
+    const { error: code = "" } = error.data as { readonly error?: string };
     const needed: unknown = "needed" in error.data ? error.data.needed : undefined;
     // What is no JSON comes back from the client as an error code.
     if (!/^[a-z0-9_:.]{1,80}$/i.test(code)) return { kind: "broken", description: "the answer is not of the Web API" };

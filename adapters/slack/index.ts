@@ -43,7 +43,7 @@ const slack: AdapterModule<SlackConfig> = {
       capabilities: { textMax, typing: false, receipts: false, idempotentSend: false, fileBytesMax },
       inbound:
         transport.kind === "webhook"
-          ? { kind: "webhook", receive: door.receive }
+          ? { kind: "webhook", refuse: door.refuse, receive: door.receive }
           : {
               kind: "connection",
               run: (signal) => runSocket({ appToken: transport.appToken, baseUrl, door, host }, signal),

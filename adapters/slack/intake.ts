@@ -35,12 +35,12 @@ export function createIntake({ api, host, users, channelMessages }: IntakeDepend
     async take(envelope) {
       const reading = readEvent(envelope);
       if (reading.kind === "ignored") {
-        host.log.debug({ reason: reading.reason }, "an event of Slack is passed over");
+        host.log.debug({ reason: reading.reason }, "slack: event skipped");
         return;
       }
       const ownUser = ownUserOf(envelope) ?? (await users.own());
       if (!(await counts(reading, ownUser))) {
-        host.log.debug({}, "a message in a Slack channel does not address the app");
+        host.log.debug({}, "slack: message that does not address the app skipped");
         return;
       }
       const user = await users.find(reading.place.userId);

@@ -29,7 +29,7 @@ export function createRefusals(host: Pick<ChannelHost, "clock" | "log" | "rememb
     try {
       await host.remember(key, value);
     } catch (error) {
-      host.log.warn({ err: error }, "what became of Slack's deliveries could not be noted for doctor");
+      host.log.warn({ err: error }, "slack: storing refused deliveries for doctor failed");
     }
   }
 
@@ -38,7 +38,7 @@ export function createRefusals(host: Pick<ChannelHost, "clock" | "log" | "rememb
       const now = host.clock.now();
       if (now - refusedAt < toldEveryMs) return;
       refusedAt = now;
-      host.log.warn({}, `a delivery of Slack is refused: ${reasonOf(judged)}`);
+      host.log.warn({ reason: reasonOf(judged) }, "slack: delivery refused");
       await keep(refusedKey, JSON.stringify({ at: now, mark: markOf(secret), judged }));
     },
     async delivered() {

@@ -27,7 +27,7 @@ export function createSending(api: SlackApi, host: Pick<ChannelHost, "clock" | "
     unchecked(reason) {
       if (isTold) return;
       isTold = true;
-      host.log.warn({}, `answers in Slack may stand outside of a thread whose first message was deleted: ${reason}`);
+      host.log.warn({ reason }, "slack: replies to a deleted first message may land outside of its thread");
     },
   };
 }

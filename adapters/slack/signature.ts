@@ -16,10 +16,20 @@ export type Judgement =
   | { readonly kind: "untimely"; readonly aheadSeconds: number }
   | { readonly kind: "forged" };
 
+const timestampPattern = /^\d{1,12}$/;
+
+/** Whether these headers have the form of a signature; the body proves it. */
+export function maySign(headers: Signed["headers"]): boolean {
+  return (
+    timestampPattern.test(headers["x-slack-request-timestamp"] ?? "") &&
+    /^v0=[0-9a-f]{64}$/.test(headers["x-slack-signature"] ?? "")
+  );
+}
+
 /** Whether Slack has signed these bytes with this secret, about now. Constant time. */
 export function judge({ headers, body }: Signed, secret: string, now: number): Judgement {
   const timestamp = headers["x-slack-request-timestamp"] ?? "";
-  if (!/^\d{1,12}$/.test(timestamp)) return { kind: "forged" };
+  if (!timestampPattern.test(timestamp)) return { kind: "forged" };
   const given = Buffer.from(headers["x-slack-signature"] ?? "");
   const expected = Buffer.from(signatureOf(secret, timestamp, body));
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return { kind: "forged" };

@@ -77,7 +77,7 @@ async function connection({ appToken, baseUrl, door, host }: SocketDependencies,
       const reply = await door.take(deliveryOf(type, body));
       await ack(reply ?? undefined);
     } catch (error) {
-      host.log.error({ err: error }, "a delivery of Slack could not be stored or acknowledged; it is delivered again");
+      host.log.error({ err: error }, "slack: storing or acknowledging a delivery failed, awaiting redelivery");
     }
   }
 
@@ -125,7 +125,7 @@ function keepMalformedOut(client: SocketModeClient, { log }: Pick<ChannelHost, "
   client.removeAllListeners("ws_message");
   client.on("ws_message", (data: unknown, isBinary: unknown) => {
     if (typeof data !== "string" || isBinary === true || !isReadable(parseJson(data))) {
-      log.warn({}, "a message on Slack's socket has a form that this version does not know");
+      log.warn({}, "slack: unknown socket message skipped");
       return;
     }
     for (const read of readers) read(data, false);

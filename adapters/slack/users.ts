@@ -42,7 +42,7 @@ export function createUsers(api: SlackApi, { clock, log }: Pick<ChannelHost, "cl
       const failure = failureOf(error);
       // One person whom nobody knows is no reason to ask for no other.
       if (failure.kind !== "refused" || failure.code === "missing_scope") silentUntil = clock.now() + failedMs;
-      log.debug({ what, failure }, "Slack does not tell who somebody is");
+      log.debug({ what, failure }, "slack: user lookup failed");
       return undefined;
     }
   }

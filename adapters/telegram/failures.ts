@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from "grammy";
 import { connectionFailure } from "#channel/platform-fetch.ts";
+import { ForeignAnswer } from "./grammy-types.ts";
 
 /** What Telegram, or the way to it, said: in words without the token, which stands in every address of the Bot API. */
 export type Failure =
@@ -12,7 +13,14 @@ export type Failure =
     }
   /** No connection was made. */
   | { readonly kind: "unreachable"; readonly description: string }
-  /** A connection broke, or what came back was not of the Bot API. */
+  /** The answer did not come from the Bot API. */
+  | {
+      readonly kind: "foreign";
+      readonly status: number;
+      readonly retryAfterMs: number | undefined;
+      readonly description: string;
+    }
+  /** A connection broke. */
   | { readonly kind: "broken"; readonly description: string };
 
 export function failureOf(error: unknown, token: string): Failure {
@@ -27,6 +35,10 @@ export function failureOf(error: unknown, token: string): Failure {
     };
   }
   const inner = error instanceof HttpError ? error.error : error;
+  if (inner instanceof ForeignAnswer) {
+    const { status, retryAfterMs, message } = inner;
+    return { kind: "foreign", status, retryAfterMs, description: message };
+  }
   const { code, unsent } = connectionFailure(inner);
   const description = clean(code ?? (inner instanceof Error ? inner.message : "the connection broke"), token);
   return { kind: unsent ? "unreachable" : "broken", description };
@@ -56,6 +68,7 @@ function withReason(failure: Failure): Error {
       return new Error(
         `Telegram cannot be reached (${description}): check that this machine may connect to api.telegram.org, or to \`base_url\``,
       );
+    case "foreign":
     case "broken":
       return new Error(
         `what answers is not Telegram, or the connection broke (${description}): check \`base_url\`, and whether a proxy or a firewall is in between; if Telegram itself has trouble, ask again later`,

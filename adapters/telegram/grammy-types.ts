@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Api } from "grammy";
+import { retryAfterOf } from "#channel/foreign-answer.ts";
 import type { AbortLike, PlatformFetch, PlatformResponse } from "#channel/platform-fetch.ts";
 
 /** grammY is typed against a package's own AbortSignal, and works with the platform's. */
@@ -17,5 +18,33 @@ interface GrammyRequest {
 
 /** grammY is typed against a package's own fetch, and reads of a response only its JSON. */
 export function grammyFetch(send: PlatformFetch): (url: string, request: GrammyRequest) => Promise<PlatformResponse> {
-  return (url, { method, headers, body, signal }) => send(url, { method, headers, body, signal });
+  return async (url, { method, headers, body, signal }) => {
+    const response = await send(url, { method, headers, body, signal });
+    return { ...response, json: () => botApiAnswer(response) };
+  };
+}
+
+/** An answer that is not of the Bot API. grammY would take any JSON for one. */
+export class ForeignAnswer extends Error {
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ status, headers }: Pick<PlatformResponse, "status" | "headers">) {
+    super(`HTTP ${status}, not of the Bot API`);
+    this.name = "ForeignAnswer";
+    this.status = status;
+    this.retryAfterMs = retryAfterOf(headers.get("retry-after"));
+  }
+}
+
+async function botApiAnswer(response: PlatformResponse): Promise<unknown> {
+  let answer: unknown;
+  try {
+    answer = await response.json();
+  } catch {
+    throw new ForeignAnswer(response);
+  }
+  const { ok, result, error_code: code } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  if (ok === true ? result === undefined : ok !== false || typeof code !== "number") throw new ForeignAnswer(response);
+  return answer;
 }

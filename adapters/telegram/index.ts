@@ -84,6 +84,7 @@ const telegram: AdapterModule<TelegramConfig> = {
           ? { kind: "connection", run: (signal) => poll({ api, intake, token, log: host.log }, signal) }
           : {
               kind: "webhook",
+              refuse: (request) => refusalOf(request, secret),
               receive: (request) => receive(request, secret, intake, host),
               async register(signal) {
                 await withoutToken(token, () =>
@@ -120,19 +121,20 @@ export default telegram;
 
 /** The same after every start, and nobody else's: what Telegram shows us with each delivery. */
 function webhookSecret(host: ChannelHost): string {
-  return createHash("sha256").update(host.seal("telegram webhook")).digest("base64url");
+  return createHash("sha256").update(host.signToken("telegram webhook")).digest("base64url");
 }
 
-async function receive(
-  { method, headers, body }: WebRequest,
-  secret: string,
-  intake: Intake,
-  host: ChannelHost,
-): Promise<WebResponse> {
+function refusalOf({ method, headers }: Omit<WebRequest, "body">, secret: string): WebResponse | null {
   if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
   const given = Buffer.from(headers["x-telegram-bot-api-secret-token"] ?? "");
   const expected = Buffer.from(secret);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return { status: 401 };
+  return given.length === expected.length && timingSafeEqual(given, expected) ? null : { status: 401 };
+}
+
+async function receive(request: WebRequest, secret: string, intake: Intake, host: ChannelHost): Promise<WebResponse> {
+  const refused = refusalOf(request, secret);
+  if (refused !== null) return refused;
+  const { body } = request;
   let update: unknown;
   try {
     update = JSON.parse(body.toString("utf8"));
@@ -146,7 +148,7 @@ async function receive(
       ? { status: 200 }
       : { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(greeting) };
   } catch (error) {
-    host.log.error({ err: error }, "an update of Telegram could not be stored; it is delivered again");
+    host.log.error({ err: error }, "telegram: storing an update failed, awaiting redelivery");
     return { status: 503 };
   }
 }

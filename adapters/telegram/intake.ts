@@ -45,13 +45,13 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
   return {
     async take(given) {
       if (!update.Check(given)) {
-        host.log.warn({}, "an update of Telegram has a form that this version does not know; it is passed over");
+        host.log.warn({}, "telegram: unknown update skipped");
         return null;
       }
       const reading = readUpdate(given);
       switch (reading.kind) {
         case "ignored":
-          host.log.debug({ reason: reading.reason }, "an update of Telegram is passed over");
+          host.log.debug({ reason: reading.reason }, "telegram: update skipped");
           return null;
         case "start": {
           const topic = reading.topicId === undefined ? {} : { message_thread_id: reading.topicId };
@@ -60,7 +60,7 @@ export function createIntake({ host, api, groups, botId }: IntakeDependencies): 
         case "event":
           if (reading.message !== undefined && !(await counts(reading.message))) {
             const rest = withKnown(reading.event);
-            if (rest === undefined) host.log.debug({}, "a message in a group does not address the bot");
+            if (rest === undefined) host.log.debug({}, "telegram: message that does not address the bot skipped");
             else await host.accept(rest);
             return null;
           }

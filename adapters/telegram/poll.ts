@@ -30,7 +30,7 @@ export async function poll({ api, intake, token, log }: PollDependencies, signal
       const topic = topicId === undefined ? {} : { message_thread_id: topicId };
       await api.sendMessage(chatId, text, topic, grammySignal(signal));
     } catch (error) {
-      log.info({ reason: failureOf(error, token).description }, "a customer on Telegram could not be greeted");
+      log.info({ reason: failureOf(error, token).description }, "telegram: greeting a customer failed");
     }
   };
   /** Behind what is done. */

@@ -2,6 +2,7 @@ import type { Api } from "grammy";
 import { InputFile } from "grammy";
 import type { ChannelHost, Part, Receipt, SendContext } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import { foreignAnswer } from "#channel/foreign-answer.ts";
 import type { Failure } from "./failures.ts";
 import { failureOf } from "./failures.ts";
 import type { TelegramPart } from "./render.ts";
@@ -53,7 +54,7 @@ async function unlessItFails(host: ChannelHost, told: Promise<unknown>): Promise
   try {
     await told;
   } catch (error) {
-    host.log.warn({ err: error }, "what Telegram says of a chat could not be stored");
+    host.log.warn({ err: error }, "telegram: storing a chat's state failed");
   }
 }
 
@@ -215,6 +216,8 @@ function deliveryError(failure: Failure): DeliveryError {
   switch (failure.kind) {
     case "unreachable":
       return new DeliveryError("not_sent", `Telegram cannot be reached (${failure.description})`);
+    case "foreign":
+      return foreignAnswer("Telegram", failure.status, failure.retryAfterMs);
     case "broken":
       return new DeliveryError("unknown", `the connection to Telegram broke (${failure.description})`);
     case "answered":
@@ -225,7 +228,8 @@ function deliveryError(failure: Failure): DeliveryError {
       retryAfterMs: retryAfterMs ?? 1_000,
     });
   }
-  if (code >= 500) return new DeliveryError("unknown", `Telegram failed (${description})`);
+  // The Bot API says by `ok: false` that nothing was done, whatever the number.
+  if (code >= 500) return new DeliveryError("not_sent", `Telegram failed (${description})`);
   // A token that is wrong now may be mended, and the message is not lost by that.
   if (code === 401 || code === 404) {
     return new DeliveryError("not_sent", "Telegram does not know the bot's token: check `token`", {

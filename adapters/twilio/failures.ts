@@ -1,5 +1,6 @@
 import twilio from "twilio";
 import { DeliveryError } from "#channel/errors.ts";
+import { foreignAnswer } from "#channel/foreign-answer.ts";
 import { connectionFailure } from "#channel/platform-fetch.ts";
 
 const mendMs = 60_000;
@@ -105,6 +106,8 @@ function refusal(status: number, code: number | undefined, message: string | und
       { retryAfterMs: mendMs },
     );
   }
+  // Each of Twilio's own refusals has a number.
+  if (code === undefined && status !== 404) return foreignAnswer("Twilio", status);
   if (code !== undefined && busy.has(code)) {
     return new DeliveryError("not_sent", reasonOf(code, "Twilio is too busy for this message now"), {
       retryAfterMs: queueMs,

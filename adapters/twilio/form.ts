@@ -1,10 +1,16 @@
 import twilio from "twilio";
-import type { WebRequest } from "#channel/contract.ts";
+import type { WebRequest, WebResponse } from "#channel/contract.ts";
 
 export type Form = Readonly<Record<string, string | readonly string[]>>;
 
 /** Many times what Twilio sends: whoever sends more is not Twilio, and is read no further. */
 export const formBytesMax = 262_144;
+
+/** Refuses what Twilio cannot have signed, before its body is read. */
+export function refuse({ method, headers }: Omit<WebRequest, "body">): WebResponse | null {
+  if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
+  return headers["x-twilio-signature"] === undefined ? { status: 403 } : null;
+}
 
 /** One pass over it: this is read before it is known whether it is signed. */
 export function parseForm(body: Buffer): Form {

@@ -4,6 +4,7 @@ import { createClient } from "./client.ts";
 import { fetchMedia } from "./files.ts";
 import { fileBytesMaxOf } from "./media.ts";
 import { createOptOuts } from "./opt-outs.ts";
+import { formBytesMax, refuse } from "./form.ts";
 import { receive } from "./receive.ts";
 import { renderParts, textMax, withButtons } from "./render.ts";
 import { findPart, sendPart } from "./send.ts";
@@ -37,7 +38,12 @@ const adapter: AdapterModule<TwilioConfig> = {
         idempotentSend: false,
         ...(fileBytesMax === undefined ? {} : { fileBytesMax }),
       },
-      inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
+      inbound: {
+        kind: "webhook",
+        bodyBytesMax: formBytesMax,
+        refuse,
+        receive: (request) => receive(dependencies, request),
+      },
       render: (message) => {
         const parts = renderParts(settings.channel, message);
         return settings.quickReply === undefined || message.role !== "assistant" ? parts : withButtons(parts);

@@ -1,7 +1,7 @@
 import type { ChannelHost, InboundEvent, WebRequest, WebResponse } from "#channel/contract.ts";
 import { overBudget } from "./budget.ts";
 import type { Form } from "./form.ts";
-import { field, formBytesMax, isSigned, parseForm } from "./form.ts";
+import { field, isSigned, parseForm } from "./form.ts";
 import type { Incoming } from "./inbound.ts";
 import { deliveryEvent, keywordEvent, messageEvent, readMessage, readReport, saysOptedOut } from "./inbound.ts";
 import { keywordOf } from "./keywords.ts";
@@ -29,7 +29,6 @@ export function reportAddress(webhookUrl: string, key: string): string {
 export async function receive(dependencies: ReceiveDependencies, request: WebRequest): Promise<WebResponse> {
   const { settings, host } = dependencies;
   if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
-  if (request.body.length > formBytesMax) return { status: 413 };
   const key = Object.hasOwn(request.query, partParameter) ? request.query[partParameter] : undefined;
   const form = parseForm(request.body);
   // The address is what Twilio was told, never what this request says of itself.
@@ -38,7 +37,7 @@ export async function receive(dependencies: ReceiveDependencies, request: WebReq
   try {
     await take(dependencies, form, key !== undefined && partPattern.test(key) ? key : undefined);
   } catch (error) {
-    host.log.error({ err: error }, "a delivery of Twilio could not be stored; Twilio is told so");
+    host.log.error({ err: error }, "twilio: storing a delivery failed");
     return { status: 503 };
   }
   return taken;
@@ -56,7 +55,7 @@ async function take(dependencies: ReceiveDependencies, form: Form, partKey: stri
   const message = readMessage(settings.channel, form);
   const nobody = message === null ? "its form is not one that this version knows" : notForUs(settings, form, message);
   if (message === null || nobody !== undefined) {
-    host.log.warn({ reason: nobody }, "a delivery of Twilio is passed over");
+    host.log.warn({ reason: nobody }, "twilio: delivery skipped");
     return;
   }
   const isOut = (await optOuts.of(message.thread)) === "customer";

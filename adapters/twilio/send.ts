@@ -46,7 +46,7 @@ export async function sendPart(dependencies: SendDependencies, part: Part, conte
       // The answer itself must not fail for its buttons.
       host.log.warn(
         { reason: deliveryError(error).message },
-        "an answer is sent without its buttons: check quick_reply_sid",
+        "twilio: reply sent without buttons, check quick_reply_sid",
       );
       return create({ body: payload.body });
     });

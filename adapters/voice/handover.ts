@@ -116,7 +116,7 @@ async function acceptRecording(
   const sid = field(form, "RecordingSid");
   const url = field(form, "RecordingUrl");
   if (!recordingPattern.test(sid) || url === "" || url.length > 2_000) {
-    host.log.warn({ call: callSid }, "Twilio tells of a recording that this version cannot read");
+    host.log.warn({ call: callSid }, "voice: unknown recording skipped");
     return;
   }
   const seconds = field(form, "RecordingDuration");

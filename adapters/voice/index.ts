@@ -3,6 +3,7 @@ import { createClient } from "../twilio/client.ts";
 import { createCalls } from "./calls.ts";
 import { checkAccount } from "./check.ts";
 import { fetchRecording } from "./recordings.ts";
+import { formBytesMax, refuse } from "../twilio/form.ts";
 import { receive } from "./receive.ts";
 import { renderParts } from "./render.ts";
 import { reconcilePart, sendPart } from "./send.ts";
@@ -22,7 +23,12 @@ const adapter: AdapterModule<VoiceConfig> = {
     const dependencies = { client, settings, host, calls, twiml: createTwiml(settings, host.webhookUrl) };
     return {
       capabilities: { textMax: null, typing: false, receipts: false, idempotentSend: false },
-      inbound: { kind: "webhook", receive: (request) => receive(dependencies, request) },
+      inbound: {
+        kind: "webhook",
+        bodyBytesMax: formBytesMax,
+        refuse,
+        receive: (request) => receive(dependencies, request),
+      },
       render: (message) => renderParts(settings.texts, message),
       send: (part, context) => sendPart(dependencies, part, context),
       reconcile: (_key, context, attempt) => reconcilePart(dependencies, context, attempt),

@@ -102,7 +102,7 @@ async function send(
     return "sent";
   } catch (error) {
     const failure = deliveryError(error);
-    host.log.warn({ err: failure, call }, "the links could not be sent to the caller");
+    host.log.warn({ err: failure, call }, "voice: sending links to the caller failed");
     if (failure.outcome !== "unknown") return "failed";
     return (await isListed(begun).catch(() => false)) ? "sent" : "unknown";
   }

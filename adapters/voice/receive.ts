@@ -1,7 +1,7 @@
 import type { Twilio } from "twilio";
 import type { ChannelHost, WebRequest, WebResponse } from "#channel/contract.ts";
 import type { Form } from "../twilio/form.ts";
-import { field, formBytesMax, isSigned, parseForm } from "../twilio/form.ts";
+import { field, isSigned, parseForm } from "../twilio/form.ts";
 import { deliveryEvent, readReport } from "../twilio/inbound.ts";
 import { reportAddress } from "../twilio/receive.ts";
 import type { Calls } from "./calls.ts";
@@ -54,7 +54,6 @@ const callPattern = /^CA[0-9a-fA-F]{32}$/;
 export async function receive(dependencies: VoiceDependencies, request: WebRequest): Promise<WebResponse> {
   const { settings, host } = dependencies;
   if (request.method !== "POST") return { status: 405, headers: { allow: "POST" } };
-  if (request.body.length > formBytesMax) return { status: 413 };
   const form = parseForm(request.body);
   const at = own(request.query, "at");
   const part = own(request.query, "part");
@@ -71,7 +70,7 @@ export async function receive(dependencies: VoiceDependencies, request: WebReque
       part === undefined ? await answerTo(dependencies, form, at ?? "start") : await report(dependencies, form, part);
     return { status: 200, headers: { "content-type": "text/xml" }, body: twiml };
   } catch (error) {
-    host.log.error({ err: error, at }, "a request of Twilio on a call could not be answered; Twilio is told so");
+    host.log.error({ err: error, at }, "voice: answering a request failed");
     return { status: 503 };
   }
 }
@@ -84,7 +83,7 @@ async function answerTo(dependencies: VoiceDependencies, form: Form, at: string)
   const [name = "", ...rest] = at.split(".");
   const detail = rest.join(".");
   const passOver = (reason: string): string => {
-    host.log.warn({ reason, at: name }, "a request of Twilio on a call is passed over");
+    host.log.warn({ reason, at: name }, "voice: request skipped");
     return nothing;
   };
   if (field(form, "AccountSid") !== settings.accountSid) return passOver("it is of another Twilio account");

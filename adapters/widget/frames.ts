@@ -22,8 +22,9 @@ const hello = Type.Object({
   seen: Type.Optional(seq),
   identity: Type.Optional(
     Type.Object({
-      user_id: Type.String({ minLength: 1, maxLength: 190 }),
-      hash: Type.String({ minLength: 1, maxLength: 256 }),
+      user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 190 })),
+      hash: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      user_token: Type.Optional(Type.String()),
       name: Type.Optional(Type.String({ maxLength: 200 })),
       email: Type.Optional(Type.String({ maxLength: 254 })),
     }),
@@ -84,7 +85,15 @@ export interface UploadedFile {
   readonly bytes: number;
 }
 
-export type UploadRefusal = "forbidden" | "bad_token" | "limited" | "too_large" | "type" | "unavailable";
+export type UploadRefusal =
+  | "forbidden"
+  | "bad_token"
+  | "limited"
+  | "too_large"
+  | "type"
+  | "quota"
+  | "full"
+  | "unavailable";
 
 export interface FileFrame {
   readonly name: string;
@@ -96,7 +105,7 @@ export interface FileFrame {
 }
 
 export interface Standing {
-  readonly handledBy: "assistant" | "waiting" | "agent";
+  readonly handledBy: "assistant" | "waiting" | "agent" | "resolved";
   readonly agentName: string | null;
   readonly hasEmail: boolean;
 }
@@ -159,7 +168,7 @@ export type ServerFrame =
 export type ErrorCode = "bad_frame" | "identity_rejected" | "limited" | "unavailable";
 
 /** Private close codes; all else is one of the protocol's own. */
-export const closeCodes = { badFrames: 4400, badToken: 4401, forbidden: 4403, limited: 4429 } as const;
+export const closeCodes = { badFrames: 4400, badToken: 4401, expired: 4402, forbidden: 4403, limited: 4429 } as const;
 
 const validators = new Map<string, Validator<Record<never, never>>>(
   Object.entries({ hello, send, resume, older, typing, lead, seen, ping }).map(([kind, schema]) => [

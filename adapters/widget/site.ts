@@ -5,6 +5,7 @@ import { parseWorkspaceId } from "#domain/ids.ts";
 import type { Face } from "./frames.ts";
 import { hostHeaders, originAllowed } from "./origins.ts";
 import { chatPage, chatPageHeaders, noChatPage } from "./page.ts";
+import { textsOf } from "./translations.ts";
 
 /** What `npm run build` makes of `browser/`. */
 export const bundlePath = new URL("../../dist/widget.js", import.meta.url);
@@ -15,7 +16,7 @@ interface Bundle {
   readonly modifiedMs: number;
 }
 
-/** The script, the face of the workspace for a page that has not opened the chat yet, and the hosted page. */
+/** The script, its texts in a language, the face of the workspace for a page that has not opened the chat yet, and the hosted page. */
 export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bundlePath): readonly SiteRoute[] {
   let loaded: Bundle | undefined;
 
@@ -25,7 +26,7 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
       const body = await readFile(bundle);
       loaded = {
         body,
-        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+        etag: etagOf(body),
         modifiedMs: mtimeMs,
       };
     }
@@ -40,18 +41,20 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
         try {
           script = await load();
         } catch (error) {
-          host.log.error({ err: error }, "dist/widget.js cannot be read: run `npm run build`");
+          host.log.error({ err: error }, "widget: reading dist/widget.js failed, run `npm run build`");
           return { status: 503, headers: plain, body: "The widget has not been built. Run: npm run build\n" };
         }
-        const headers = {
-          "Content-Type": "text/javascript; charset=utf-8",
-          "Cache-Control": "public, max-age=300, stale-while-revalidate=86400",
-          ETag: script.etag,
-          "Cross-Origin-Resource-Policy": "cross-origin",
-          "X-Content-Type-Options": "nosniff",
-        };
-        const known = request.headers["if-none-match"] ?? "";
-        return known.includes(script.etag) ? { status: 304, headers } : { status: 200, headers, body: script.body };
+        return cached(request, "text/javascript", script);
+      },
+    },
+    {
+      path: "/widget/texts/*",
+      handle(request): WebResponse {
+        const [, language = ""] = /^\/widget\/texts\/([a-z]+)\.json$/u.exec(request.path) ?? [];
+        const texts = textsOf(language);
+        if (texts === undefined) return { status: 404, headers: plain, body: "There are no texts in this language.\n" };
+        const body = Buffer.from(JSON.stringify(texts));
+        return cached(request, "application/json", { body, etag: etagOf(body) });
       },
     },
     {
@@ -67,6 +70,22 @@ export function siteRoutes(account: Account, host: ChannelHost, bundle: URL = bu
       },
     },
   ];
+}
+
+const etagOf = (body: Buffer): string => `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+
+/** For every page, and the same for each. */
+function cached(request: WebRequest, type: string, { body, etag }: Pick<Bundle, "body" | "etag">): WebResponse {
+  const headers = {
+    "Content-Type": `${type}; charset=utf-8`,
+    "Cache-Control": "public, max-age=300, stale-while-revalidate=86400",
+    ETag: etag,
+    "Access-Control-Allow-Origin": "*",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "X-Content-Type-Options": "nosniff",
+  };
+  const known = request.headers["if-none-match"] ?? "";
+  return known.includes(etag) ? { status: 304, headers } : { status: 200, headers, body };
 }
 
 /** What a page that embeds the widget shows before the customer opens it: not for pages that may not embed it. */

@@ -12,6 +12,8 @@ import type { Visitor } from "./visitor.ts";
 import { serveVisitor } from "./visitor.ts";
 
 const frameBytesMax = 64 * 1024;
+/** A frame that comes in tiny pieces costs many times its bytes. */
+const piecesMax = { maxBufferedChunks: 256, maxFragments: 64 };
 const heartbeatMs = 25_000;
 const closeGraceMs = 1_000;
 
@@ -29,7 +31,12 @@ interface Connected {
 /** The sockets of one account in this process. */
 export function openSockets(account: Account, host: ChannelHost, limits: Limits): Sockets {
   // Compression of frames this small costs more than it saves.
-  const server = new WebSocketServer({ noServer: true, maxPayload: frameBytesMax, perMessageDeflate: false });
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: frameBytesMax,
+    perMessageDeflate: false,
+    ...piecesMax,
+  });
   const connected = new Map<WebSocket, Connected>();
   const contents = createContents();
   const perAddress = new Map<string, number>();
@@ -58,17 +65,14 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
     socket.once("close", () => release(address));
     const { allowedOrigins } = await host.workspace();
     if (!originAllowed(request.headers, account.channel, allowedOrigins)) {
-      host.log.warn(
-        { origin: request.headers.origin ?? null },
-        "a page that is not in the list of origins tried to open the widget",
-      );
+      host.log.warn({ origin: request.headers.origin ?? null }, "widget: origin refused");
       return refuse(socket, 403, "This page may not use this widget: its origin is not in the workspace's list.");
     }
     if (socket.destroyed) return;
     server.handleUpgrade(request, socket, head, (webSocket) => {
       webSocket.on("error", (error) => {
         // Frames too large or not of the protocol: ws closes the socket with the code that says so.
-        host.log.info({ reason: error.message }, "a widget connection broke the protocol");
+        host.log.info({ reason: error.message }, "widget: protocol error");
       });
       const entry: Connected = { visitor: serveVisitor(webSocket, { host, limits, contents }, address), alive: true };
       connected.set(webSocket, entry);
@@ -105,7 +109,7 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
         };
         socket.on("error", onError);
         upgrade(request, socket, head, remoteAddress).catch((error: unknown) => {
-          host.log.error({ err: error }, "a widget handshake failed");
+          host.log.error({ err: error }, "widget: handshake failed");
           refuse(socket, 503, "The widget is not available at the moment.");
         });
       },
@@ -130,6 +134,7 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
 function refuse(socket: Duplex, status: number, detail: string, headers: Readonly<Record<string, string>> = {}): void {
   if (socket.destroyed) return;
   const lines = Object.entries({
+    ...(status === 503 ? { "Retry-After": "5" } : {}),
     ...headers,
     "Content-Type": "text/plain; charset=utf-8",
     "Content-Length": String(Buffer.byteLength(detail)),

@@ -1,10 +1,19 @@
 import type { Account, ChannelHost, SiteUploads, WebResponse, WorkspaceFace } from "#channel/contract.ts";
+import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
 import type { UploadRefusal, UploadedFile } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import { addressKey } from "./limits.ts";
 import { hostHeaders, originAllowed } from "./origins.ts";
 import { ownSession, threadOf } from "./session.ts";
+
+/** The answer that a browser gets for a refused file. */
+const refusals: Readonly<Partial<Record<ProblemCode, UploadRefusal>>> = {
+  payload_too_large: "too_large",
+  request_timeout: "unavailable",
+  rate_limit_day: "quota",
+  storage_full: "full",
+};
 
 type Refuse = (status: number, code: UploadRefusal, detail: string) => WebResponse;
 
@@ -33,14 +42,20 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
       if (!limits.file(session.id, addressKey(remoteAddress))) {
         return refuse(429, "limited", "Too many files in a short time; try again in a minute.");
       }
-      if (Number(headers["content-length"] ?? "0") > face.files.bytesMax) {
+      const declared = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
+      if ((declared ?? 0) > face.files.bytesMax) {
         return refuse(413, "too_large", "The file is too large.");
       }
       const thread = threadOf(session);
       try {
         const file = await host.upload(
           thread,
-          { name: query["name"] ?? "", mediaType: query["type"] ?? "" },
+          {
+            name: query["name"] ?? "",
+            mediaType: query["type"] ?? "",
+            address: addressKey(remoteAddress),
+            ...(declared === undefined ? {} : { bytes: declared }),
+          },
           atMost(body, face.files.bytesMax),
           signal,
         );
@@ -48,11 +63,15 @@ export function createUploads(account: Account, host: ChannelHost, limits: Limit
         await host.dropUpload(thread, file.id);
         return refuse(415, "type", "This kind of file is not taken here.");
       } catch (error) {
-        if (error instanceof Problem && error.code === "payload_too_large") {
-          return refuse(413, "too_large", error.message);
+        const refusal = error instanceof Problem ? refusals[error.code] : undefined;
+        if (error instanceof Problem && refusal !== undefined) {
+          const refused = refuse(error.status, refusal, error.message);
+          if (error.retryAfterS === undefined) return refused;
+          const wait = { "Retry-After": String(Math.ceil(error.retryAfterS)) };
+          return { ...refused, headers: { ...refused.headers, ...wait } };
         }
         if (signal.aborted) return refuse(400, "unavailable", "The file did not arrive.");
-        host.log.error({ err: error }, "a file of a customer could not be stored");
+        host.log.error({ err: error }, "widget: storing a file failed");
         return refuse(503, "unavailable", "The file could not be stored; please try again.");
       }
     },

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import type { ChannelHost, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
+import type { ChannelHost, Sender, ThreadFile, ThreadMessage, ThreadState, VerifiedUser } from "#channel/contract.ts";
 import { codePoints, messageCodePointsMax } from "#domain/message.ts";
 import type {
   ClientFrame,
@@ -36,6 +36,7 @@ interface Seat {
   readonly session: Session;
   readonly thread: string;
   readonly verified: VerifiedUser | null;
+  readonly claimed: Sender["claimed"];
   readonly page: string | undefined;
   readonly unwatch: () => void;
 }
@@ -76,6 +77,10 @@ export function serveVisitor(
     if (!greeted) socket.close(closeCodes.badToken, "no hello");
   });
 
+  let cancelExpiry = (): void => undefined;
+  const expire = (): void => socket.close(closeCodes.expired, "the user token has expired");
+  const closeAsAnothers = (): void => socket.close(closeCodes.badToken, "another user's thread");
+
   const send = (frame: ServerFrame): void => {
     if (closed) return;
     if (socket.bufferedAmount > bufferedBytesMax) socket.terminate();
@@ -86,7 +91,7 @@ export function serveVisitor(
   const run = (work: () => Promise<void>): void => {
     const promise = work()
       .catch((error: unknown) => {
-        host.log.error({ err: error }, "a widget connection failed");
+        host.log.error({ err: error }, "widget: connection failed");
         socket.close(1011, "internal error");
       })
       .finally(() => running.delete(promise));
@@ -99,7 +104,7 @@ export function serveVisitor(
   };
 
   const sendReady = async (at: Seat, state: ThreadState | null): Promise<void> => {
-    standing = standingOf(state, at.verified);
+    standing = standingOf(state, at);
     send({
       kind: "ready",
       token: tokenOf(at.session, host),
@@ -139,8 +144,7 @@ export function serveVisitor(
           const state = await host.thread(at.thread);
           if (state !== null && state.userId !== null && state.userId !== at.verified?.userId) {
             // Its visitor has signed in elsewhere: from then on it is for that user's eyes only.
-            socket.close(closeCodes.badToken, "another user's thread");
-            return;
+            return closeAsAnothers();
           }
           if ((state?.conversationId ?? null) !== conversation) {
             // Erased, or the first of this thread: numbers begin anew with it.
@@ -157,7 +161,7 @@ export function serveVisitor(
           if (again && state !== null) await sendAmended(at);
           for (const message of messages) await deliver(at, message);
           if (messages.length === historyPage) stale = true;
-          const next = standingOf(state, at.verified);
+          const next = standingOf(state, at);
           if (JSON.stringify(next) !== JSON.stringify(standing)) {
             standing = next;
             send({ kind: "standing", ...next });
@@ -235,19 +239,18 @@ export function serveVisitor(
       socket.close(closeCodes.badToken, "bad token");
       return;
     }
+    if (opened.kind === "expired") return expire();
     if (closed) return;
-    if (opened.identityRejected) {
-      send({
-        kind: "error",
-        code: "identity_rejected",
-        detail: "The hash does not prove this user_id; the visitor is anonymous.",
-      });
+    if (opened.rejected !== null) send({ kind: "error", code: "identity_rejected", detail: opened.rejected });
+    if (opened.expiresAt !== null) {
+      cancelExpiry = host.clock.timer(Math.max(0, opened.expiresAt - host.clock.now()), expire);
     }
     const thread = threadOf(opened.session);
     const at: Seat = {
       session: opened.session,
       thread,
       verified: opened.verified,
+      claimed: opened.claimed,
       page: pageOf(hello.page),
       unwatch: host.watch(thread, (signal) => {
         if (signal.kind === "changed") {
@@ -274,6 +277,8 @@ export function serveVisitor(
 
   const take = async (at: Seat, clientId: string, text: string, files: readonly string[]): Promise<void> => {
     const refuse = (code: RefusalCode, detail: string): void => send({ kind: "nack", clientId, code, detail });
+    // The browser sends again what was not acknowledged, with the proof that it has by then.
+    if (socket.readyState !== socket.OPEN) return;
     if (text.trim() === "" && files.length === 0) return refuse("empty", "There is no text in this message.");
     if (codePoints(text) > messageCodePointsMax) {
       return refuse("too_long", `A message has at most ${messageCodePointsMax} characters.`);
@@ -293,10 +298,11 @@ export function serveVisitor(
         ...(files.length === 0 ? {} : { files: files.map((ref) => ({ ref, name: "", mediaType: "", bytes: null })) }),
         ...(at.page === undefined ? {} : { metadata: { page: at.page } }),
       });
+      if (accepted.refused) return closeAsAnothers();
       send({ kind: "ack", clientId, seq: accepted.seq, id: accepted.messageId });
       pullTo(at, accepted.seq ?? 0);
     } catch (error) {
-      host.log.error({ err: error }, "a widget message could not be stored");
+      host.log.error({ err: error }, "widget: storing a message failed");
       refuse("unavailable", "The message could not be stored; it will be sent again.");
     }
   };
@@ -314,7 +320,7 @@ export function serveVisitor(
       });
     }
     try {
-      await host.accept({
+      const accepted = await host.accept({
         kind: "contact",
         externalId: `${at.session.id}:lead:${clientId}`,
         thread: at.thread,
@@ -322,8 +328,9 @@ export function serveVisitor(
         sentAt: host.clock.now(),
         contact: { ...(name === "" ? {} : { name }), ...(email === "" ? {} : { email }) },
       });
+      if (accepted.refused) return closeAsAnothers();
     } catch (error) {
-      host.log.error({ err: error }, "a customer's contact details could not be stored");
+      host.log.error({ err: error }, "widget: storing contact details failed");
       return send({
         kind: "nack",
         clientId,
@@ -402,6 +409,7 @@ export function serveVisitor(
   socket.on("close", () => {
     closed = true;
     cancelHelloTimeout();
+    cancelExpiry();
     seat?.unwatch();
   });
 
@@ -418,17 +426,17 @@ function fileFrameOf({ name, bytes, url, preview }: ThreadFile): FileFrame {
   return { name, bytes, url: url === null ? null : url.slice(url.lastIndexOf("/files/") + 1), preview };
 }
 
-function senderOf(at: Seat): { key: string; name?: string; verified?: VerifiedUser } {
-  if (at.verified === null) return { key: at.session.id };
-  const { name } = at.verified;
-  return { key: at.session.id, verified: at.verified, ...(name === undefined ? {} : { name }) };
-}
+const senderOf = ({ session, verified, claimed }: Seat): Sender => ({
+  key: session.id,
+  ...(verified === null ? {} : { verified }),
+  ...(claimed === undefined ? {} : { claimed }),
+});
 
-function standingOf(state: ThreadState | null, verified: VerifiedUser | null): Standing {
+function standingOf(state: ThreadState | null, { verified, claimed }: Pick<Seat, "verified" | "claimed">): Standing {
   return {
     handledBy: state?.handledBy ?? "assistant",
     agentName: state?.agentName ?? null,
-    hasEmail: state?.hasEmail === true || verified?.email !== undefined,
+    hasEmail: state?.hasEmail === true || verified?.email !== undefined || claimed?.email !== undefined,
   };
 }
 

@@ -51,7 +51,7 @@ export function escapeMarkdown(text: string): string {
       return part
         .replaceAll(/[\\*~`]/g, String.raw`\$&`)
         .replaceAll(/<(?=[a-z/!?])/gi, String.raw`\<`)
-        .replaceAll(/\[(?=[^\]]*\][([:])/g, String.raw`\[`)
+        .replaceAll(/\[(?=[^\]]{0,999}\][([:])/g, String.raw`\[`)
         .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, String.raw`\_`)
         .replaceAll(/&(?=#?\w{1,31};)/g, String.raw`\&`);
     })

@@ -4,9 +4,11 @@ import type { TObject } from "typebox";
 import type { Desk, DeskHost } from "#desk/contract.ts";
 import type { Channel, Source } from "#domain/message.ts";
 import type { Accepted, InboundEvent, InboundFile } from "./inbound.ts";
+import type { TokenCheck } from "#domain/user-token.ts";
 import type { RecentThread, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
-export type { Accepted, InboundEvent, InboundFile, Sender, VerifiedUser } from "./inbound.ts";
+export type { TokenCheck, VerifiedUser } from "#domain/user-token.ts";
+export type { Accepted, InboundEvent, InboundFile, Sender } from "./inbound.ts";
 export type { RecentThread, ThreadFile, ThreadMessage, ThreadSignal, ThreadState } from "./threads.ts";
 
 /**
@@ -175,6 +177,13 @@ export type Inbound =
   /** The platform POSTs to `/channels/<channel>/<account>`. */
   | {
       readonly kind: "webhook";
+      /**
+       * Called before the body is read, with what the headers alone prove: a secret that is wrong, a signature that is
+       * missing. The answer to refuse it with; null: read on.
+       */
+      refuse?(request: Omit<WebRequest, "body">): WebResponse | null;
+      /** Larger bodies are refused with 413. Default: 4 MB. */
+      readonly bodyBytesMax?: number;
       receive(request: WebRequest): Promise<WebResponse>;
       /**
        * Tells the platform where to deliver to. Called by one process at a time, at the start and again after a failure;
@@ -344,11 +353,12 @@ export interface ChannelHost {
   readonly fileBytesMax: number;
   /**
    * Stores a file for a message to come in this thread. The message names it by its id as {@link InboundFile.ref}, and
-   * need not be fetched. Throws a Problem for what is too large or too many.
+   * need not be fetched. `address` is the sender's, `bytes` what it announced. Throws a Problem: payload_too_large for what
+   * is too large or too many, rate_limit_day for a quota that is used up, storage_full.
    */
   upload(
     thread: string,
-    file: { readonly name: string; readonly mediaType: string },
+    file: { readonly name: string; readonly mediaType: string; readonly address: string; readonly bytes?: number },
     bytes: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<OutboundFile>;
@@ -383,10 +393,12 @@ export interface ChannelHost {
   workspace(): Promise<WorkspaceFace>;
   /** Whether this hash proves the user id with the workspace's identity secret. Constant time. */
   verifyUser(userId: string, hash: string): Promise<boolean>;
-  /** A token over `value` that only this account's {@link unseal} accepts. */
-  seal(value: string): string;
-  /** The sealed value; null when the token is not ours or was changed. */
-  unseal(token: string): string | null;
+  /** Checks the company's JWT and returns its user. */
+  checkUserToken(token: string): Promise<TokenCheck>;
+  /** A signed token with `value` in it, readable by anybody; only this account's {@link verifyToken} accepts it. */
+  signToken(value: string): string;
+  /** The value; null when the token is not ours or was changed. */
+  verifyToken(token: string): string | null;
   /**
    * False where it is only asked whether an account works that is not stored as it is declared, such as before the first
    * start: what is remembered then is thrown away.

@@ -1,3 +1,4 @@
+import type { VerifiedUser } from "#domain/user-token.ts";
 import type { Part, ThreadStanding } from "./contract.ts";
 
 /** A customer as the platform names them. */
@@ -5,7 +6,7 @@ export interface Sender {
   /** The platform's own id: opaque, case-sensitive, at most 190 characters. */
   readonly key: string;
   readonly name?: string;
-  /** Present when the company's own signature proves who this is. */
+  /** Present when the company's own signature proves who this is; only values that it covers. */
   readonly verified?: VerifiedUser;
   /**
    * Addresses that the platform itself vouches for: the number of a WhatsApp sender, an address whose mail passed its
@@ -13,13 +14,7 @@ export interface Sender {
    */
   readonly proven?: { readonly email?: string; readonly phone?: string };
   /** What they say of themselves: shown, and joins nothing. */
-  readonly claimed?: { readonly email?: string; readonly phone?: string };
-}
-
-export interface VerifiedUser {
-  readonly userId: string;
-  readonly name?: string;
-  readonly email?: string;
+  readonly claimed?: { readonly name?: string; readonly email?: string; readonly phone?: string };
 }
 
 interface InboundBase {
@@ -155,4 +150,6 @@ export interface Accepted {
   readonly messageId: string | null;
   /** The message's number in its conversation. */
   readonly seq: number | null;
+  /** Nothing is stored: the session belongs to a user whom the sender does not prove to be. Only on widget and hosted. */
+  readonly refused?: true;
 }

@@ -2,6 +2,8 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
+import { createRecent } from "#domain/recent.ts";
+import { markdownParts, marksIn, marksMax } from "./markdown-parts.ts";
 
 /**
  * Markdown as data that cannot run: a tree of few kinds in which every link has a scheme from a list, raw HTML is text,
@@ -26,11 +28,14 @@ export type Inline =
 
 export type Cell = readonly Inline[];
 
-/** More Markdown than this, in UTF-8 bytes, is shown as the plain text it is: parsing takes more than linear time. */
+/** More Markdown than this, in UTF-8 bytes, is shown as the plain text it is. */
 export const markdownBytesMax = 16 * 1024;
 
-/** Nobody writes that many marks in earnest, and the parser takes quadratic time over some of them. */
-export const marksMax = 2_500;
+/** More lines than this are shown as the plain text that they are. */
+const linesMax = 500;
+
+/** How many characters of Markdown have their trees kept. */
+const keptMax = 400_000;
 
 /** Quotes, lists and emphasis nested deeper than this are shown as their text. */
 const depthMax = 12;
@@ -41,24 +46,37 @@ const mdastExtensions = [gfmFromMarkdown()];
 
 const linkSchemes = new Set(["http:", "https:", "mailto:"]);
 
-/** Never throws; every character a reader would see is somewhere in the result. */
+const keptTrees = createRecent<string, readonly Block[]>(keptMax);
+
+/** Never throws; every character a reader would see is somewhere in the result. Trees of recent texts are kept. */
 export function safeTree(markdown: string): readonly Block[] {
   if (isPlain(markdown)) return plainBlocks(markdown);
-  if (Buffer.byteLength(markdown) > markdownBytesMax || isMostlyMarkup(markdown) || nestsDeep(markdown)) {
+  if (Buffer.byteLength(markdown) > markdownBytesMax || marksIn(markdown) > marksMax || hasManyLines(markdown)) {
     return plainBlocks(markdown);
   }
-  let root: Root;
-  try {
-    root = fromMarkdown(markdown, { extensions, mdastExtensions });
-  } catch {
-    // The parser's own limits (its stack, on hostile nesting) must not lose a message.
-    return plainBlocks(markdown);
-  }
-  const definitions = new Map<string, string>();
-  for (const node of descendants(root)) {
-    if (node.type === "definition" && !definitions.has(node.identifier)) definitions.set(node.identifier, node.url);
-  }
-  return blocksOf(root.children, { definitions, depth: 0 });
+  const known = keptTrees.get(markdown);
+  if (known !== undefined) return known;
+  const tree = parsedTree(markdown);
+  keptTrees.set(markdown, tree, markdown.length);
+  return tree;
+}
+
+function parsedTree(markdown: string): readonly Block[] {
+  return markdownParts(markdown).flatMap(({ text, isPlain: isText }) => {
+    if (isText) return plainBlocks(text);
+    let root: Root;
+    try {
+      root = fromMarkdown(text, { extensions, mdastExtensions });
+    } catch {
+      // The parser's own limits (its stack, on hostile nesting) must not lose a message.
+      return plainBlocks(text);
+    }
+    const definitions = new Map<string, string>();
+    for (const node of descendants(root)) {
+      if (node.type === "definition" && !definitions.has(node.identifier)) definitions.set(node.identifier, node.url);
+    }
+    return blocksOf(root.children, { definitions, depth: 0 });
+  });
 }
 
 /**
@@ -98,17 +116,7 @@ interface Place {
   readonly depth: number;
 }
 
-function isMostlyMarkup(markdown: string): boolean {
-  let marks = 0;
-  for (const character of markdown) if ("*_~`[]()<>&|#-+!\\".includes(character)) marks += 1;
-  return marks > marksMax;
-}
-
-/** A line that opens a great many containers costs the parser quadratic time, and nobody writes it in earnest. */
-function nestsDeep(markdown: string): boolean {
-  // Each round begins with what no round ends with: nothing to go back over, however hostile the line.
-  return /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){40}/mu.test(markdown);
-}
+const hasManyLines = (markdown: string): boolean => (markdown.match(/\r\n?|\n/g)?.length ?? 0) >= linesMax;
 
 function* descendants(root: Nodes): Generator<Nodes> {
   const rest: Nodes[] = [root];

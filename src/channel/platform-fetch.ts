@@ -115,7 +115,7 @@ export function createPlatformFetch(): PlatformFetch {
             );
           },
           onResponseError(_controller, error) {
-            fail(error);
+            fail(controller === undefined ? new NeverSent(error) : error);
           },
         },
       );
@@ -210,6 +210,19 @@ function responseOf({
  */
 const beforeSending: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
+/** The connection failed before the request: by its name, its address, its certificate or its TLS. */
+class NeverSent extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : "no connection", { cause });
+    this.name = "NeverSent";
+  }
+}
+
+/** How Node.js and OpenSSL name what is wrong with a certificate, or with an answer that is no TLS. */
+const tlsCodes = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_VERIFY|^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST)/;
+const beforeTls =
+  /before secure TLS connection was established|SSL routines:[^:]*:(?:wrong version number|packet length too long|http request)/;
+
 export interface ConnectionFailure {
   /** No connection was made, so nothing was sent. */
   readonly unsent: boolean;
@@ -222,7 +235,10 @@ export function connectionFailure(error: unknown): ConnectionFailure {
   let code: string | undefined;
   for (let at = error, depth = 0; at instanceof Error && depth < 6; depth += 1) {
     if ("code" in at && typeof at.code === "string" && /^[A-Z0-9_]{3,60}$/.test(at.code)) code = at.code;
-    if (code === "UND_ERR_CONNECT_TIMEOUT") return { unsent: true, code };
+    if (at instanceof NeverSent) return { unsent: true, code: connectionFailure(at.cause).code };
+    if (code === "UND_ERR_CONNECT_TIMEOUT" || (code !== undefined && tlsCodes.test(code)))
+      return { unsent: true, code };
+    if (beforeTls.test(at.message)) return { unsent: true, code };
     if ("syscall" in at && typeof at.syscall === "string") return { unsent: beforeSending.has(at.syscall), code };
     at = at instanceof AggregateError && at.errors.length > 0 ? at.errors[0] : at.cause;
   }

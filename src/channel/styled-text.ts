@@ -215,7 +215,8 @@ function lengthThatFits(runs: readonly Run[], max: number, sizeOf: (text: string
   let size = 0;
   let length = 0;
   for (const { text } of runs) {
-    const whole = sizeOf(text);
+    // No platform counts a text as shorter than it is, so that what is far too long need not be counted.
+    const whole = size + text.length > max ? Infinity : sizeOf(text);
     if (size + whole <= max) {
       size += whole;
       length += text.length;

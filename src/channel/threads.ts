@@ -40,8 +40,8 @@ export interface ThreadState {
   readonly lastSeq: number;
   /** The signed-in user whom the thread belongs to; null while nobody has proved who they are in it. */
   readonly userId: string | null;
-  /** Who answers now. */
-  readonly handledBy: "assistant" | "waiting" | "agent";
+  /** Who answers now; `resolved`: nobody, until the customer writes again. */
+  readonly handledBy: "assistant" | "waiting" | "agent" | "resolved";
   readonly agentName: string | null;
   /** What is known of the customer already, so that they are not asked again. */
   readonly hasName: boolean;

@@ -1,3 +1,4 @@
+import { parseInstant } from "#domain/instant.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
 import { plans, settingsOf } from "#domain/workspace.ts";
 import { systemClock as clock } from "../clock.ts";
@@ -81,8 +82,8 @@ export const keyCreate: Command = ({ argv, output, config }) => {
   const workspaceId = given.required("workspace");
   const name = given.required("name");
   const expires = given.optional("expires");
-  const expiresAt = expires === undefined ? undefined : Date.parse(expires);
-  if (expiresAt !== undefined && Number.isNaN(expiresAt))
+  const expiresAt = expires === undefined ? undefined : parseInstant(expires);
+  if (expires !== undefined && expiresAt === undefined)
     throw new UsageError("--expires takes a time such as 2027-01-31T00:00:00Z");
   if (expiresAt !== undefined && expiresAt <= clock.now()) throw new UsageError("--expires takes a time in the future");
   const limits = { limitMinute: given.number("limit-minute"), limitDay: given.number("limit-day") };

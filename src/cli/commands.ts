@@ -45,6 +45,9 @@ export interface Invocation {
 /** Resolves with the exit status. */
 export type Command = (invocation: Invocation) => Promise<number>;
 
+/** The commands that use the workspaces of the configuration file, so that all of it has to be right. */
+export const usesWorkspaces: ReadonlySet<Command> = new Set([start, doctor, rulesTest]);
+
 export const commands: Readonly<Record<string, Command>> = {
   start,
   migrate,
@@ -121,7 +124,7 @@ export const usage = `parley — a support assistant that answers from your docu
   parley documents add --workspace W [--audience TAG,TAG] [--max-pages n] [--sitemap URL] FILE-or-URL…
   parley documents list --workspace W [--status S]
   parley documents recrawl --workspace W ID…
-  parley documents remove --workspace W ID…
+  parley documents remove --workspace W ID…|--manual
 
   parley webhook add --workspace W --url U [--events a,b]
   parley webhook list [--workspace W]

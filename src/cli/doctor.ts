@@ -1,8 +1,10 @@
-import { statfs } from "node:fs/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
+import type { OpenStore } from "#store/open.ts";
+import { DamagedDatabase, NewerDatabase } from "#store/database-state.ts";
 import { openStore } from "#store/open.ts";
-import { checkFiles } from "../core.ts";
+import { sizeText } from "#domain/files.ts";
+import { checkFiles, diskOf } from "../core.ts";
 import { checkDeclaredChannels } from "../declared-channels.ts";
 import { systemClock } from "../clock.ts";
 import { isOpenToOthers, makeWritableFolder } from "../data-folder.ts";
@@ -111,12 +113,17 @@ async function folderOf(config: Config): Promise<Check> {
   return { ...made, ok: false, degraded: true, detail };
 }
 
-async function checkFolder({ dataDir }: Config): Promise<string> {
+async function checkFolder(config: Config): Promise<string> {
+  const { dataDir } = config;
   makeWritableFolder(dataDir);
-  const { bavail, bsize } = await statfs(dataDir);
-  const freeMb = Math.round((bavail * bsize) / 1_000_000);
-  if (freeMb < 500) throw new Error(`only ${freeMb} MB are free in ${dataDir}: make room, or set PARLEY_DATA_DIR`);
-  return `${dataDir}, ${freeMb} MB free`;
+  const { freeBytes, reserveBytes } = diskOf(config);
+  const free = await freeBytes();
+  if (free < reserveBytes) {
+    throw new Error(
+      `only ${sizeText(free)} are free in ${dataDir}, and ${sizeText(reserveBytes)} are kept (FILES_RESERVE_MB): no files are taken; make room, or set PARLEY_DATA_DIR`,
+    );
+  }
+  return `${dataDir}, ${sizeText(free)} free`;
 }
 
 async function checkDatabase({ databaseUrl }: Config): Promise<string> {
@@ -125,17 +132,30 @@ async function checkDatabase({ databaseUrl }: Config): Promise<string> {
     const store = await openStore(databaseUrl);
     try {
       await sql`select 1`.execute(store.read);
+      await store.check();
       const pending = await store.pendingMigrations();
-      return `${where}, ${pending.length === 0 ? "schema up to date" : `${pending.length} migrations to apply; "parley start" does it`}`;
+      const encryption = store.dialect === "mysql" ? `, ${await encryptionOf(store)}` : "";
+      return `${where}${encryption}, ${pending.length === 0 ? "schema up to date" : `${pending.length} migrations to apply; "parley start" does it`}`;
     } finally {
       await store.close();
     }
   } catch (error) {
+    if (error instanceof DamagedDatabase || error instanceof NewerDatabase) throw error;
     const reason = error instanceof Error ? error.message : "unknown failure";
     throw new Error(`${where} does not answer (${reason}): check DATABASE_URL and that the server runs`, {
       cause: error,
     });
   }
+}
+
+async function encryptionOf({ read }: Pick<OpenStore, "read">): Promise<string> {
+  const { rows } = await sql<Record<string, string>>`
+    show session status where variable_name in ('Ssl_version', 'Ssl_cipher')`.execute(read);
+  const values = new Map(rows.map((row) => Object.values(row) as [string, string]));
+  const version = values.get("Ssl_version") ?? "";
+  return version === ""
+    ? "not encrypted (see ssl-mode)"
+    : `encrypted with ${version}, ${values.get("Ssl_cipher") ?? "unknown cipher"}`;
 }
 
 async function checkSecret(config: Config): Promise<string> {

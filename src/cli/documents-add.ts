@@ -1,3 +1,4 @@
+import { counted } from "#domain/plural.ts";
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,6 +22,9 @@ interface Outcome {
   /** Pages of a website that are not used, and why. */
   readonly left_out?: readonly { readonly url: string; readonly reason: string }[];
 }
+
+/** A website that answers stays indexed when a crawl of it fails, and says why it failed. */
+const isDone = ({ status, error }: Outcome): boolean => status === "indexed" && error === null;
 
 const pollMs = 250;
 
@@ -83,13 +87,13 @@ async function addAll(
   for (const [i, source] of sources.entries()) {
     const outcome = await addOne(source);
     outcomes.push(outcome);
-    const done = outcome.status === "indexed";
-    const pages = outcome.pages === 1 ? "" : `${outcome.pages} pages, `;
-    const what = done ? `${pages}${outcome.chunks} passages` : outcome.error;
+    const done = isDone(outcome);
+    const pages = outcome.pages === 1 ? "" : `${counted(outcome.pages, "page")}, `;
+    const what = done ? `${pages}${counted(outcome.chunks, "passage")}` : outcome.error;
     output.progress(`[${i + 1}/${sources.length}] ${done ? green("✓") : red("✗")} ${source}: ${what}`);
     for (const { url, reason } of outcome.left_out ?? []) output.progress(dim(`      left out ${url}: ${reason}`));
   }
-  const indexed = outcomes.filter(({ status }) => status === "indexed").length;
+  const indexed = outcomes.filter(isDone).length;
   output.result(outcomes, [`${indexed} of ${sources.length} indexed.`]);
   return indexed === sources.length ? 0 : 1;
 
@@ -133,11 +137,11 @@ const unreadable: Readonly<Record<string, string>> = {
 /** Works on the document until it is done, or waits while a running server does. */
 async function finish(core: Core, document: Document, output: Output): Promise<Document> {
   const lane = core.documents.laneOf(document);
-  let ended = false;
+  const ended = new AbortController();
   const showing = (async () => {
-    while (!ended) {
+    while (!ended.signal.aborted) {
       await show(core, document, output);
-      await delay(pollMs);
+      await delay(pollMs, undefined, { signal: ended.signal }).catch(() => undefined);
     }
     output.status("");
   })();
@@ -147,11 +151,11 @@ async function finish(core: Core, document: Document, output: Output): Promise<D
     for (;;) {
       const now = await core.documents.get(document.workspaceId, document.id);
       if (now === undefined) throw new Error("the document was removed meanwhile");
-      if (now.status === "indexed" || now.status === "failed") return now;
+      if (core.documents.isSettled(now)) return now;
       if (!(await core.runLane(lane))) await delay(pollMs);
     }
   } finally {
-    ended = true;
+    ended.abort();
     await showing;
   }
 }

@@ -1,3 +1,4 @@
+import { manualDocuments } from "../operator/manual.ts";
 import { requireWorkspace } from "../operator/keys.ts";
 import { UsageError, readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
@@ -37,14 +38,18 @@ export const documentsList: Command = ({ argv, output, config }) => {
 };
 
 export const documentsRemove: Command = ({ argv, output, config }) => {
-  const given = readArguments(argv, ["workspace"]);
+  const given = readArguments(argv, ["workspace"], ["manual"]);
   const workspaceId = given.required("workspace");
-  if (given.words.length === 0) throw new UsageError("use: parley documents remove --workspace W ID…");
-  return withCore(config, async ({ store, documents }) => {
+  const ofManual = given.flag("manual");
+  if ((given.words.length === 0) !== ofManual)
+    throw new UsageError("use: parley documents remove --workspace W ID…, or --manual");
+  return withCore(config, async (core) => {
+    const { store, documents } = core;
     const workspace = await requireWorkspace(store, workspaceId);
+    const ids = ofManual ? (await manualDocuments(core, workspace.id)).map(({ id }) => id) : given.words;
     const removed: string[] = [];
     const unknown: string[] = [];
-    for (const id of given.words) ((await documents.remove(workspace.id, id)) ? removed : unknown).push(id);
+    for (const id of ids) ((await documents.remove(workspace.id, id)) ? removed : unknown).push(id);
     output.result({ removed, unknown }, [
       `Removed ${removed.length}.`,
       ...unknown.map((id) => red(`There is no document ${id} in this workspace.`)),

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import type { Core } from "../core.ts";
 import { openCore } from "../core.ts";
 import { systemClock } from "../clock.ts";
+import { endEach } from "../closing.ts";
 import type { Config } from "../config/environment.ts";
 import { logOptions } from "../log.ts";
 import { requireOwnSecret } from "../operator/own-secret.ts";
@@ -15,6 +16,6 @@ export async function withCore<T>(config: Config, work: (core: Core) => Promise<
     await requireOwnSecret(core.store, core.secrets);
     return await work(core);
   } finally {
-    await core.close();
+    await endEach([() => core.close()], (err) => log.warn({ err }, "command: closing failed"));
   }
 }

@@ -1,3 +1,5 @@
+import { counted } from "#domain/plural.ts";
+import { parseInstant } from "#domain/instant.ts";
 import type { Actor } from "#domain/message.ts";
 import { systemClock as clock } from "../clock.ts";
 import { requireWorkspace } from "../operator/keys.ts";
@@ -77,7 +79,7 @@ export const forget: Command = ({ argv, output, config }) => {
     for (const { id, name, user_id } of contacts) {
       output.progress(`  ${id}  ${name ?? "(no name)"}${user_id === null ? "" : `  user id ${user_id}`}`);
     }
-    const what = `${contacts.length} contacts and ${conversationIds.length} conversations of ${email}`;
+    const what = `${counted(contacts.length, "contact")} and ${counted(conversationIds.length, "conversation")} of ${email}`;
     if (!(await confirmed(given.flag("yes"), `Erase ${what}? This cannot be undone. Type yes:`, "yes"))) {
       output.result({ erased: false }, ["Nothing was erased."]);
       return 1;
@@ -85,8 +87,13 @@ export const forget: Command = ({ argv, output, config }) => {
     const erased = await people.forget(workspace.id, email, output.progress);
     const log = await store.truncateLog();
     output.result({ erased: true, ...erased }, [
-      `Erased: ${erased.contacts} contacts, ${erased.conversations} conversations, ${erased.messages} messages, ${erased.events} received events, ${erased.leftovers} queued or kept rows; took names out of ${erased.auditEntries} audit entries.`,
+      `Erased: ${counted(erased.contacts, "contact")}, ${counted(erased.conversations, "conversation")}, ${counted(erased.messages, "message")}, ${counted(erased.events, "received event")}, ${counted(erased.leftovers, "queued or kept row")}; took names out of ${counted(erased.auditEntries, "audit entry", "audit entries")}.`,
       ...(log ? [] : ["The database's write-ahead log is in use and is overwritten by and by."]),
+      ...(erased.searchEngine === "queued"
+        ? [
+            "Typesense does not answer now. The deletion is queued: the running server, or the next one that starts, does it as soon as Typesense answers.",
+          ]
+        : []),
       "Not erased: backups, log files, and what other systems hold, such as the platforms and receivers of webhooks.",
     ]);
     return 0;
@@ -97,8 +104,8 @@ export const audit: Command = ({ argv, output, config }) => {
   const given = readArguments(argv, ["workspace", "conversation", "since", "limit"]);
   const workspaceId = given.required("workspace");
   const since = given.optional("since");
-  const sinceAt = since === undefined ? undefined : Date.parse(since);
-  if (sinceAt !== undefined && Number.isNaN(sinceAt))
+  const sinceAt = since === undefined ? undefined : parseInstant(since);
+  if (since !== undefined && sinceAt === undefined)
     throw new UsageError("--since takes a time such as 2027-01-31T00:00:00Z");
   const limit = given.number("limit") ?? auditLinesStandard;
   if (limit < 1 || limit > auditLinesMax) throw new UsageError(`--limit takes 1 to ${auditLinesMax}`);

@@ -1,3 +1,4 @@
+import { counted } from "#domain/plural.ts";
 import { storedSettings } from "#domain/workspace.ts";
 import { systemClock as clock } from "../clock.ts";
 import { requireWorkspace } from "../operator/keys.ts";
@@ -47,7 +48,7 @@ export const rulesTest: Command = ({ argv, output, config }) => {
       now: clock.now(),
     });
     output.result({ conversations, rules: rules.map(({ name }) => name), fired }, [
-      `${rules.length} rules on ${conversations} conversations: they would have fired ${fired.length} times. Nothing was changed.`,
+      `${counted(rules.length, "rule")} on ${counted(conversations, "conversation")}: would have fired ${counted(fired.length, "time")}. Nothing was changed.`,
       ...fired.flatMap(({ conversation_id, at, rule, because, would }) => [
         "",
         `${bold(rule)}  ${conversation_id}  ${at}`,

@@ -3,7 +3,7 @@ import type { Config } from "../config/environment.ts";
 import { ConfigError, loadConfig } from "../config/environment.ts";
 import { UnreadableFile } from "../config/mistakes.ts";
 import { UsageError } from "./arguments.ts";
-import { commands, usage } from "./commands.ts";
+import { commands, usage, usesWorkspaces } from "./commands.ts";
 import { createOutput, red } from "./output.ts";
 
 /** Runs a command line. The exit status: 0, 1 failed, 2 called wrongly. */
@@ -22,7 +22,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return await command({
       argv: rest,
       output: createOutput(rest.includes("--json")),
-      config: await readConfig(process.env),
+      config: await readConfig(process.env, usesWorkspaces.has(command) ? "all" : "outbound"),
     });
   } catch (error) {
     process.stderr.write(`${red("error:")} ${messageOf(error)}\n`);
@@ -31,9 +31,9 @@ export async function run(argv: readonly string[]): Promise<number> {
 }
 
 /** Who mends a file wants to know all that is wrong with it, also what only the platforms' adapters can tell. */
-async function readConfig(env: NodeJS.ProcessEnv): Promise<Config> {
+async function readConfig(env: NodeJS.ProcessEnv, needs: "all" | "outbound"): Promise<Config> {
   try {
-    return loadConfig(env);
+    return loadConfig(env, needs);
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
     const { withAccounts } = await import("../operator/accounts.ts");

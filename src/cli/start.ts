@@ -1,4 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { damageIn } from "#store/database-state.ts";
+import { isDatabaseFault } from "#store/faults.ts";
 import { openStore } from "#store/open.ts";
 import type { App } from "../app.ts";
 import type { Config } from "../config/environment.ts";
@@ -38,8 +41,9 @@ export const start: Command = async ({ argv, config }) => {
   const { stopped, isStopping } = untilStopped(app, log);
   try {
     const address = await app.listen();
-    log.info({ address, role: config.role }, "listening");
+    log.info({ address, role: config.role }, "start: listening");
     const welcome = await firstStart(app, config, systemClock, {
+      retrying: (step) => onceBack(step, log, { stopped, isStopping }),
       reading: () =>
         process.stdout.write("\n  Getting ready: Parley is reading its manual, which it will answer from.\n\n"),
     });
@@ -48,29 +52,49 @@ export const start: Command = async ({ argv, config }) => {
     // What a stop breaks off is no fault.
     if (isStopping()) return stopped;
     // Otherwise it would live on, and work, without serving anybody.
-    await app.close();
+    await app.close().catch((err: unknown) => log.error({ err }, "start: closing failed"));
     throw error;
   }
   return stopped;
 };
 
-/** `stopped` resolves with the exit status once a signal has come and everything has ended. */
-function untilStopped(
-  app: App,
-  log: Logger,
-): { readonly stopped: Promise<number>; readonly isStopping: () => boolean } {
+const retryMinMs = 1_000;
+const retryMaxMs = 10_000;
+
+/** Repeats a step of the first start while the database is away. The server listens meanwhile, and says so by readiness. */
+async function onceBack<T>(step: () => Promise<T>, log: Logger, { stopped, isStopping }: Stopping): Promise<T> {
+  for (let waitMs = retryMinMs; ; waitMs = Math.min(waitMs * 2, retryMaxMs)) {
+    try {
+      return await step();
+    } catch (error) {
+      // A damaged file does not mend by itself.
+      if (!isDatabaseFault(error) || damageIn(error) !== undefined || isStopping()) throw error;
+      log.warn({ err: error, againInMs: waitMs }, "start: database unavailable, retrying");
+      await Promise.race([delay(waitMs, undefined, { ref: false }), stopped]);
+      if (isStopping()) throw error;
+    }
+  }
+}
+
+interface Stopping {
+  /** Resolves with the exit status once a signal has come and everything has ended. */
+  readonly stopped: Promise<number>;
+  readonly isStopping: () => boolean;
+}
+
+function untilStopped(app: App, log: Logger): Stopping {
   let stopping = false;
   const stopped = new Promise<number>((resolve) => {
     const stop = (signal: string): void => {
       // A second signal is a person who does not want to wait.
       if (stopping) process.exit(1);
       stopping = true;
-      log.info({ signal }, "stopping");
+      log.info({ signal }, "stop: begun");
       setTimeout(() => process.exit(1), 10_000).unref();
       app.close().then(
         () => resolve(0),
         (error: unknown) => {
-          log.error({ err: error }, "did not stop cleanly");
+          log.error({ err: error }, "stop: failed");
           resolve(1);
         },
       );

@@ -1,3 +1,4 @@
+import { parseInstant } from "#domain/instant.ts";
 import { systemClock as clock } from "../clock.ts";
 import { replayEvent, replayRange, testWebhook } from "../operator/webhook-replay.ts";
 import {
@@ -168,8 +169,8 @@ export const webhookDeliveriesList: Command = ({ argv, output, config }) => {
 
 function timeOf(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  const at = Date.parse(given);
-  if (Number.isNaN(at)) throw new UsageError(`--${name} takes a time such as 2027-01-31T00:00:00Z`);
+  const at = parseInstant(given);
+  if (at === undefined) throw new UsageError(`--${name} takes a time such as 2027-01-31T00:00:00Z`);
   return at;
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { parseMysqlUrl } from "#store/mysql-url.ts";
 import { readConfigFile } from "./file.ts";
 import type { FileConfig } from "./file.ts";
 
@@ -29,6 +30,8 @@ export interface EmbeddingConfig {
 
 export interface FilesConfig {
   readonly bytesMax?: number;
+  /** No files are taken where less is free on the disk. */
+  readonly reserveBytes?: number;
   /** Absent: in the data folder. */
   readonly s3?: {
     /** `https://host/bucket` or `https://host/bucket/prefix`, without a slash at the end. */
@@ -81,8 +84,11 @@ const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"]
 const roles: readonly Role[] = ["all", "web", "worker"];
 const defaultFile = "config/parley.yaml";
 
-/** Reads the environment and the configuration file. Throws {@link ConfigError}. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/** Reads the environment and the configuration file, as far as the caller needs it. Throws {@link ConfigError}. */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  needs: "all" | "outbound" = "all",
+): Config {
   const value = (name: string): string | undefined => {
     const text = env[name]?.trim();
     return text === "" ? undefined : text;
@@ -112,6 +118,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (!/^(sqlite:.|mysql:\/\/.|mariadb:\/\/.)/.test(databaseUrl)) {
     throw new ConfigError("DATABASE_URL: use sqlite:PATH or mysql://user:password@host:port/database");
   }
+  if (!databaseUrl.startsWith("sqlite:")) checkMysqlUrl(databaseUrl);
   const redisUrl = secretValue("REDIS_URL");
   if (redisUrl !== undefined && !/^rediss?:\/\/./.test(redisUrl)) {
     throw new ConfigError("REDIS_URL: use redis://host:port, or rediss:// with TLS");
@@ -144,7 +151,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     ...(model === undefined ? {} : { model }),
     ...(embedding === undefined ? {} : { embedding }),
     files: filesOf(value, secretValue),
-    file: loadFile(value("PARLEY_CONFIG"), env),
+    file: loadFile(value("PARLEY_CONFIG"), env, needs),
     killAt: value("PARLEY_TEST_KILL_AT"),
   };
 }
@@ -169,6 +176,8 @@ function typesenseOf(given: string | undefined, apiKey: string | undefined): Con
 type Value = (name: string) => string | undefined;
 
 const fileMbMost = 1_024;
+const reserveMbMost = 1_048_576;
+export const defaultReserveBytes = 1_024 * 1_048_576;
 
 function filesOf(value: Value, secretValue: Value): FilesConfig {
   const given = value("FILES_MAX_MB");
@@ -177,6 +186,13 @@ function filesOf(value: Value, secretValue: Value): FilesConfig {
     throw new ConfigError(`FILES_MAX_MB is "${given}": use a number of megabytes from 1 to ${fileMbMost}`);
   }
   const bytesMax = megabytes * 1_048_576;
+  const reserveMb = Number(value("FILES_RESERVE_MB") ?? defaultReserveBytes / 1_048_576);
+  if (!Number.isInteger(reserveMb) || reserveMb < 0 || reserveMb > reserveMbMost) {
+    throw new ConfigError(
+      `FILES_RESERVE_MB is "${value("FILES_RESERVE_MB")}": use a number of megabytes from 0 (none) to ${reserveMbMost}`,
+    );
+  }
+  const reserveBytes = reserveMb * 1_048_576;
   const s3 = {
     FILES_S3_URL: value("FILES_S3_URL"),
     FILES_S3_ACCESS_KEY: secretValue("FILES_S3_ACCESS_KEY"),
@@ -187,7 +203,7 @@ function filesOf(value: Value, secretValue: Value): FilesConfig {
     const [left] = Object.entries({ ...s3, FILES_S3_REGION: region }).flatMap(([name, set]) =>
       set === undefined ? [] : [name],
     );
-    if (left === undefined) return { bytesMax };
+    if (left === undefined) return { bytesMax, reserveBytes };
     throw new ConfigError(`${left} is set and FILES_S3_URL is not: set it to https://HOST/BUCKET, or unset ${left}`);
   }
   const url = URL.parse(s3.FILES_S3_URL);
@@ -203,7 +219,7 @@ function filesOf(value: Value, secretValue: Value): FilesConfig {
     throw new ConfigError(`FILES_S3_URL is set without a key: set ${missing}, or ${missing}_FILE`);
   }
   const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "");
-  return { bytesMax, s3: { url: address, region: region ?? "us-east-1", accessKey, secretKey } };
+  return { bytesMax, reserveBytes, s3: { url: address, region: region ?? "us-east-1", accessKey, secretKey } };
 }
 
 function modelOf(value: Value, secretValue: Value): ModelConfig | undefined {
@@ -310,11 +326,24 @@ function publicUrlOf(given: string | undefined, host: string, port: number): str
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-function loadFile(path: string | undefined, env: Readonly<Record<string, string | undefined>>): FileConfig {
+function checkMysqlUrl(url: string): void {
+  try {
+    parseMysqlUrl(url);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "it cannot be read";
+    throw new ConfigError(`DATABASE_URL: ${reason}`, { cause: error });
+  }
+}
+
+function loadFile(
+  path: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  needs: "all" | "outbound",
+): FileConfig {
   const file = path ?? defaultFile;
   if (!existsSync(file)) {
     if (path !== undefined) throw new ConfigError(`PARLEY_CONFIG names ${path}, and there is no such file`);
     return { workspaces: [] };
   }
-  return readConfigFile(file, readFileSync(file, "utf8"), env);
+  return readConfigFile(file, readFileSync(file, "utf8"), env, needs);
 }

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { Value } from "typebox/value";
-import { LineCounter, parseDocument, visit } from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import type { EventType } from "#domain/events.ts";
 import { channels } from "#domain/message.ts";
 import type { Channel } from "#domain/message.ts";
@@ -10,24 +10,28 @@ import { plans, strictnesses } from "#domain/workspace.ts";
 import type { DeskSettings, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Rule } from "#domain/automation.ts";
 import type { Skill } from "#domain/skill.ts";
+import { audiencesSchema, tagOf } from "./audiences.ts";
 import { savedRepliesSchema } from "./replies.ts";
 import { deskSchema } from "./desk.ts";
+import { identityKeysOf, identityKeysSchema } from "./identity.ts";
 import { closed, text } from "./parts.ts";
 import type { Fail } from "./parts.ts";
 import { FileError, UnreadableFile, schemaMistakes } from "./mistakes.ts";
+import { fillVariables } from "./variables.ts";
 import type { FileMistake } from "./mistakes.ts";
 import { allowedAt, describe, offsetOf } from "./places.ts";
 import { hoursOf, hoursSchema, ruleSchema, rulesOf } from "./rules.ts";
 import { skillSchema, skillsOf } from "./skills.ts";
 import { webhookSchema } from "./webhooks.ts";
+import { widgetSchema } from "./widget.ts";
 import type { AllowPrivate } from "../outbound/addresses.ts";
 import { parseRange } from "../outbound/addresses.ts";
 
 const days = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1, maximum: 90 }), Type.Literal(false)], { description });
 
-const userLimit = (description: string) =>
-  Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Literal(false)], { description });
+const requestLimit = (description: string, maximum = 1_000_000) =>
+  Type.Union([Type.Integer({ minimum: 1, maximum }), Type.Literal(false)], { description });
 
 const minutes = Type.Integer({
   minimum: 1,
@@ -150,66 +154,37 @@ const workspaceSchema = closed(
       days("Days without a message after which an open conversation is resolved; false: never."),
     ),
     auto_archive_days: Type.Optional(days("Days after which a resolved conversation is archived; false: never.")),
-    user_limit_minute: Type.Optional(
-      userLimit("Questions that one user may ask over the API in a minute; false: no limit of their own."),
-    ),
-    user_limit_day: Type.Optional(
-      userLimit("Questions that one user may ask over the API in a UTC day; false: no limit of their own."),
-    ),
-    audiences: Type.Optional(
-      Type.Record(
-        Type.String({ minLength: 1, maxLength: 64 }),
-        Type.Record(
-          Type.String({ minLength: 1, maxLength: 64 }),
-          Type.Array(Type.Union([Type.String({ maxLength: 190 }), Type.Number(), Type.Boolean()]), {
-            minItems: 1,
-            maxItems: 100,
-            description: "Accepted values of this attribute of a verified user.",
-          }),
-          { maxProperties: 20, description: "Attributes that a verified user must have to see documents of this tag." },
-        ),
-        { maxProperties: 200, description: "Who sees the documents that carry an audience tag, by tag." },
+    limit_minute: Type.Optional(
+      requestLimit(
+        "Requests that each API key may make in a minute, on the plan enterprise; false: as many as the plan says.",
       ),
     ),
+    limit_day: Type.Optional(
+      requestLimit(
+        "Requests that each API key may make in a UTC day, on the plan enterprise; false: as many as the plan says.",
+        1_000_000_000,
+      ),
+    ),
+    queries_per_month: Type.Optional(
+      Type.Union(
+        [Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), Type.Literal("unlimited"), Type.Literal(false)],
+        {
+          description: "Questions that the workspace may ask over the API in a month; false: as many as the plan says.",
+        },
+      ),
+    ),
+    user_limit_minute: Type.Optional(
+      requestLimit("Questions that one user may ask over the API in a minute; false: no limit of their own."),
+    ),
+    user_limit_day: Type.Optional(
+      requestLimit("Questions that one user may ask over the API in a UTC day; false: no limit of their own."),
+    ),
+    audiences: Type.Optional(audiencesSchema),
+    identity_public_keys: Type.Optional(identityKeysSchema),
     recrawl_days: Type.Optional(
       days("Days after which a crawled website is gone through again; false: only when it is asked for."),
     ),
-    widget: Type.Optional(
-      closed(
-        {
-          title: Type.Optional(text("Heading of the chat.", 80)),
-          greeting: Type.Optional(text("What the chat says before the first question.", 500)),
-          color: Type.Optional(Type.String({ pattern: "^#[0-9a-fA-F]{6}$", description: "Accent colour, #rrggbb." })),
-          origins: Type.Optional(
-            Type.Array(Type.String({ pattern: "^https?://[^/]+$", maxLength: 300 }), {
-              maxItems: 200,
-              description: "Sites that may embed the widget, such as https://shop.example; none: any site.",
-            }),
-          ),
-          lead_capture: Type.Optional(
-            Type.Enum(["off", "on_handover"], {
-              description: "Whether an anonymous visitor is asked for name and e-mail address.",
-            }),
-          ),
-          files: Type.Optional(Type.Boolean({ description: "Whether customers may send files in the chat." })),
-          file_types: Type.Optional(
-            Type.Array(Type.String({ pattern: "^[a-z]+/([a-z0-9][a-z0-9.+-]*|\\*)$", maxLength: 100 }), {
-              maxItems: 100,
-              description:
-                "Media types of files that customers may send, such as image/* or application/pdf; none: any.",
-            }),
-          ),
-          file_max_mb: Type.Optional(
-            Type.Integer({
-              minimum: 1,
-              maximum: 1_024,
-              description: "The largest file that a customer may send, where less than FILES_MAX_MB.",
-            }),
-          ),
-        },
-        "The chat on the website and the hosted chat page.",
-      ),
-    ),
+    widget: Type.Optional(widgetSchema),
     business_hours: Type.Optional(hoursSchema),
     saved_replies: Type.Optional(savedRepliesSchema),
     skills: Type.Optional(
@@ -291,11 +266,16 @@ export interface FileConfig {
   readonly allowPrivate?: AllowPrivate;
 }
 
-/** Parses and checks the file. Throws {@link UnreadableFile}: everything that is wrong, with line and what is allowed. */
+/**
+ * Parses and checks the file. Throws {@link UnreadableFile}: everything that is wrong, with line and what is allowed.
+ * `needs` "outbound": the caller uses no workspaces, so a variable that only they refer to may be unset; then none are
+ * returned.
+ */
 export function readConfigFile(
   file: string,
   content: string,
   env: Readonly<Record<string, string | undefined>>,
+  needs: "all" | "outbound" = "all",
 ): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, uniqueKeys: true });
@@ -318,19 +298,14 @@ export function readConfigFile(
   };
   for (const error of document.errors) report(error.pos[0], error.message.split("\n")[0] ?? "this is not YAML");
   if (mistakes.length > 0) throw new UnreadableFile(file, mistakes);
-  visit(document, {
-    Scalar(_, node) {
-      if (typeof node.value !== "string") return;
-      node.value = node.value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole: string, name: string) => {
-        const value = env[name];
-        if (value === undefined)
-          report(node.range?.[0] ?? 0, `the environment has no variable ${name}: set it, or write the value here`);
-        return value ?? whole;
-      });
-    },
-  });
+  const unset = fillVariables(document, env);
+  const isUnneeded = needs === "outbound" && unset.some(({ section }) => section !== "outbound");
+  for (const { name, offset, section } of unset) {
+    if (needs === "all" || section === "outbound")
+      report(offset, `the environment has no variable ${name}: set it, or write the value here`);
+  }
   const value: unknown = document.toJS() ?? {};
-  const missing = new Set(mistakes.map(({ line }) => line));
+  const missing = new Set(unset.map(({ offset }) => at(offset, "").line));
   const wrong = schemaMistakes(configFileSchema, value).map(({ path: keys, message, unknown: unknownKey }) => {
     const path = unknownKey === undefined ? keys : [...keys, unknownKey];
     const name = path.join(".") || "the file";
@@ -346,9 +321,9 @@ export function readConfigFile(
     const accounts = accountsOf(value, (path) => !wrong.some((each) => path.every((key, i) => each.path[i] === key)));
     throw new UnreadableFile(file, [...mistakes, ...told.map(({ mistake }) => mistake)], accounts);
   }
-  if (wrong.length > 0) throw new UnreadableFile(file, mistakes);
+  if (wrong.length > 0 && !isUnneeded) throw new UnreadableFile(file, mistakes);
   const { workspaces = [], outbound } = value as Static<typeof configFileSchema>;
-  const read = workspaces.map((given, index) => {
+  const read = (isUnneeded ? [] : workspaces).map((given, index) => {
     const channelsOf = (given.channels ?? []).map((channel, place) => accountOf(channel, index, place));
     for (const { name, mistake } of channelsOf.filter(
       (each, place) => channelsOf.findIndex((other) => other.name === each.name) < place,
@@ -373,10 +348,17 @@ export function readConfigFile(
     const hours = given.business_hours;
     const businessHours =
       hours === undefined ? undefined : attempt(() => hoursOf(hours, failIn("business_hours")), undefined);
+    const pem = given.identity_public_keys;
+    const identityPublicKeys =
+      pem === undefined ? undefined : attempt(() => identityKeysOf(pem, failIn("identity_public_keys")), []);
     const workspace = workspaceOf(given, channelsOf);
     return {
       ...workspace,
-      settings: { ...workspace.settings, ...(businessHours === undefined ? {} : { businessHours }) },
+      settings: {
+        ...workspace.settings,
+        ...(businessHours === undefined ? {} : { businessHours }),
+        ...(identityPublicKeys === undefined ? {} : { identityPublicKeys }),
+      },
       skills: attempt(() => skillsOf(given.skills ?? [], hours !== undefined, failIn("skills")), []),
       rules: attempt(() => rulesOf(given.rules ?? [], hours !== undefined, failIn("rules")), []),
     };
@@ -429,9 +411,6 @@ export function readConfigFile(
   }
 }
 
-/** As tags are stored and compared. */
-const tagOf = (tag: string): string => tag.trim().toLowerCase();
-
 function isRange(range: string): boolean {
   try {
     parseRange(range);
@@ -458,17 +437,20 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     lookupFailedMessage: given.messages?.lookup_failed,
     lookupUnsureMessage: given.messages?.lookup_unsure,
     lookupUnverifiedMessage: given.messages?.lookup_unverified,
-    autoResolveDays: given.auto_resolve_days === false ? null : given.auto_resolve_days,
-    autoArchiveDays: given.auto_archive_days === false ? null : given.auto_archive_days,
-    recrawlDays: given.recrawl_days === false ? null : given.recrawl_days,
+    autoResolveDays: orNone(given.auto_resolve_days),
+    autoArchiveDays: orNone(given.auto_archive_days),
+    recrawlDays: orNone(given.recrawl_days),
     slaTargets: given.sla,
     savedReplies: given.saved_replies,
     audiences:
       given.audiences === undefined
         ? undefined
         : Object.fromEntries(Object.entries(given.audiences).map(([tag, rule]) => [tagOf(tag), rule])),
-    userLimitMinute: given.user_limit_minute === false ? null : given.user_limit_minute,
-    userLimitDay: given.user_limit_day === false ? null : given.user_limit_day,
+    limitMinute: orNone(given.limit_minute),
+    limitDay: orNone(given.limit_day),
+    queriesPerMonth: given.queries_per_month === false ? null : given.queries_per_month,
+    userLimitMinute: orNone(given.user_limit_minute),
+    userLimitDay: orNone(given.user_limit_day),
     widgetTitle: given.widget?.title,
     widgetGreeting: given.widget?.greeting,
     widgetColor: given.widget?.color,
@@ -477,6 +459,9 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
     widgetFiles: given.widget?.files,
     widgetFileTypes: given.widget?.file_types,
     widgetFileMb: given.widget?.file_max_mb,
+    uploadMbVisitor: orNone(given.widget?.visitor_mb_per_day),
+    uploadMbAddress: orNone(given.widget?.address_mb_per_day),
+    uploadMbWorkspace: orNone(given.widget?.mb_per_day),
   };
   const set = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
   const { desk } = given;
@@ -497,3 +482,6 @@ function workspaceOf(given: Static<typeof workspaceSchema>, channelsOf: readonly
           },
   };
 }
+
+/** `false` in the file: none. */
+const orNone = (given: number | false | undefined): number | null | undefined => (given === false ? null : given);

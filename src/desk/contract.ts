@@ -70,7 +70,9 @@ export interface DeskConversation {
     readonly name: string | null;
     readonly email: string | null;
     readonly phone: string | null;
+    /** Whether it is proven who they are. */
     readonly verified: boolean;
+    readonly verifiedFields: readonly ("name" | "email" | "phone")[];
   };
   /** `dueAt`: when the target is reached; null while the clock stands still, with `leftMs` left. */
   readonly sla: { readonly state: SlaState; readonly dueAt: number | null; readonly leftMs: number };
@@ -137,7 +139,7 @@ export interface DeskNotice {
 /** What becomes of a text that was kept back. */
 export type DraftChoice = "send" | "take_over" | "note";
 
-/** How a conversation stood when somebody decided to change it: who was quicker wins. */
+/** How a conversation stood when somebody decided to change it: the first change wins. */
 export interface Seen {
   readonly status: Status;
   readonly assignedTo: string | null;

@@ -67,7 +67,7 @@ export type Happening =
       readonly kind: "message";
       readonly by: Role;
       /** What it says now: it may be edited in the same transaction. */
-      readonly message: { readonly content: string };
+      readonly message: { readonly content: string; readonly seq: number };
       readonly confidence: Confidence | null;
     }
   | { readonly kind: "status"; readonly from: Status; readonly to: Status }

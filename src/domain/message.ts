@@ -13,6 +13,9 @@ export const channels = [
 ] as const;
 export type Channel = (typeof channels)[number];
 
+export const chatChannels = ["widget", "hosted"] as const satisfies readonly Channel[];
+export const isChat = (channel: Channel): boolean => chatChannels.some((each) => each === channel);
+
 /** As people call them. */
 export const channelNames: Readonly<Record<Channel, string>> = {
   widget: "Website chat",

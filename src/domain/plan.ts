@@ -7,6 +7,7 @@ const leastPlan = {
   keyLimits: "starter",
   userLimits: "growth",
   keyExpiry: "enterprise",
+  ownLimits: "enterprise",
 } as const satisfies Readonly<Record<string, Plan>>;
 
 export type Feature = keyof typeof leastPlan;
@@ -15,6 +16,7 @@ const featureName: Readonly<Record<Feature, string>> = {
   keyLimits: "a key's own limits",
   userLimits: "limits for each user",
   keyExpiry: "keys that expire",
+  ownLimits: "a workspace's own request limits",
 };
 
 export function planHas(plan: Plan, feature: Feature): boolean {

@@ -37,6 +37,9 @@ export const problemStatus = {
   payload_too_large: 413,
   unsupported_media_type: 415,
   too_many_concurrent_requests: 429,
+  request_timeout: 408,
+  overloaded: 503,
+  storage_full: 507,
   query_timeout: 504,
   search_unavailable: 503,
 } as const;

@@ -24,10 +24,10 @@ export const freshClock = (now: number): SlaClock => ({ elapsedMs: 0, runningSin
 
 /**
  * The clock after a change of status: it runs in `open` and `escalated`, and reopening starts a new one, also by way of
- * a snooze.
+ * a snooze. A resolve that is taken back (`undoes`) continues the old one, without the time spent resolved.
  */
-export function clockOnStatus(clock: SlaClock, from: Status, to: Status, now: number): SlaClock {
-  const closed = from === "resolved" || from === "archived";
+export function clockOnStatus(clock: SlaClock, from: Status, to: Status, now: number, undoes = false): SlaClock {
+  const closed = !undoes && (from === "resolved" || from === "archived");
   if (closed && slaRuns(to)) return freshClock(now);
   if (closed && to === "snoozed") return { elapsedMs: 0, runningSince: null };
   const elapsedMs =

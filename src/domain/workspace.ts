@@ -17,13 +17,30 @@ export interface PlanLimits {
   readonly queriesPerMonth: number;
 }
 
-export const planLimits: Readonly<Record<Plan, PlanLimits>> = {
+const planLimits: Readonly<Record<Plan, PlanLimits>> = {
   free: { perMinute: 10, perDay: 100, queriesPerMonth: 100 },
   starter: { perMinute: 60, perDay: 3_000, queriesPerMonth: 3_000 },
   growth: { perMinute: 200, perDay: 15_000, queriesPerMonth: 15_000 },
   business: { perMinute: 1_000, perDay: 50_000, queriesPerMonth: 50_000 },
   enterprise: { perMinute: 10_000, perDay: 1_000_000, queriesPerMonth: Number.POSITIVE_INFINITY },
 };
+
+/** What holds for a workspace: its own limits, and else those of its plan. */
+export function limitsOf(
+  plan: Plan,
+  {
+    limitMinute,
+    limitDay,
+    queriesPerMonth,
+  }: Partial<Pick<WorkspaceSettings, "limitMinute" | "limitDay" | "queriesPerMonth">>,
+): PlanLimits {
+  const { perMinute, perDay, queriesPerMonth: ofPlan } = planLimits[plan];
+  return {
+    perMinute: limitMinute ?? perMinute,
+    perDay: limitDay ?? perDay,
+    queriesPerMonth: queriesPerMonth === "unlimited" ? Number.POSITIVE_INFINITY : (queriesPerMonth ?? ofPlan),
+  };
+}
 
 const dayMs = 86_400_000;
 
@@ -105,8 +122,14 @@ export interface WorkspaceSettings {
   readonly widgetFileTypes: readonly string[];
   /** Megabytes; null: what the installation takes. */
   readonly widgetFileMb: number | null;
+  /** Megabytes of files that one visitor, one address and all visitors may send in a UTC day; null: no bound. */
+  readonly uploadMbVisitor: number | null;
+  readonly uploadMbAddress: number | null;
+  readonly uploadMbWorkspace: number | null;
   /** Who sees the documents that carry an audience tag. */
   readonly audiences: Audiences;
+  /** Public keys of user tokens: SPKI in base64. */
+  readonly identityPublicKeys: readonly string[];
   /** When somebody is there; null: not told. */
   readonly businessHours: BusinessHours | null;
   /** What the bot can do besides searching the documents. */
@@ -115,6 +138,11 @@ export interface WorkspaceSettings {
   readonly savedReplies: Readonly<Record<string, string>>;
   /** What happens by itself. */
   readonly rules: readonly Rule[];
+  /** Requests of one key a minute and a UTC day, on Enterprise; null: the plan's. */
+  readonly limitMinute: number | null;
+  readonly limitDay: number | null;
+  /** Queries of the workspace a month, on any plan; null: the plan's. */
+  readonly queriesPerMonth: number | "unlimited" | null;
   /** Queries of one user a minute and a UTC day, over the API; null: no bound but the key's. */
   readonly userLimitMinute: number | null;
   readonly userLimitDay: number | null;
@@ -155,11 +183,18 @@ export const defaultSettings: WorkspaceSettings = {
   widgetFiles: true,
   widgetFileTypes: [],
   widgetFileMb: null,
+  uploadMbVisitor: 200,
+  uploadMbAddress: 1_000,
+  uploadMbWorkspace: 10_000,
   audiences: {},
+  identityPublicKeys: [],
   businessHours: null,
   skills: [],
   savedReplies: {},
   rules: [],
+  limitMinute: null,
+  limitDay: null,
+  queriesPerMonth: null,
   userLimitMinute: null,
   userLimitDay: null,
   desk: null,

@@ -1,6 +1,6 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
-import { systemActor } from "#domain/message.ts";
+import { isChat, systemActor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
 import type { InboundEventsTable, MessagesTable } from "#store/schema.ts";
@@ -24,7 +24,7 @@ import type { Draft, Effects } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import { thinkLane } from "./lanes.ts";
 import type { Contacts, Known, Person } from "./contacts.ts";
-import { loadContacts, showContact } from "./contacts.ts";
+import { loadContacts, showContact, userIdsOf } from "./contacts.ts";
 import { relinkWork } from "./contact-merge.ts";
 import { noteProblem } from "./failures.ts";
 import { applyDelivery, applyEdit, changeText, moveContext } from "./inbound-changes.ts";
@@ -67,6 +67,7 @@ export async function acceptAll(
     ),
     now,
   );
+  const users = await userIdsOf(tx, chatContacts(conversations.values()));
   const parked = await parkedChanges(tx, fresh);
   const edits = await lastEdits(tx, fresh);
   const uploads = await uploadsOf(
@@ -99,6 +100,10 @@ export async function acceptAll(
       results.push({ ...before, duplicate: true });
       continue;
     }
+    if (isOfAnother(arrival)) {
+      results.push({ ...nothing, refused: true });
+      continue;
+    }
     const outcome = await acceptOne(arrival);
     known.set(key, outcome);
     results.push(outcome);
@@ -112,6 +117,17 @@ export async function acceptAll(
   await insertRows(tx, "inbound_events", inbound);
   await linkApplied(tx, applied);
   return { results: await withWork(tx, results, arrivals), effects };
+
+  /** A browser's session becomes its user's on sign-in; a socket that was open before proves nothing. */
+  function isOfAnother(arrival: Arrival): boolean {
+    const { account, event } = arrival;
+    if (!isChat(account.channel) || (event.kind !== "message" && event.kind !== "contact")) return false;
+    const row = conversations.get(contextOf(account.id, event.thread));
+    // Two processes may have made a contact for the session at the same time: it then has not always the thread's.
+    const user = users.get(row?.contact_id ?? "");
+    if (user !== undefined && user !== event.sender.verified?.userId) return true;
+    return contacts.isOfAnother(personOf(arrival, event));
+  }
 
   async function acceptOne(arrival: Arrival): Promise<Arrived> {
     const { account, workspace, event } = arrival;
@@ -394,15 +410,14 @@ export async function acceptAll(
   }
 }
 
-function personOf(
-  { workspace, account, attributes }: Arrival,
-  { sender }: { readonly sender: Person["sender"] },
-): Person {
+const chatContacts = (rows: Iterable<ConversationRow>): readonly string[] =>
+  [...rows].flatMap((row) => (isChat(row.channel) && row.customer_verified === 1 ? [row.contact_id] : []));
+
+function personOf({ workspace, account }: Arrival, { sender }: { readonly sender: Person["sender"] }): Person {
   return {
     workspaceId: workspace.id,
     channel: account.channel,
     sender,
-    ...(attributes === undefined ? {} : { attributes }),
   };
 }
 

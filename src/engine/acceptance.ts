@@ -71,10 +71,7 @@ export function createAcceptance(dependencies: AcceptanceDependencies): (arrival
         // The transaction could not even begin.
         const failed = take();
         if (failed.length > 1) {
-          log.warn(
-            { err: error, events: failed.length },
-            "events could not be stored together; storing each by itself",
-          );
+          log.warn({ err: error, events: failed.length }, "inbound: storing a batch failed, storing each event alone");
         }
         await Promise.all(failed.map((each) => storeAlone(each)));
       }

@@ -16,6 +16,8 @@ import type { Workspace } from "./workspaces.ts";
 export type Action =
   | { readonly kind: "claim" | "take_over" | "release" | "resolve" | "archive" | "reopen" }
   | { readonly kind: "snooze"; readonly snooze: Snooze }
+  /** Takes back the agent's own resolve. `snooze`: the end of its snooze, if it was snoozed before. */
+  | { readonly kind: "undo_resolve"; readonly snooze: Snooze }
   /** Gives it to an agent of the workspace. */
   | { readonly kind: "assign"; readonly to: string }
   | {
@@ -36,7 +38,7 @@ export const agentActor = ({ email, name }: ActingAgent): Actor => ({ type: "age
 
 export type Acted =
   | { readonly kind: "done" }
-  /** Somebody was quicker. `holder`: who has the conversation now. */
+  /** Somebody changed it first. `holder`: who has the conversation now. */
   | {
       readonly kind: "lost";
       readonly holder: ActingAgent | null;
@@ -69,7 +71,10 @@ export async function act(
   const moved = seen !== undefined && (row.status !== seen.status || row.assigned_to !== seen.assignedTo);
   // Words about it take nothing from anybody.
   if (action.kind !== "describe") {
-    const taken = isTaken(row, action, agent) || (moved && !(await isOwnChange(tx, row, agent)));
+    const taken =
+      action.kind === "undo_resolve"
+        ? row.status !== "resolved" || !(await isOwnChange(tx, row, agent))
+        : isTaken(row, action, agent) || (moved && !(await isOwnChange(tx, row, agent)));
     if (taken) return { acted: await lost(tx, row), effects: null };
   }
   const effects = await updateConversation(
@@ -78,7 +83,7 @@ export async function act(
     search,
     workspace,
     row.id,
-    changeOf(row, action, agent),
+    action.kind === "undo_resolve" ? await restored(tx, row, action.snooze) : changeOf(row, action, agent),
     agentActor(agent),
     now,
   );
@@ -113,6 +118,7 @@ function isSo(row: ConversationRow, action: Action, { email }: ActingAgent): boo
     case "reopen":
       return row.status === "open" || row.status === "escalated" || row.status === "claimed";
     case "snooze":
+    case "undo_resolve":
     case "describe":
       return false;
   }
@@ -130,7 +136,27 @@ function isTaken(row: ConversationRow, action: Action, { email }: ActingAgent): 
   return action.kind === "claim" && holder !== null && holder !== email;
 }
 
-function changeOf(row: ConversationRow, action: Action, { email }: ActingAgent): ConversationChange {
+/** The audit has the state before, and what a snooze returns to. */
+async function restored(tx: Tx, row: ConversationRow, snooze: Snooze): Promise<ConversationChange> {
+  const [resolved, snoozed] = await tx
+    .selectFrom("audit")
+    .select("from_value")
+    .where("conversation_id", "=", row.id)
+    .where("action", "=", "status_changed")
+    .orderBy("id", "desc")
+    .limit(2)
+    .execute();
+  const wasSnoozed = resolved?.from_value === "snoozed";
+  const was = wasSnoozed ? snoozed?.from_value : resolved?.from_value;
+  const status = was === "escalated" || was === "claimed" ? was : "open";
+  return { restore: { status, ...(wasSnoozed ? { snooze } : {}) } };
+}
+
+function changeOf(
+  row: ConversationRow,
+  action: Exclude<Action, { kind: "undo_resolve" }>,
+  { email }: ActingAgent,
+): ConversationChange {
   switch (action.kind) {
     case "claim":
       return { status: "claimed", assignedTo: email };
@@ -186,9 +212,12 @@ export async function lost(tx: Tx, row: ConversationRow): Promise<Acted> {
   return { kind: "lost", holder, by, status: row.status };
 }
 
-/** For who came too late. */
+/** For the agent whose change was refused. */
 export function lostText({ holder, by, status }: Extract<Acted, { kind: "lost" }>, agent: ActingAgent): string {
-  return holder === null || holder.email === agent.email
-    ? `This conversation is ${status} by now: ${by} was quicker.`
-    : `${holder.name} has claimed this conversation.`;
+  if (holder !== null && holder.email !== agent.email) return `${holder.name} already claimed this conversation.`;
+  const who = by.slice(0, 1).toUpperCase() + by.slice(1);
+  const done = status === "resolved" || status === "archived" || status === "snoozed" ? status : undefined;
+  return done === undefined
+    ? `${who} already changed this conversation. It is ${status} now.`
+    : `${who} already ${done} this conversation.`;
 }

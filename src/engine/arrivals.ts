@@ -1,5 +1,4 @@
 import type { Accepted, InboundEvent } from "#channel/contract.ts";
-import type { Attributes } from "#domain/audience.ts";
 import type { Channel } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -24,11 +23,6 @@ export interface Arrival {
   readonly lease?: { readonly id: string; readonly until: number };
   /** How the question is to be answered, by whichever process does it in the end. */
   readonly options?: QuestionOptions;
-  /**
-   * What the company itself says of its verified user. Not part of the event: what a customer's browser or a platform
-   * sends can never set it.
-   */
-  readonly attributes?: Attributes;
   /** The conversation that it goes on with, and with no other that begins in its place. */
   readonly continues?: string;
 }

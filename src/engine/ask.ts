@@ -1,3 +1,4 @@
+import type { Sender } from "#channel/contract.ts";
 import type { Attributes } from "#domain/audience.ts";
 import { tagsOf } from "#domain/audience.ts";
 import { newId } from "#domain/ids.ts";
@@ -5,6 +6,7 @@ import { botMayAnswer } from "#domain/lifecycle.ts";
 import { Problem } from "#domain/problem.ts";
 import { untilAborted } from "#domain/until-aborted.ts";
 import { lockConversation } from "#store/conversations.ts";
+import { OutcomeUnknown } from "#store/faults.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { LostLease, finishWork, insertWork } from "#store/outbox.ts";
 import type { MessagesTable } from "#store/schema.ts";
@@ -14,13 +16,14 @@ import { thinkLane } from "./lanes.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { identityValue } from "./contacts.ts";
 import type { Query, QueryResult } from "./engine.ts";
-import type { Fanout, Reader, Tx } from "./ports.ts";
+import type { Fanout, Log, Reader, Tx } from "./ports.ts";
 import type { Live, QuestionOptions, ThinkDependencies } from "./think.ts";
 import { think } from "./think.ts";
 import { threadTopic } from "./topics.ts";
 import type { Workspace } from "./workspaces.ts";
 
 export interface AskDependencies extends ThinkDependencies {
+  readonly log: Log;
   readonly fanout: Fanout;
   readonly processId: string;
   readonly checkpoint: Checkpoint;
@@ -37,6 +40,7 @@ const lookMs = 250;
 interface Asked {
   readonly workspace: Workspace;
   readonly accountId: string;
+  readonly externalId: string;
   readonly conversationId: string;
   readonly seq: number;
   readonly options: QuestionOptions;
@@ -51,7 +55,7 @@ interface Asked {
 export function createAsk(
   dependencies: AskDependencies,
 ): (request: Query, signal: AbortSignal) => Promise<QueryResult> {
-  const { store, clock, fanout, processId, checkpoint, announce } = dependencies;
+  const { store, clock, log, fanout, processId, checkpoint, announce } = dependencies;
 
   return async function ask(request, signal) {
     const workspace = await dependencies.workspaceOf(request.workspaceId);
@@ -59,29 +63,36 @@ export function createAsk(
     const thread = await threadOf(request, account.id);
     const options = await optionsOf(request, workspace);
     const now = clock.now();
-    const { user } = request;
-    const arrived = await dependencies.enqueue({
+    const externalId = request.clientId ?? newId("req", now);
+    const lease = { id: processId, until: now + leaseMs };
+    const arrival: Arrival = {
       account,
       workspace,
       event: {
         kind: "message",
-        externalId: request.clientId ?? newId("req", now),
+        externalId,
         thread,
         sender: senderOf(request, thread),
         sentAt: now,
         text: request.text,
         ...(request.metadata === undefined ? {} : { metadata: request.metadata }),
       },
-      lease: { id: processId, until: now + leaseMs },
+      lease,
       options,
       ...(request.conversationId === undefined ? {} : { continues: request.conversationId }),
-      ...(user?.verified === true && user.attributes !== undefined ? { attributes: user.attributes } : {}),
-    });
-    const { conversationId, seq, work } = arrived;
+    };
+    const { conversationId, seq, work, duplicate } = await dependencies
+      .enqueue(arrival)
+      .catch(async (error: unknown) => {
+        if (error instanceof OutcomeUnknown) {
+          await withdraw({ accountId: account.id, externalId }, (tx) => workOf(tx, account.id, externalId, lease));
+        }
+        throw error;
+      });
     if (conversationId === null || seq === null) throw new Error("a question was stored without a conversation");
     const { waitingMessage } = dependencies.inLanguageOf(workspace.settings, [request.text]);
-    const asked = { workspace, accountId: account.id, conversationId, seq, options, waitingMessage };
-    if (arrived.duplicate) return goOn(asked, request, signal);
+    const asked = { workspace, accountId: account.id, externalId, conversationId, seq, options, waitingMessage };
+    if (duplicate) return goOn(asked, request, signal);
     return work === null ? saidOrWaiting(asked) : answer(asked, work, request, signal);
   };
 
@@ -112,7 +123,7 @@ export function createAsk(
       ...(temperature === undefined ? {} : { temperature }),
       ...(documentIds === undefined ? {} : { documentIds }),
       ...(audience.length === 0 ? {} : { audience }),
-      ...(request.user?.verified === true && request.user.userId !== undefined ? { userId: request.user.userId } : {}),
+      ...(request.user === undefined ? {} : { userId: request.user.userId }),
     };
   }
 
@@ -132,7 +143,7 @@ export function createAsk(
 
   /** The tags that this asker has. What the request names can only take some of them away. */
   async function audienceOf({ user, audience }: Query, workspace: Workspace): Promise<readonly string[]> {
-    if (user?.verified !== true || user.userId === undefined) return [];
+    if (user === undefined) return [];
     const attributes = user.attributes ?? (await storedAttributes(store.read, workspace.id, user.userId));
     const tags = tagsOf(workspace.settings.audiences, attributes);
     return audience === undefined ? tags : tags.filter((tag) => audience.includes(tag));
@@ -155,19 +166,28 @@ export function createAsk(
     } catch (error) {
       // Another process took it for abandoned, and answers it or has done so.
       if (error instanceof LostLease && !signal.aborted) return goOn(asked, request, signal);
-      await withdraw(work);
+      await withdraw(asked, async () => work);
       throw error;
     }
   }
 
   /** The client is told that it failed, so it must not be answered behind its back as well. */
-  async function withdraw(work: OutboxRow): Promise<void> {
-    try {
-      await store.write((tx) => finishWork(tx, [work]));
-    } catch (error) {
-      // Then it is not ours to withdraw.
-      if (!(error instanceof LostLease)) throw error;
-    }
+  async function withdraw(
+    { accountId, externalId }: Pick<Asked, "accountId" | "externalId">,
+    find: (tx: Tx) => Promise<OutboxRow | undefined>,
+  ): Promise<void> {
+    const work = async (tx: Tx): Promise<void> => {
+      const row = await find(tx);
+      try {
+        if (row !== undefined) await finishWork(tx, [row]);
+      } catch (error) {
+        // Then it is not ours to withdraw.
+        if (!(error instanceof LostLease)) throw error;
+      }
+    };
+    const failed = (error: unknown): void =>
+      log.warn({ err: error, accountId, externalId }, "ask: withdrawing a failed question failed");
+    await store.writeWhenBack(work, { ms: leaseMs, failed });
   }
 
   /** Gives, waits for or makes the answer to a question that is stored already. */
@@ -257,6 +277,29 @@ export function createAsk(
   }
 }
 
+/** The queued work of a question whose COMMIT got no answer; undefined: it was not stored. */
+async function workOf(
+  tx: Tx,
+  accountId: string,
+  externalId: string,
+  lease: { readonly id: string; readonly until: number },
+): Promise<OutboxRow | undefined> {
+  const event = await tx
+    .selectFrom("inbound_events")
+    .select("conversation_id")
+    .where("account_id", "=", accountId)
+    .where("external_id", "=", externalId)
+    .executeTakeFirst();
+  if (typeof event?.conversation_id !== "string") return undefined;
+  return tx
+    .selectFrom("outbox")
+    .selectAll()
+    .where("lane", "=", thinkLane(event.conversation_id))
+    .where("lease_id", "=", lease.id)
+    .where("lease_until", "=", lease.until)
+    .executeTakeFirst();
+}
+
 function conversationNotFound(): Problem {
   return new Problem("conversation_not_found", "there is no conversation with this id");
 }
@@ -302,19 +345,13 @@ function waiting({ waitingMessage, conversationId }: Asked): QueryResult {
 }
 
 /** A user id that nothing proves names a contact of its own, never the one it claims to be. */
-function senderOf({ user }: Query, thread: string) {
-  if (user?.userId !== undefined && user.verified) {
-    return {
-      // The thread's own: a later turn that names nobody is still this user's.
-      key: thread,
-      verified: {
-        userId: user.userId,
-        ...(user.name === undefined ? {} : { name: user.name }),
-        ...(user.email === undefined ? {} : { email: user.email }),
-      },
-    };
-  }
-  return { key: thread };
+function senderOf({ user, claimed }: Query, thread: string): Sender {
+  // The thread's own key: a later turn that names nobody is still this user's.
+  return {
+    key: thread,
+    ...(user === undefined ? {} : { verified: user }),
+    ...(claimed === undefined ? {} : { claimed }),
+  };
 }
 
 function liveOf({ onToken }: Query): Live {

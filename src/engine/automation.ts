@@ -27,8 +27,8 @@ export interface RuleSubject extends Draft {
   readonly byPerson: boolean;
   readonly tagsAdded: ReadonlySet<string>;
   readonly tagsRemoved: ReadonlySet<string>;
-  /** Says this to the customer, by and by. `answers`: it is the answer to what they have written. */
-  speak(text: string, rule: string, answers: boolean): void;
+  /** Says this to the customer, by and by. `answers`: the customer's messages, by `seq`, that it is the answer to. */
+  speak(text: string, rule: string, answers: readonly number[]): void;
 }
 
 /** However a rule and another system set each other off. */
@@ -167,7 +167,7 @@ async function runOn(
   const open = businessHours === null ? null : isOpen(businessHours, now);
   // A rule fires once, however many messages a transaction brings.
   for (const rule of settings.rules) {
-    for (const happening of happenings) {
+    const reasonsFor = (happening: Happening): readonly string[] | undefined => {
       const facts: Facts = {
         channel: row.channel,
         status: row.status,
@@ -180,9 +180,18 @@ async function runOn(
         unanswered: isUnanswered(row, known),
         assigned: row.assigned_to !== null,
       };
-      const reasons = reasonToFire(rule, happening, facts);
+      return reasonToFire(rule, happening, facts);
+    };
+    for (const [at, happening] of happenings.entries()) {
+      const reasons = reasonsFor(happening);
       if (reasons === undefined) continue;
-      if (await mayFire(tx, subject, rule, known, now)) await fire(tx, subject, rule, happening, reasons, tags, now);
+      if (await mayFire(tx, subject, rule, known, now)) {
+        // It fires for these together. The bot answers the others.
+        const answers = happenings
+          .slice(at)
+          .flatMap((each) => (isCustomers(each) && reasonsFor(each) !== undefined ? [each.message.seq] : []));
+        await fire(tx, subject, rule, { answers, reasons, tags, now });
+      }
       break;
     }
   }
@@ -222,18 +231,22 @@ async function mayFire(tx: Tx, subject: RuleSubject, rule: Rule, known: Known, n
   return count <= firingsADayMax;
 }
 
-async function fire(
-  tx: Tx,
-  subject: RuleSubject,
-  rule: Rule,
-  happening: Happening,
-  reasons: readonly string[],
-  tags: Set<string>,
-  now: number,
-): Promise<void> {
+const isCustomers = (happening: Happening): happening is Extract<Happening, { kind: "message" }> =>
+  happening.kind === "message" && happening.by === "user";
+
+interface Firing {
+  /** The customer's messages that it fires for, by `seq`. */
+  readonly answers: readonly number[];
+  readonly reasons: readonly string[];
+  readonly tags: Set<string>;
+  readonly now: number;
+}
+
+async function fire(tx: Tx, subject: RuleSubject, rule: Rule, firing: Firing): Promise<void> {
+  const { reasons } = firing;
   const done: string[] = [];
   for (const action of rule.actions) {
-    const objection = await act(tx, subject, rule, action, happening, tags, now);
+    const objection = await act(tx, subject, rule, action, firing);
     done.push(objection === undefined ? describeAction(action) : `${describeAction(action)} (left out: ${objection})`);
   }
   const detail = `because ${reasons.join(", and ")}; did: ${done.join("; ")}`;
@@ -247,13 +260,10 @@ async function act(
   subject: RuleSubject,
   rule: Rule,
   action: Action,
-  happening: Happening,
-  tags: Set<string>,
-  now: number,
+  { answers, tags, now }: Firing,
 ): Promise<string | undefined> {
   const { row, settings } = subject;
   const actor = ruleActor(rule.name);
-  const answers = happening.kind === "message" && happening.by === "user";
   switch (action.kind) {
     case "tag": {
       const add = action.tags.filter((tag) => !tags.has(tag));
@@ -308,7 +318,6 @@ async function act(
       return undefined;
     case "reply":
       if (row.status === "archived") return "it is archived";
-      if (answers) row.settled_seq = row.last_customer_seq;
       subject.speak(action.text, rule.name, answers);
       return undefined;
     case "snooze":

@@ -6,7 +6,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Upload, Uploaded } from "./engine.ts";
 import type { FileWorkDependencies } from "./file-work.ts";
 import { storeUpload, uploadOf } from "./file-work.ts";
-import { FileTooLarge } from "./ports.ts";
+import { FileTooLarge, isStorageFull } from "./ports.ts";
 
 /** A file that somebody has sent along with a message that is still to be stored. */
 export interface WantedFile {
@@ -61,7 +61,8 @@ export async function bringFiles(
     } catch (error) {
       signal.throwIfAborted();
       const isTold = error instanceof FileTooLarge || error instanceof Problem || error instanceof DeliveryError;
-      const isFinal = isTold && !(error instanceof DeliveryError && error.outcome !== "rejected");
+      const isFinal =
+        isTold && !isStorageFull(error) && !(error instanceof DeliveryError && error.outcome !== "rejected");
       if (!isFinal && !isLastTry) throw error;
       // What else fails speaks of disks and servers, to the operator.
       const reason = isTold ? error.message : "it could not be stored";
@@ -78,6 +79,7 @@ export async function bringFiles(
       throw new DeliveryError("rejected", `with the others it is more than ${total}, the most that a message takes`);
     }
     patience.throwIfAborted();
+    await files.requireRoom(Math.min(bytes ?? Infinity, max));
     const limited = AbortSignal.any([patience, AbortSignal.timeout(fetchMs)]);
     const upload = { ...to, name, mediaType };
     return storeUpload(dependencies, { id, upload, max, bounded: false }, await fetch(limited), limited);

@@ -13,7 +13,7 @@ import type { ConversationRow } from "#store/conversations.ts";
 import { insertConversations, linkConversations, saveConversations } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
 import type { NewWork, OutboxRow } from "#store/outbox.ts";
-import { insertWork } from "#store/outbox.ts";
+import { hasWork, insertWork } from "#store/outbox.ts";
 import type { AuditTable, ConversationLinksTable, DeliveriesTable, MessagesTable } from "#store/schema.ts";
 import type { MirrorItem } from "./desk/mirror-work.ts";
 import { mirrorWork } from "./desk/mirror-work.ts";
@@ -58,6 +58,13 @@ export interface Effects {
   readonly workspaces: readonly ConversationSignal[];
 }
 
+interface StatusDetails {
+  readonly snoozedUntil?: number | null;
+  readonly reason?: string;
+  /** The change before is taken back: the SLA clock goes on where it stood. */
+  readonly undoes?: boolean;
+}
+
 export interface Draft {
   readonly row: ConversationRow;
   readonly now: number;
@@ -71,7 +78,7 @@ export interface Draft {
    * Moves through the lifecycle table; the same status is no change. Throws `invalid_transition` for what the table does
    * not have.
    */
-  setStatus(to: Status, actor: Actor, how?: { readonly snoozedUntil?: number | null; readonly reason?: string }): void;
+  setStatus(to: Status, actor: Actor, how?: StatusDetails): void;
   /** Writes an entry of the audit log; its id. */
   audit(
     action: AuditAction,
@@ -121,9 +128,9 @@ interface Tracked extends Draft {
   readonly tagsRemoved: Set<string>;
   /** A rule is at work. */
   ruled: boolean;
-  /** A rule has answered what the customer wrote. */
-  answeredByRule: boolean;
-  speak(text: string, rule: string, answers: boolean): void;
+  /** The customer's messages that a rule has answered, by `seq`. */
+  readonly answeredByRule: Set<number>;
+  speak(text: string, rule: string, answers: readonly number[]): void;
 }
 
 export function createChanges(now: number, search: Pick<ConversationSearch, "refilter">): Changes {
@@ -178,7 +185,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       tagsAdded: new Set(),
       tagsRemoved: new Set(),
       ruled: false,
-      answeredByRule: false,
+      answeredByRule: new Set(),
       touch() {
         draft.changed = true;
       },
@@ -229,10 +236,10 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
   }
 
   /** Where a client fetches its answers it is there at once; else the adapter has to be asked how it is sent. */
-  function speak(draft: Tracked, text: string, rule: string, answers: boolean): void {
+  function speak(draft: Tracked, text: string, rule: string, answers: readonly number[]): void {
     const { row, settings } = draft;
-    const answersSeq = answers ? row.last_customer_seq : null;
-    draft.answeredByRule ||= answers;
+    const answersSeq = answers.at(-1) ?? null;
+    for (const seq of answers) draft.answeredByRule.add(seq);
     if (row.channel === "api") {
       const authorName = settings.botName;
       const given = { authorName, sources: "[]", skills: "[]", tokensUsed: 0 };
@@ -285,7 +292,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft: Tracked,
     to: Status,
     actor: Actor,
-    { snoozedUntil = null, reason }: { readonly snoozedUntil?: number | null; readonly reason?: string },
+    { snoozedUntil = null, reason, undoes = false }: StatusDetails,
   ): void {
     const { row, settings } = draft;
     const from = row.status;
@@ -303,7 +310,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
         `a conversation that is ${from} cannot become ${to}${stepBefore(from, to)}`,
       );
     }
-    const clock = clockOnStatus({ elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since }, from, to, now);
+    const before = { elapsedMs: row.sla_elapsed_ms, runningSince: row.sla_running_since };
+    const clock = clockOnStatus(before, from, to, now, undoes);
     row.sla_elapsed_ms = clock.elapsedMs;
     row.sla_running_since = clock.runningSince;
     row.sla_state = slaState(clock, settings.slaTargets[row.priority], now);
@@ -427,10 +435,21 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
       const payload: Speech = { ...speech, status: draft.row.status, seq: draft.row.last_seq };
       works.push({ lane: speakLane(draft.row.id), kind: "speak", payload, dueAt: now });
     }
-    const settled = changed.filter(({ answeredByRule, row }) => answeredByRule || row.status !== "open");
-    const lanes = new Set(settled.map(({ row }) => thinkLane(row.id)));
-    // A rule has answered, or given it to people: the bot does not answer as well.
-    for (let at = works.length - 1; at >= 0; at -= 1) if (lanes.has(works[at]?.lane ?? "")) works.splice(at, 1);
+    for (const draft of changed) await withdrawThoughts(tx, draft);
+  }
+
+  /** A rule has answered, or given it to people: the bot does not answer as well. */
+  async function withdrawThoughts(tx: Tx, { row, answeredByRule }: Tracked): Promise<void> {
+    if (answeredByRule.size === 0 && row.status === "open") return;
+    const lane = thinkLane(row.id);
+    const isSettled = ({ payload }: NewWork): boolean =>
+      row.status !== "open" || answeredByRule.has((payload as { readonly seq: number }).seq);
+    for (let at = works.length - 1; at >= 0; at -= 1) {
+      const work = works[at];
+      if (work?.lane === lane && isSettled(work)) works.splice(at, 1);
+    }
+    if (row.status !== "open" || works.some((work) => work.lane === lane) || (await hasWork(tx, lane))) return;
+    row.settled_seq = row.last_customer_seq;
   }
 
   return {

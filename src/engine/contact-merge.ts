@@ -7,9 +7,10 @@ import { insertWork } from "#store/outbox.ts";
 import type { ContactsTable } from "#store/schema.ts";
 import { relinkLane } from "./lanes.ts";
 import type { Tx } from "./ports.ts";
+import type { ContactField } from "./provenance.ts";
+import { contactFields, provenanceOf, storedProvenance, withValues } from "./provenance.ts";
 
-const fields = ["name", "email", "phone"] as const;
-type Filled = Partial<Record<(typeof fields)[number], string>>;
+type Filled = Partial<Record<ContactField, string>>;
 
 /** Two contacts that are one customer: the second stands for both from now on. */
 export interface Merge {
@@ -47,11 +48,11 @@ export function joinInMemory(
   now: number,
 ): Merge {
   const filled: Filled = {};
-  for (const field of fields) {
+  for (const field of contactFields) {
     const value = from[field];
     if (into[field] !== null || value === null) continue;
     filled[field] = value;
-    into[field] = value;
+    Object.assign(into, withValues(into, { [field]: value }, provenanceOf(from)[field] ?? "claim"));
   }
   into.updated_at = now;
   for (const contact of all) if (contact.root_id === from.id) contact.root_id = into.id;
@@ -149,8 +150,12 @@ export async function mergeContacts(
   }
   const [from, into] = first.user_id !== null && second.user_id === null ? [second, first] : [first, second];
   const merge = joinInMemory(from, into, [], "operator", now);
-  const { name, email, phone, updated_at } = into;
-  await tx.updateTable("contacts").set({ name, email, phone, updated_at }).where("id", "=", into.id).execute();
+  const { name, email, phone, provenance, updated_at } = into;
+  await tx
+    .updateTable("contacts")
+    .set({ name, email, phone, provenance, updated_at })
+    .where("id", "=", into.id)
+    .execute();
   await storeMerge(tx, merge, actor, now);
   await insertWork(tx, relinkWork(from.id, now), now);
   return { from: from.id, into: into.id };
@@ -210,14 +215,16 @@ async function giveBack(tx: Tx, workspaceId: string, fromId: string, intoId: str
     const filled = JSON.parse(record?.filled ?? "{}") as Filled;
     const first = (taken ??= filled);
     const row = await lockContact(tx, workspaceId, into);
-    const back = fields.filter(
+    const back = contactFields.filter(
       (field) => filled[field] !== undefined && filled[field] === first[field] && row[field] === filled[field],
     );
     if (back.length === 0) return;
     const none = Object.fromEntries(back.map((field) => [field, null]));
+    const kept = Object.entries(provenanceOf(row)).filter(([field]) => !Object.hasOwn(none, field));
+    const provenance = storedProvenance(Object.fromEntries(kept));
     await tx
       .updateTable("contacts")
-      .set({ ...none, updated_at: now })
+      .set({ ...none, provenance, updated_at: now })
       .where("id", "=", into)
       .execute();
     from = into;

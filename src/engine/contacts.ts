@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import type { Sender } from "#channel/contract.ts";
 import { emailIdentity, phoneIdentity } from "#domain/identity.ts";
 import { newId } from "#domain/ids.ts";
-import type { Attributes } from "#domain/audience.ts";
 import type { Channel } from "#domain/message.ts";
 import { systemActor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
@@ -13,6 +12,7 @@ import type { Merge } from "./contact-merge.ts";
 import { chooseRoot, joinInMemory, relinkWork, storeMerge } from "./contact-merge.ts";
 import type { IdentityKey } from "./identities.ts";
 import { loadIdentities, saveIdentities, textOf, undoneMerges } from "./identities.ts";
+import { verifiedFields, withValues } from "./provenance.ts";
 import type { Tx } from "./ports.ts";
 
 /** Who wrote: the platform's identity, and what a signature or the platform proves of them. */
@@ -20,8 +20,6 @@ export interface Person {
   readonly workspaceId: string;
   readonly channel: Channel;
   readonly sender: Sender;
-  /** What the company says of the user whom `sender.verified` names. */
-  readonly attributes?: Attributes;
 }
 
 /** A customer: the contact that stands for them, and the one that this identity was first known as. */
@@ -37,6 +35,8 @@ export interface Contacts {
    * people say of themselves joins nothing, and two user ids are two people.
    */
   of(person: Person): Known;
+  /** Whether the session is a user's, and this person does not prove to be that user. */
+  isOfAnother(person: Person): boolean;
   /** Says whether a contact was there before, so that it may have earlier conversations. */
   isNew(contactId: string): boolean;
   setClaimed(
@@ -46,8 +46,6 @@ export interface Contacts {
   /** Writes everything; what then remains to be done is handed to `addWork`. */
   flush(tx: Tx, addWork: (work: NewWork) => void): Promise<void>;
 }
-
-type Address = "email" | "phone";
 
 interface Keys {
   readonly session: IdentityKey;
@@ -167,12 +165,11 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       // A session of one user that is now another's goes with its user.
       const ownerId = before !== undefined && rootOf(before.contact_id) === contact ? before.contact_id : contact.id;
       if (verified !== undefined) {
-        const { userId, name, email } = verified;
+        const { userId, attributes, ...values } = verified;
         setFields(contact, {
+          ...withValues(contact, values, "company"),
           user_id: userId,
-          name: name ?? contact.name,
-          email: email ?? contact.email,
-          attributes: person.attributes === undefined ? contact.attributes : JSON.stringify(person.attributes),
+          attributes: attributes === undefined ? contact.attributes : JSON.stringify(attributes),
         });
       }
       link(session, ownerId, user !== undefined || addresses.length > 0);
@@ -181,19 +178,17 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
         // An address of somebody who is another user stays theirs.
         if (owner === undefined) link(key, key === user ? contact.id : ownerId, true);
         if (key !== user && (owner === undefined || owner === contact))
-          setProven(contact, key.kind as Address, key.value);
+          setFields(contact, withValues(contact, { [key.kind]: key.value }, "platform"));
       }
       return { contact, ownerId };
     },
+    isOfAnother(person) {
+      const owner = contactOf(keysOf(person).session)?.user_id ?? null;
+      return owner !== null && owner !== person.sender.verified?.userId;
+    },
     isNew: (contactId) => added.has(contactId),
     setClaimed(contact, claimed) {
-      // What has been proven is not overwritten by what somebody types.
-      const proven = provenOf(contact);
-      const value = (field: "name" | Address): string | null =>
-        contact.user_id !== null || proven.includes(field)
-          ? (contact[field] ?? claimed[field] ?? null)
-          : (claimed[field] ?? contact[field]);
-      setFields(contact, { name: value("name"), email: value("email"), phone: value("phone") });
+      setFields(contact, withValues(contact, claimed, "claim"));
     },
     async flush(tx2, addWork) {
       const fresh = [...added].map((id) => contacts.get(id)).filter((row) => row !== undefined);
@@ -201,10 +196,10 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       for (const id of changed) {
         const row = contacts.get(id);
         if (row === undefined || added.has(id)) continue;
-        const { name, email, phone, user_id, attributes, updated_at } = row;
+        const { name, email, phone, user_id, attributes, provenance, updated_at } = row;
         await tx2
           .updateTable("contacts")
-          .set({ name, email, phone, user_id, attributes, updated_at })
+          .set({ name, email, phone, user_id, attributes, provenance, updated_at })
           .where("id", "=", id)
           .execute();
       }
@@ -223,16 +218,6 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
     changed.add(contact.id);
   }
 
-  function setProven(contact: ContactsTable, field: Address, value: string): void {
-    const proven = provenOf(contact);
-    const attributes = proven.includes(field)
-      ? contact.attributes
-      : JSON.stringify({ ...(JSON.parse(contact.attributes) as object), proven: [...proven, field] });
-    // Of several that are proven the first is shown.
-    const shown = proven.includes(field) && contact[field] !== null ? contact[field] : value;
-    setFields(contact, { attributes, [field]: shown });
-  }
-
   function add(person: Person): ContactsTable {
     const id = newId("con", now);
     const contact: ContactsTable = {
@@ -243,6 +228,7 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
       phone: null,
       user_id: null,
       attributes: "{}",
+      provenance: null,
       merged_into: null,
       root_id: id,
       created_at: now,
@@ -254,10 +240,21 @@ export async function loadContacts(tx: Tx, people: readonly Person[], now: numbe
   }
 }
 
-/** The fields that a platform has vouched for. */
-export function provenOf(contact: Pick<ContactsTable, "attributes">): readonly string[] {
-  return (JSON.parse(contact.attributes) as { readonly proven?: readonly string[] }).proven ?? [];
+/** The users that these contacts, or those that stand for them since a merge, are. */
+export async function userIdsOf(tx: Tx, contactIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (contactIds.length === 0) return new Map();
+  const rows = await tx
+    .selectFrom("contacts")
+    .innerJoin("contacts as root", "root.id", "contacts.root_id")
+    .select(["contacts.id", "root.user_id"])
+    .where("contacts.id", "in", contactIds)
+    .execute();
+  return new Map(rows.flatMap(({ id, user_id }) => (user_id === null ? [] : [[id, user_id] as const])));
 }
+
+/** Whether the company or a platform proves who this is. */
+export const isVerified = (contact: ContactsTable): boolean =>
+  contact.user_id !== null || verifiedFields(contact).length > 0;
 
 /** Copies what is known of the contact to where lists show and filter it. True when something changed. */
 export function showContact(row: ConversationRow, { contact, ownerId }: Known): boolean {
@@ -268,7 +265,7 @@ export function showContact(row: ConversationRow, { contact, ownerId }: Known): 
     customer_email: contact.email,
     customer_email_key: contact.email === null ? null : emailKey(contact.email),
     customer_phone: contact.phone,
-    customer_verified: contact.user_id === null && provenOf(contact).length === 0 ? (0 as const) : (1 as const),
+    customer_verified: isVerified(contact) ? (1 as const) : (0 as const),
   };
   const changed = (Object.keys(next) as (keyof typeof next)[]).some((key) => row[key] !== next[key]);
   Object.assign(row, next);

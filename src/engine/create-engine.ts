@@ -280,7 +280,7 @@ export function createEngine(given: EngineDependencies): CreatedEngine {
       return () => announce(effects);
     },
     async abandonSend(tx, row, reason, now) {
-      const effects = await abandonDelivery(tx, search, row, reason, now);
+      const effects = await abandonDelivery(tx, dependencies, row, reason, now);
       return () => announce(effects);
     },
     async abandonThink(tx, row, reason, now) {

@@ -1,36 +1,75 @@
+import type { InboundEvent } from "#channel/contract.ts";
+import type { Attributes } from "#domain/audience.ts";
+import { isChat } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import type { ContactsTable } from "#store/schema.ts";
 import type { Draft } from "./changes.ts";
-import { identityValue, provenOf, showContact } from "./contacts.ts";
-import type { Reader, Tx, VerifiedUser } from "./ports.ts";
+import { identityValue, showContact } from "./contacts.ts";
+import type { Asker, Reader, Tx } from "./ports.ts";
+import { provenanceOf, withValues } from "./provenance.ts";
+
+interface AskerWithAttributes extends Asker {
+  readonly attributes: Attributes;
+}
 
 /**
  * The user who asks, where that is proven: over the API by the request itself (`request`), elsewhere by what is known of
- * the customer. Where several people write in one conversation, nobody is.
+ * the customer. Where several people write in one conversation, nobody is; in a chat, nobody where one of the messages
+ * that are answered (`asked`) was sent without the proof of this user.
  */
 export async function verifiedUser(
   db: Reader,
-  row: Pick<ConversationRow, "workspace_id" | "contact_id" | "customer_verified">,
+  row: Pick<ConversationRow, "id" | "channel" | "workspace_id" | "account_id" | "contact_id" | "customer_verified">,
   messages: readonly { readonly role: string; readonly author_id: string | null }[],
+  asked: readonly { readonly id: string }[],
   request: { readonly userId: string | undefined } | undefined,
-): Promise<VerifiedUser | null> {
+): Promise<AskerWithAttributes | null> {
   if (request !== undefined) return request.userId === undefined ? null : userOf(db, row.workspace_id, request.userId);
   if (row.customer_verified === 0) return null;
   const authors = new Set(messages.filter(({ role }) => role === "user").map(({ author_id }) => author_id));
   if (authors.size !== 1) return null;
   const contact = await db
     .selectFrom("contacts")
-    .select(["user_id", "email", "attributes"])
+    .select(["user_id", "email", "attributes", "provenance"])
     .where("id", "=", row.contact_id)
     .executeTakeFirst();
-  return contact === undefined || contact.user_id === null ? null : describe(contact.user_id, contact);
+  if (contact === undefined || contact.user_id === null) return null;
+  if (isChat(row.channel) && !(await areProven(db, row, asked, contact.user_id))) return null;
+  return describe(contact.user_id, contact);
 }
 
-async function userOf(db: Reader, workspaceId: string, userId: string): Promise<VerifiedUser | null> {
+/** By the events that brought them. What came by another account was proven by that account's platform. */
+async function areProven(
+  db: Reader,
+  { id, account_id }: Pick<ConversationRow, "id" | "account_id">,
+  asked: readonly { readonly id: string }[],
+  userId: string,
+): Promise<boolean> {
+  const events = await db
+    .selectFrom("inbound_events")
+    .select("payload")
+    .where("conversation_id", "=", id)
+    .where(
+      "message_id",
+      "in",
+      asked.map((message) => message.id),
+    )
+    .where("account_id", "=", account_id)
+    .where("kind", "=", "message")
+    .execute();
+  return events.every(({ payload }) => {
+    // Housekeeping empties the payload.
+    const { sender } = JSON.parse(payload) as Partial<Extract<InboundEvent, { kind: "message" }>>;
+    return sender === undefined || sender.verified?.userId === userId;
+  });
+}
+
+async function userOf(db: Reader, workspaceId: string, userId: string): Promise<AskerWithAttributes | null> {
   const contact = await db
     .selectFrom("identities")
     .innerJoin("contacts as owner", "owner.id", "identities.contact_id")
     .innerJoin("contacts as root", "root.id", "owner.root_id")
-    .select(["root.user_id", "root.email", "root.attributes"])
+    .select(["root.user_id", "root.email", "root.attributes", "root.provenance"])
     .where("identities.workspace_id", "=", workspaceId)
     .where("identities.kind", "=", "user_id")
     .where("identities.value", "=", identityValue(userId))
@@ -38,15 +77,22 @@ async function userOf(db: Reader, workspaceId: string, userId: string): Promise<
   return contact?.user_id === userId ? describe(userId, contact) : null;
 }
 
+/** Only what the company itself vouches for. */
 function describe(
   id: string,
-  { email, attributes }: { readonly email: string | null; readonly attributes: string },
-): VerifiedUser {
-  const { plan } = JSON.parse(attributes) as { readonly plan?: unknown };
-  return { id, email, plan: typeof plan === "string" ? plan : null };
+  contact: Pick<ContactsTable, "email" | "attributes" | "provenance">,
+): AskerWithAttributes {
+  const attributes = JSON.parse(contact.attributes) as Attributes;
+  const { plan } = attributes;
+  return {
+    id,
+    email: provenanceOf(contact).email === "company" ? contact.email : null,
+    plan: typeof plan === "string" ? plan : null,
+    attributes,
+  };
 }
 
-/** Keeps what a customer says of themselves, as far as it contradicts nothing that is proven. */
+/** Keeps what a customer says of themselves; it replaces nothing that is verified. */
 export async function claimDetails(
   tx: Tx,
   draft: Draft,
@@ -55,12 +101,7 @@ export async function claimDetails(
 ): Promise<void> {
   const contact = await tx.selectFrom("contacts").selectAll().where("id", "=", draft.row.contact_id).executeTakeFirst();
   if (contact === undefined) return;
-  const proven = provenOf(contact);
-  const value = (field: "name" | "email" | "phone"): string | null =>
-    contact.user_id !== null || proven.includes(field)
-      ? (contact[field] ?? claimed[field] ?? null)
-      : (claimed[field] ?? contact[field]);
-  const next = { name: value("name"), email: value("email"), phone: value("phone"), updated_at: now };
+  const next = { ...withValues(contact, claimed, "claim"), updated_at: now };
   await tx.updateTable("contacts").set(next).where("id", "=", contact.id).execute();
   const ownerId = draft.row.own_contact_id ?? contact.id;
   if (showContact(draft.row, { contact: { ...contact, ...next }, ownerId })) draft.touch();

@@ -200,7 +200,13 @@ export async function deliver(dependencies: DeliverDependencies, row: OutboxRow,
       const given =
         note === null || delivery === undefined || numUpdatedRows === 0n
           ? null
-          : await giveUp(tx, search, delivery, state, note, clock.now());
+          : await giveUp(
+              tx,
+              { search, channels },
+              delivery,
+              { state, note, isAlarming: state === "unknown" },
+              clock.now(),
+            );
       return withFate(tx, delivery, given, clock.now());
     });
     announce(effects);
@@ -259,10 +265,9 @@ async function isSeen(db: Reader, deliveryId: string): Promise<boolean> {
 /** A part that is given up takes the rest of its message with it: half a message would mislead. */
 async function giveUp(
   tx: Tx,
-  search: ConversationSearch,
+  { search, channels }: Pick<DeliverDependencies, "search" | "channels">,
   delivery: Pick<DeliveriesTable, "account_id" | "message_id" | "conversation_id">,
-  state: DeliveryState,
-  note: string,
+  { state, note, isAlarming }: { readonly state: DeliveryState; readonly note: string; readonly isAlarming: boolean },
   now: number,
 ): Promise<Effects> {
   if (state === "failed") {
@@ -279,7 +284,7 @@ async function giveUp(
     }
   }
   const changes = createChanges(now, search);
-  await noteFailure(tx, changes, delivery, note);
+  await noteFailure(tx, changes, delivery, note, isAlarming ? channels : undefined);
   return changes.flush(tx);
 }
 
@@ -311,7 +316,7 @@ const lanesOf = (conversationId: string): readonly string[] => [sendLane(convers
 /** What is stored when a send was tried as often as it may be. */
 export async function abandonDelivery(
   tx: Tx,
-  search: ConversationSearch,
+  dependencies: Pick<DeliverDependencies, "search" | "channels">,
   row: OutboxRow,
   reason: string,
   now: number,
@@ -326,7 +331,7 @@ export async function abandonDelivery(
     .set({ state, error: note, settled_at: now })
     .where("id", "=", deliveryId)
     .execute();
-  const given = await giveUp(tx, search, delivery, state, note, now);
+  const given = await giveUp(tx, dependencies, delivery, { state, note, isAlarming: true }, now);
   const message = await tx
     .selectFrom("messages")
     .select("role")

@@ -1,5 +1,4 @@
-import type { Attributes } from "#domain/audience.ts";
-import type { Accepted, BroughtFile, InboundEvent, TypingParty } from "#channel/contract.ts";
+import type { Accepted, BroughtFile, InboundEvent, Sender, TypingParty, VerifiedUser } from "#channel/contract.ts";
 import type { Seen } from "#desk/contract.ts";
 import type { Status } from "#domain/lifecycle.ts";
 import type { Actor, Channel, Confidence, Source } from "#domain/message.ts";
@@ -63,6 +62,10 @@ export interface Upload {
   readonly uploadedBy: string;
   readonly name: string;
   readonly mediaType: string;
+  /** Of a visitor, whose quotas the file counts in. */
+  readonly address?: string;
+  /** As the sender says; absent: unknown. */
+  readonly declaredBytes?: number;
 }
 
 export interface Uploaded {
@@ -78,15 +81,10 @@ export interface Query {
   /** Absent: a new conversation. */
   readonly conversationId?: string;
   readonly text: string;
-  readonly user?: {
-    readonly userId?: string;
-    /** True when hash or token proved `userId`. */
-    readonly verified: boolean;
-    readonly name?: string;
-    readonly email?: string;
-    /** What the company says of a verified user; absent: what it said last. */
-    readonly attributes?: Attributes;
-  };
+  /** Present when a hash or a token proved who asks. */
+  readonly user?: VerifiedUser;
+  /** What the request says of that user beside a token that does not cover it. */
+  readonly claimed?: Sender["claimed"];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly strictness?: Strictness;
   readonly topK?: number;
@@ -140,6 +138,8 @@ export interface ConversationChange {
   /** Claims it also from the colleague who has put it to sleep. */
   readonly takeOver?: boolean;
   readonly snooze?: Snooze;
+  /** Reopens a resolved conversation in the state that it was resolved from, without telling the customer. */
+  readonly restore?: { readonly status: "open" | "escalated" | "claimed"; readonly snooze?: Snooze };
   /** Replaces the set; already trimmed, lower-cased, without duplicates. */
   readonly tags?: readonly string[];
   /** Adds to the set. */

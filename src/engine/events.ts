@@ -202,7 +202,8 @@ async function messageNow(tx: Tx, messageId: string) {
 export async function tellOfDocument(tx: Tx, documentId: string, now: number): Promise<void> {
   const row = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
   if (row === undefined || (row.status !== "indexed" && row.status !== "failed")) return;
-  const type = `document.${row.status}` as const;
+  // A website that answers stays indexed when a crawl of it fails.
+  const type = row.error === null ? "document.indexed" : "document.failed";
   const wishes = await endpointWishes(tx, [row.workspace_id]);
   if (!isWanted(wishes, row.workspace_id, type)) return;
   const { type: actorType, id, name } = systemActor("documents");

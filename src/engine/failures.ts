@@ -1,18 +1,24 @@
+import { botMayAnswer } from "#domain/lifecycle.ts";
 import { systemActor } from "#domain/message.ts";
 import { lockConversation } from "#store/conversations.ts";
 import type { DeliveriesTable } from "#store/schema.ts";
 import { attachmentsOf } from "./attachments.ts";
 import type { Changes, Draft } from "./changes.ts";
-import type { Tx } from "./ports.ts";
+import type { Channels, Tx } from "./ports.ts";
+import { handOver, handOverUntold } from "./say.ts";
 import { insertNote } from "./update.ts";
 import { settingsIn } from "./workspaces.ts";
 
-/** Notes in the conversation that something did not reach the customer, and tells those who want to hear of it. */
+/**
+ * Notes in the conversation that something did not reach the customer, and tells those who want to hear of it. With
+ * `channels` people take over what the bot has said in vain: a customer without an answer must not wait unseen.
+ */
 export async function noteFailure(
   tx: Tx,
   changes: Changes,
   delivery: Pick<DeliveriesTable, "conversation_id" | "message_id">,
   reason: string,
+  channels?: Channels,
 ): Promise<void> {
   const found = await tx
     .selectFrom("conversations")
@@ -22,7 +28,8 @@ export async function noteFailure(
   if (found === undefined) return;
   const row = await lockConversation(tx, found.workspace_id, delivery.conversation_id);
   if (row === undefined) return;
-  const draft = changes.track(row, await settingsIn(tx, row.workspace_id), false);
+  const settings = await settingsIn(tx, row.workspace_id);
+  const draft = changes.track(row, settings, false);
   await noteProblem(tx, draft, reason, changes.now);
   const message = await tx
     .selectFrom("messages")
@@ -31,6 +38,11 @@ export async function noteFailure(
     .executeTakeFirstOrThrow();
   const attachments = (await attachmentsOf(tx, [message])).get(message.id) ?? [];
   draft.tell("message.delivery_failed", systemActor("delivery"), { message, attachments, error: reason });
+  if (channels === undefined || message.role !== "assistant" || !botMayAnswer(draft.row.status)) return;
+  const actor = systemActor("delivery");
+  const why = "an answer may not have reached the customer";
+  if (channels.loaded({ id: draft.row.account_id })) handOver(draft, channels, settings, actor, { reason: why });
+  else handOverUntold(draft, actor, why);
 }
 
 /** Notes in the conversation, for its agents, what stands between them and the customer. */

@@ -1,6 +1,7 @@
 import { DeliveryError } from "#channel/errors.ts";
 import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
 import { newId } from "#domain/ids.ts";
+import { chatChannels } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { lockConversation } from "#store/conversations.ts";
 import { dialectOf } from "#store/dialect.ts";
@@ -14,7 +15,8 @@ import { mirrorAlso } from "./desk/mirror-work.ts";
 import { RetryLater } from "./deliver.ts";
 import type { Upload, Uploaded } from "./engine.ts";
 import type { Channels, Clock, FileName, Files, Log, Reader, Store, Tx } from "./ports.ts";
-import { FileTooLarge } from "./ports.ts";
+import { FileTooLarge, isStorageFull } from "./ports.ts";
+import { takeUploadQuota } from "./upload-quota.ts";
 
 export interface FileWorkDependencies {
   readonly store: Store;
@@ -53,6 +55,8 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
     const left = files.messageBytesMax - (await bytesBeside(store.read, row));
     if (row.bytes !== null && row.bytes > files.bytesMax) throw new FileTooLarge(files.bytesMax);
     if (left <= 0 || (row.bytes !== null && row.bytes > left)) throw overTotal(files);
+    // Before the platform is asked: it would send for nothing.
+    await files.requireRoom(Math.min(row.bytes ?? Infinity, files.bytesMax));
     const account = { id: row.account_id };
     await channels.ready(account);
     const source = channels.fetchFile(account, files.unseal(row.ref), limited);
@@ -64,6 +68,10 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
     }
   } catch (error) {
     signal.throwIfAborted();
+    if (isStorageFull(error)) {
+      await noteStorageFull(dependencies, row);
+      throw new RetryLater(noRoom, noRoomRetryMs, error);
+    }
     const message = error instanceof Error ? error.message : "it could not be fetched";
     const final = error instanceof FileTooLarge || (error instanceof DeliveryError && error.outcome === "rejected");
     if (!final) {
@@ -99,9 +107,36 @@ export async function fetchFile(dependencies: FetchDependencies, work: OutboxRow
           sha256: stored.sha256,
           media_type: stored.mediaType,
           ref: null,
+          reason: null,
           stored_at: clock.now(),
         })
         .where("id", "=", row.id)
+        .execute();
+      return effectsOf(tx, row, clock.now());
+    }),
+  );
+}
+
+/** Kept on the file that waits for it, and shown to agents. */
+const noRoom = "the disk is nearly full; it is fetched when there is room";
+const noRoomRetryMs = 60_000;
+/** Platforms keep their files for days; a full disk is noticed before that, or not at all. */
+const noRoomMs = 7 * 86_400_000;
+
+/** Whether fetching a file goes on however often it failed: there is no room on the disk. */
+export function waitsForRoom(work: Pick<OutboxRow, "created_at">, error: unknown, now: number): boolean {
+  return error instanceof RetryLater && isStorageFull(error.cause) && now - work.created_at < noRoomMs;
+}
+
+async function noteStorageFull({ store, clock, announce }: FetchDependencies, row: AttachmentRow): Promise<void> {
+  if (row.reason === noRoom) return;
+  announce(
+    await store.write(async (tx) => {
+      await tx
+        .updateTable("attachments")
+        .set({ reason: noRoom })
+        .where("id", "=", row.id)
+        .where("state", "=", "pending")
         .execute();
       return effectsOf(tx, row, clock.now());
     }),
@@ -202,7 +237,7 @@ export async function removeFiles(
  * large, or more than a message can have.
  */
 export async function uploadFile(
-  dependencies: FileWorkDependencies,
+  dependencies: FileWorkDependencies & { readonly log: Log },
   upload: Upload,
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -210,12 +245,19 @@ export async function uploadFile(
   // Before the bytes are taken, and again when they are stored: several may come at the same time.
   if (await isFull(dependencies.store.read, upload)) throw tooMany();
   const id = newId("file", dependencies.clock.now());
-  const max = dependencies.files.bytesMax;
+  const max = Math.min(upload.declaredBytes ?? Infinity, dependencies.files.bytesMax);
+  const { address } = upload;
+  const giveBack = address === undefined ? undefined : await takeUploadQuota(dependencies, { ...upload, address }, max);
+  let storedBytes = 0;
   try {
-    return await storeUpload(dependencies, { id, upload, max, bounded: true }, source, signal);
+    const stored = await storeUpload(dependencies, { id, upload, max, bounded: true }, source, signal);
+    storedBytes = stored.bytes;
+    return stored;
   } catch (error) {
     if (!(error instanceof FileTooLarge)) throw error;
     throw new Problem("payload_too_large", `file: ${error.message}`, { cause: error });
+  } finally {
+    await giveBack?.(storedBytes);
   }
 }
 
@@ -321,6 +363,39 @@ export async function dropUpload(
 
 const sweptAtOnce = 200;
 
+/** A visitor who has not sent a file for so long has left. */
+const unsentMs = 3_600_000;
+
+/** Removes what visitors uploaded in a chat and did not send. */
+export async function sweepUnsent({
+  store,
+  clock,
+  announce,
+}: Pick<FileWorkDependencies, "store" | "clock" | "announce">): Promise<void> {
+  for (;;) {
+    const now = clock.now();
+    const removed = await store.write(async (tx) => {
+      const old = await tx
+        .selectFrom("attachments")
+        .innerJoin("accounts", "accounts.id", "attachments.account_id")
+        .select(["attachments.id", "attachments.workspace_id"])
+        .where("attachments.message_id", "is", null)
+        .where("attachments.state", "=", "stored")
+        .where("attachments.created_at", "<", now - unsentMs)
+        .where("accounts.channel", "in", chatChannels)
+        // An agent's is a draft, and kept longer.
+        .where("attachments.uploaded_by", "like", "web:%")
+        .limit(sweptAtOnce)
+        .execute();
+      const works = await dropAttachments(tx, old, now);
+      await insertWork(tx, works, now);
+      return { count: old.length, works };
+    });
+    announce(wakeFor(removed.works));
+    if (removed.count < sweptAtOnce) return;
+  }
+}
+
 /** Removes uploads that were never sent, and bytes that belong to no row: both a day old. */
 export async function sweepFiles(
   { store, clock, files, log }: Omit<FileWorkDependencies, "announce"> & { readonly log: Log },
@@ -362,7 +437,7 @@ export async function sweepFiles(
     page = [];
   }
   removed += await removeUnknown(store, files, page);
-  if (removed > 0) log.info({ files: removed }, "files that belonged to nothing were removed");
+  if (removed > 0) log.info({ files: removed }, "files: orphans removed");
 }
 
 async function removeUnknown(store: Store, files: Files, page: readonly FileName[]): Promise<number> {

@@ -29,7 +29,11 @@ export interface Forgotten {
   readonly events: number;
   /** Kept responses of the API and queued work. */
   readonly leftovers: number;
+  /** `queued`: it does not answer now. `none`: there is none beside the database. */
+  readonly searchEngine: "erased" | "queued" | "none";
 }
+
+type Counts = Omit<Forgotten, "searchEngine">;
 
 export interface ForgetDependencies {
   readonly store: Store;
@@ -54,28 +58,37 @@ export async function forgetCustomer(
   workspace: Workspace,
   email: string,
 ): Promise<Forgotten> {
-  const total = { contacts: 0, conversations: 0, messages: 0, auditEntries: 0, events: 0, leftovers: 0 };
+  let searchEngine: Forgotten["searchEngine"] = dependencies.search.erase === undefined ? "none" : "erased";
+  const total: { -readonly [what in keyof Counts]: number } = {
+    contacts: 0,
+    conversations: 0,
+    messages: 0,
+    auditEntries: 0,
+    events: 0,
+    leftovers: 0,
+  };
   for (let round = 1; round <= roundsMax; round += 1) {
     const customer = await customerByEmail(dependencies.store.read, workspace.id, email);
     // Who writes while this goes on is found again. What else may name them is looked through where there is somebody.
     if (round > 1 && customer.contacts.length + customer.conversationIds.length === 0) break;
-    const found = await eraseFound(dependencies, workspace, email, customer, round === roundsMax);
-    for (const what of Object.keys(total) as (keyof Forgotten)[]) total[what] += found[what];
+    const traces = await tracesOf(dependencies.store.read, workspace.id, customer, { email, erased: true });
+    const found = await eraseFound(dependencies, workspace, customer, traces, round === roundsMax);
+    for (const what of Object.keys(total) as (keyof Counts)[]) total[what] += found[what];
+    if ((await dependencies.search.erase?.(workspace.id, [...traces.conversations])) === false) searchEngine = "queued";
   }
   await purgeIndex(dependencies);
-  return total;
+  return { ...total, searchEngine };
 }
 
 /** Erases the customer as they were found. Who has begun another conversation meanwhile stays known, to be found by it. */
 async function eraseFound(
   { progress = () => undefined, ...dependencies }: ForgetDependencies,
   workspace: Workspace,
-  email: string,
   customer: Customer,
+  traces: Traces,
   isLast: boolean,
-): Promise<Forgotten> {
+): Promise<Counts> {
   const { store, clock } = dependencies;
-  const traces = await tracesOf(store.read, workspace.id, customer, { email, erased: true });
   let messages = 0;
   let events = 0;
   for (const [done, id] of customer.conversationIds.entries()) {
@@ -228,14 +241,14 @@ async function eraseQueued(store: Store, traces: Traces): Promise<number> {
   for (let after = 0; ;) {
     const page = await store.read
       .selectFrom("outbox")
-      .select(["id", "payload", "last_error", "dead_at"])
+      .select(["id", "kind", "payload", "last_error", "dead_at"])
       .where("id", ">", after)
       .orderBy("id")
       .limit(pageSize)
       .execute();
     // Work of other workspaces stands here too, and goes on even where it names the same address.
     const theirs = page
-      .filter((row) => isWorkOf(row.payload, traces) || (row.dead_at !== null && tells(row.payload, traces)))
+      .filter((row) => isWorkOf(row, traces) || (row.dead_at !== null && tells(row.payload, traces)))
       .map(({ id }) => id);
     const telling = page.filter(({ id, last_error: error }) => !theirs.includes(id) && tells(error, traces));
     if (theirs.length + telling.length > 0) {
@@ -254,7 +267,17 @@ async function eraseQueued(store: Store, traces: Traces): Promise<number> {
 
 const workIds = /(?:conv|con)_[0-9a-z]{26}/g;
 
-function isWorkOf(payload: string, { conversations, contacts }: Traces): boolean {
+/**
+ * Their rows hold ids alone, and have to be done: the deletion from a search engine outside, and work for other customers
+ * that names this one in passing.
+ */
+const keptKinds: ReadonlySet<string> = new Set(["index", "relink", "retime", "search"]);
+
+function isWorkOf(
+  { kind, payload }: { readonly kind: string; readonly payload: string },
+  { conversations, contacts }: Traces,
+): boolean {
+  if (keptKinds.has(kind)) return false;
   return (payload.match(workIds) ?? []).some((id) => conversations.has(id) || contacts.has(id));
 }
 

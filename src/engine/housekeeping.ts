@@ -115,7 +115,7 @@ export function createHousekeeping(dependencies: HousekeepingDependencies) {
       } catch (error) {
         signal.throwIfAborted();
         // The other kinds must not wait for it.
-        log.warn({ err: error, what }, "housekeeping failed in part, and is tried again");
+        log.warn({ err: error, what }, "cleanup: step failed, retrying");
         failures.push(error);
       }
     }

@@ -1,4 +1,4 @@
-import { dialectOf } from "#store/dialect.ts";
+import { insertRows } from "#store/insert-rows.ts";
 import { prepareWork } from "#store/prepared.ts";
 import type { ContactsTable, IdentitiesTable } from "#store/schema.ts";
 import type { Tx } from "./ports.ts";
@@ -63,23 +63,8 @@ export async function undoneMerges(tx: Tx, contactIds: readonly string[]): Promi
 }
 
 export async function saveIdentities(tx: Tx, rows: readonly IdentitiesTable[]): Promise<void> {
-  if (rows.length === 0) return;
-  const insert = tx.insertInto("identities").values(rows);
-  if (dialectOf(tx) === "mysql") {
-    await insert
-      .onDuplicateKeyUpdate((eb) => ({
-        contact_id: eb.fn("values", [eb.ref("contact_id")]),
-        verified: eb.fn("values", [eb.ref("verified")]),
-      }))
-      .execute();
-    return;
-  }
-  await insert
-    .onConflict((conflict) =>
-      conflict.columns(["workspace_id", "kind", "value"]).doUpdateSet((eb) => ({
-        contact_id: eb.ref("excluded.contact_id"),
-        verified: eb.ref("excluded.verified"),
-      })),
-    )
-    .execute();
+  await insertRows(tx, "identities", rows, {
+    keys: ["workspace_id", "kind", "value"],
+    replace: ["contact_id", "verified"],
+  });
 }

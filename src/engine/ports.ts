@@ -20,6 +20,7 @@ import type { Status } from "#domain/lifecycle.ts";
 import type { Channel, Confidence, Source } from "#domain/message.ts";
 import type { SkillCall } from "#domain/skill.ts";
 import { sizeText } from "#domain/files.ts";
+import { Problem } from "#domain/problem.ts";
 import type { SlaState } from "#domain/sla.ts";
 import type { Strictness, WorkspaceSettings } from "#domain/workspace.ts";
 import type { Database } from "#store/schema.ts";
@@ -42,6 +43,11 @@ export interface Store {
    * database asks for it, so it has no effect but on `tx`; it must not await anything but `tx`.
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /**
+   * For what ends a lease or refunds a count. Resolves after the first attempt. If the database failed, further attempts
+   * follow in the background until one succeeds or `ms` are over. `work` may be done twice.
+   */
+  writeWhenBack(work: (tx: Tx) => Promise<void>, options: WhenBackOptions): Promise<void>;
   /** Whether nothing is written, or waits to be. */
   isCalm(): boolean;
   close(): Promise<void>;
@@ -53,6 +59,12 @@ export interface WriteOptions {
    * the last seconds. For what is then done again, or found out. Database servers flush as they are set to.
    */
   readonly flush?: boolean;
+}
+
+export interface WhenBackOptions {
+  readonly ms: number;
+  /** Called when it was not written in that time. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */
@@ -100,10 +112,11 @@ export interface Turn {
   /** The first of the customer's messages that are answered: the same, however often the answer is tried. */
   readonly firstSeq: number;
   /** Who asks, where that is proven. */
-  readonly user: VerifiedUser | null;
+  readonly user: Asker | null;
 }
 
-export interface VerifiedUser {
+/** A proven user, with only what the company vouches for. */
+export interface Asker {
   readonly id: string;
   readonly email: string | null;
   readonly plan: string | null;
@@ -211,6 +224,9 @@ export class FileTooLarge extends Error {
   }
 }
 
+/** The disk is nearly full. It passes when there is room. */
+export const isStorageFull = (error: unknown): boolean => error instanceof Problem && error.code === "storage_full";
+
 /** The bytes of files. What is known of them stands in the database. */
 export interface Files {
   /** Of one file, and of all files of a message together. */
@@ -218,7 +234,7 @@ export interface Files {
   readonly messageBytesMax: number;
   /**
    * Stores what comes, whole or not at all; the same name again replaces it. `max` can only lower {@link bytesMax}. Rejects
-   * with {@link FileTooLarge}. `mediaType` is what the bytes say, whatever was declared.
+   * with {@link FileTooLarge}, and with Problem storage_full before anything is read. `mediaType` is what the bytes say, whatever was declared.
    */
   store(
     name: FileName,
@@ -227,6 +243,8 @@ export interface Files {
     max: number,
     signal: AbortSignal,
   ): Promise<{ readonly bytes: number; readonly sha256: string; readonly mediaType: string }>;
+  /** Rejects with Problem storage_full where a file of this size has no room. */
+  requireRoom(bytes: number): Promise<void>;
   /** Rejects where it is not stored (any more). */
   open(name: FileName): Promise<AsyncIterable<Uint8Array>>;
   /** Removing what is not there is no failure. */
@@ -295,6 +313,11 @@ export interface ConversationSearch {
   refilter(tx: Tx, conversationIds: readonly string[]): Promise<void>;
   /** The conversations are deleted in this transaction. */
   remove(tx: Tx, conversationIds: readonly string[]): Promise<void>;
+  /**
+   * Deletes removed conversations from a search engine outside at once, whichever index of it holds them. False: it does
+   * not answer now, and does it with the work that `remove` has queued. Absent where there is no such engine.
+   */
+  erase?(workspaceId: string, conversationIds: readonly string[]): Promise<boolean>;
   /**
    * Removes what an index goes on holding of removed text, a bounded step at a time; true while there is more. `first`:
    * the first step. Absent where removed text is gone at once.

@@ -4,7 +4,8 @@ import type { Channel } from "#domain/message.ts";
 import { channelNames } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { ContactsTable } from "#store/schema.ts";
-import { provenOf } from "./contacts.ts";
+import { isVerified } from "./contacts.ts";
+import { verifiedFields } from "./provenance.ts";
 import type { Channels, Log, Reader } from "./ports.ts";
 
 /** How a conversation's time for replies stands. */
@@ -61,7 +62,7 @@ export async function findOtherWay(
 ): Promise<OtherWay | null> {
   // The conversation may show less of the customer than has been proven elsewhere since.
   const contact = await contactOf(db, row.contact_id);
-  if (contact === undefined || (contact.user_id === null && provenOf(contact).length === 0)) return null;
+  if (contact === undefined || !isVerified(contact)) return null;
   const address = provenAddress(contact);
   const letters = address === null ? undefined : await channels.followUp(row.workspace_id);
   if (letters !== undefined && address !== null) return { kind: "email", accountId: letters.accountId, address };
@@ -71,7 +72,7 @@ export async function findOtherWay(
     } catch (error) {
       // One that is gone is no way; what is wrong with another must not keep this reply from going on.
       if (!(error instanceof DeliveryError))
-        log.warn({ err: error, account: other.account_id }, "an account cannot be used");
+        log.warn({ err: error, account: other.account_id }, "reply-window: account unusable");
       continue;
     }
     if (!channels.isPrivate({ id: other.account_id }, other.context_key)) continue;
@@ -87,9 +88,9 @@ export async function findOtherWay(
   return null;
 }
 
-/** The address that a platform has vouched for; null: none, whatever they say of themselves. */
-export const provenAddress = (contact: Pick<ContactsTable, "attributes" | "email">): string | null =>
-  provenOf(contact).includes("email") ? contact.email : null;
+/** The verified address; null: none, whatever they say of themselves. */
+export const provenAddress = (contact: ContactsTable): string | null =>
+  verifiedFields(contact).includes("email") ? contact.email : null;
 
 export function contactOf(db: Reader, id: string): Promise<ContactsTable | undefined> {
   return db.selectFrom("contacts").selectAll().where("id", "=", id).executeTakeFirst();

@@ -1,4 +1,4 @@
-import { systemActor } from "#domain/message.ts";
+import { isChat, systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { agentName } from "#store/agents.ts";
 import { uploadsForReply } from "./attachments.ts";
@@ -6,7 +6,6 @@ import type { Effects } from "./changes.ts";
 import type { Draft } from "./changes.ts";
 import { createChanges } from "./changes.ts";
 import type { AgentReply } from "./engine.ts";
-import type { ConversationRow } from "#store/conversations.ts";
 import { withFiles } from "./outbound-files.ts";
 import type { Channels, ConversationSearch, Files, FollowUp, Store, Tx } from "./ports.ts";
 import { hasTask, needsAction } from "./redirect.ts";
@@ -62,7 +61,7 @@ export async function replyAsAgent(
       ),
       now,
       // Only a visitor of a website can have left it, and only an address that they gave can be written to.
-      isVisit(draft.row) && draft.row.customer_email !== null ? followUp : undefined,
+      isChat(draft.row.channel) && draft.row.customer_email !== null ? followUp : undefined,
     ),
   });
   await settleTask(tx, channels, draft);
@@ -93,11 +92,8 @@ export async function readyToReply(
   if (row === undefined) return undefined;
   await channels.ready({ id: row.account_id });
   if (row.via_account_id !== null) await readyIfThere(channels, row.via_account_id);
-  return isVisit(row) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
+  return isChat(row.channel) && row.customer_email !== null ? channels.followUp(row.workspace_id) : undefined;
 }
-
-const isVisit = ({ channel }: Pick<ConversationRow, "channel">): boolean =>
-  channel === "widget" || channel === "hosted";
 
 /** A reply that was written without having seen the newest messages may be wrong by now. */
 async function refuseStale(tx: Tx, { conversationId, authorEmail }: AgentReply, basedOnSeq: number): Promise<void> {

@@ -103,5 +103,6 @@ export function documentItem(row: Selectable<DocumentsTable>): object {
     audience: JSON.parse(row.audience) as readonly string[],
     created_at: timestamp(row.created_at),
     indexed_at: row.indexed_at === null ? null : timestamp(row.indexed_at),
+    ...(row.source === "crawl" ? { crawled_at: row.crawled_at === null ? null : timestamp(row.crawled_at) } : {}),
   };
 }

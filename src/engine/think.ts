@@ -1,6 +1,7 @@
 import type { WorkspaceSettings } from "#domain/workspace.ts";
+import { tagsOf } from "#domain/audience.ts";
 import type { Actor } from "#domain/message.ts";
-import { systemActor } from "#domain/message.ts";
+import { isChat, systemActor } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { letterBody } from "#domain/letter.ts";
 import { botMayAnswer } from "#domain/lifecycle.ts";
@@ -10,7 +11,7 @@ import { untilAborted } from "#domain/until-aborted.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { lockConversations } from "#store/conversations.ts";
 import type { OutboxRow } from "#store/outbox.ts";
-import { finishWork } from "#store/outbox.ts";
+import { finishWork, hasWork } from "#store/outbox.ts";
 import { prepareRead } from "#store/prepared.ts";
 import type { MessagesTable } from "#store/schema.ts";
 import type { Draft, Effects } from "./changes.ts";
@@ -29,6 +30,7 @@ import type {
   Store,
   Tx,
 } from "./ports.ts";
+import { thinkLane } from "./lanes.ts";
 import { handOver, readyIfThere, say } from "./say.ts";
 import { createTogether } from "./together.ts";
 import type { Workspace } from "./workspaces.ts";
@@ -67,6 +69,8 @@ export interface Thought {
 
 const historyMax = 12;
 const sourcesMax = 5;
+/** A customer who keeps writing gets an answer to what they have written this long ago. */
+const patienceMs = 2_000;
 
 const silent: Thought = { effects: null, reply: null, answer: null };
 
@@ -78,8 +82,8 @@ type Decision =
 
 /**
  * Answers what a customer has written since the bot last settled something: one answer for a burst of messages, or,
- * over the API, one for each question. The reply is stored only if it is still the bot's turn then, and (not over the
- * API) nothing newer has come.
+ * over the API, one for each question. The reply is stored only if it is still the bot's turn then. Where the customer has
+ * written meanwhile it is given up once, within {@link patienceMs}, so that one reply answers all of a burst.
  */
 export async function think(
   { store, settleTurn, answerer, channels, asksForHuman, inLanguageOf, judgeAnger }: ThinkDependencies,
@@ -103,7 +107,7 @@ export async function think(
   if (conversation.via_account_id !== null) await readyIfThere(channels, conversation.via_account_id);
   const perQuestion = conversation.channel === "api";
   const messages = await recentMessages(store, conversation, perQuestion ? seq : undefined);
-  const audience = options?.audience ?? [];
+  let audience = options?.audience ?? [];
   const asked = messages.filter(
     (message) =>
       message.role === "user" &&
@@ -159,6 +163,9 @@ export async function think(
       return { kind: "escalate", reason: "the customer seems to be angry or frustrated" };
     }
     const { userId, ...choices } = options ?? {};
+    const user = await askerOf(current, userId);
+    // A chat's session is one person's, and nobody else reads its answers: documents with an audience may be in them.
+    if (user !== null && isChat(current.channel)) audience = tagsOf(settings.audiences, user.attributes);
     const question: Question = {
       workspaceId: workspace.id,
       // The names of those who write and are written to are nothing that is asked.
@@ -167,7 +174,9 @@ export async function think(
         .filter((content) => content !== "")
         .join("\n"),
       history: messages
-        .filter((message) => message.seq < (asked[0]?.seq ?? 0) && message.content !== "")
+        // Replies sent while the first of them waited belong to the history.
+        .filter(({ seq: at, role }) => at < (asked[0]?.seq ?? 0) || role !== "user")
+        .filter(({ content }) => content !== "")
         // What was said to somebody who may see more is not known to this asker.
         .filter((message) => tagsIn(message.audience).every((tag) => audience.includes(tag)))
         .map(({ role, content }) => ({ role, content })),
@@ -177,11 +186,7 @@ export async function think(
       turn: {
         conversationId,
         firstSeq: asked[0]?.seq ?? 0,
-        // Only skills ask for it.
-        user:
-          settings.skills.length === 0
-            ? null
-            : await verifiedUser(store.read, current, messages, perQuestion ? { userId } : undefined),
+        user,
       },
       ...choices,
       audience,
@@ -193,6 +198,12 @@ export async function think(
     signal.throwIfAborted();
     if (answer.escalate !== undefined) return { kind: "escalate", reason: answer.escalate, answer };
     return { kind: "answer", answer, escalate: streakWith(answer.confidence) >= settings.lowAnswersToEscalate };
+  }
+
+  /** Only skills use it, and the chat's choice of documents: over the API that has been made. */
+  async function askerOf(current: ConversationRow, userId: string | undefined) {
+    if (settings.skills.length === 0 && !isChat(current.channel)) return null;
+    return verifiedUser(store.read, current, messages, asked, perQuestion ? { userId } : undefined);
   }
 
   function finish(found: Decision | null): Promise<Thought> {
@@ -208,10 +219,12 @@ export async function think(
         async say(tx, draft, now) {
           const { row } = draft;
           if (!botMayAnswer(row.status)) return null;
-          // Somebody wrote meanwhile: their message has work of its own, and is answered together with these.
-          if (!perQuestion && row.last_customer_seq > known) return null;
           if (!perQuestion && row.settled_seq >= lastSeq) return null;
-          const reply = settle(draft, found, perQuestion ? lastSeq : known);
+          // Somebody wrote meanwhile: their message has work of its own, unless a rule has answered it.
+          const goesOn = !perQuestion && row.last_customer_seq > known && (await hasWork(tx, thinkLane(row.id)));
+          if (goesOn && mayWait(now)) return null;
+          const answersSeq = perQuestion ? lastSeq : known;
+          const reply = settle(draft, found, answersSeq, perQuestion || goesOn ? answersSeq : row.last_customer_seq);
           for (const { skill, outcome, arguments: names } of callsOf(found.answer)) {
             const told = names.length === 0 ? "" : ` (${names.join(", ")})`;
             draft.audit("skill_called", assistant(settings.botName), { to: skill, detail: `${outcome}${told}` });
@@ -223,9 +236,18 @@ export async function think(
     });
   }
 
-  function settle(draft: Draft, found: Decision, answersSeq: number): MessagesTable {
+  /** Whether this answer can be given up for one that answers what came meanwhile, too. */
+  function mayWait(now: number): boolean {
+    const oldest = asked[0];
+    if (oldest === undefined || now - oldest.created_at >= patienceMs) return false;
+    // An answer that was given up before has ended the work of its messages.
+    const seqs = new Set(rows.map(({ payload }) => (JSON.parse(payload) as { readonly seq: number }).seq));
+    return messages.length < messagesMax && asked.every((message) => seqs.has(message.seq));
+  }
+
+  function settle(draft: Draft, found: Decision, answersSeq: number, settledSeq: number): MessagesTable {
     const { row } = draft;
-    row.settled_seq = Math.max(row.settled_seq, answersSeq);
+    row.settled_seq = Math.max(row.settled_seq, settledSeq);
     const answer = found.kind === "answer" ? found.answer : null;
     const escalate = found.kind === "escalate" || found.escalate;
     let reply: MessagesTable | undefined;
@@ -347,7 +369,13 @@ function hasChosen(metadata: string | null): boolean {
   return metadata !== null && (JSON.parse(metadata) as { readonly wants_person?: unknown }).wants_person === true;
 }
 
-type RecentMessage = Pick<MessagesTable, "seq" | "role" | "content" | "audience" | "author_id" | "files" | "metadata">;
+type RecentMessage = Pick<
+  MessagesTable,
+  "id" | "seq" | "role" | "content" | "audience" | "author_id" | "files" | "metadata" | "created_at"
+>;
+
+/** A flood of messages is answered by its end. */
+const messagesMax = 50;
 
 /** `upTo`: nothing after this message matters. */
 async function recentMessages(
@@ -378,13 +406,12 @@ interface Stretch extends Readonly<Record<string, string | number>> {
 const messageRows = prepareRead((db, { id, from, upTo }: Stretch) =>
   db
     .selectFrom("messages")
-    .select(["seq", "role", "content", "audience", "author_id", "files", "metadata"])
+    .select(["id", "seq", "role", "content", "audience", "author_id", "files", "metadata", "created_at"])
     .where("conversation_id", "=", id)
     .where("seq", ">", from)
     .where("seq", "<=", upTo)
     .orderBy("seq", "desc")
-    // A flood of messages is answered by its end.
-    .limit(50),
+    .limit(messagesMax),
 );
 
 const tagsIn = (audience: string | null): readonly string[] =>

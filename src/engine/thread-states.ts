@@ -54,11 +54,12 @@ export function createThreadStates(
 
   async function stateOf(row: Awaited<ReturnType<typeof rowsOf>>[number]): Promise<ThreadState> {
     const claimed = row.status === "claimed";
+    const isOver = row.status === "resolved" || row.status === "archived";
     return {
       conversationId: row.id,
       lastSeq: row.last_seq,
       userId: row.user_id,
-      handledBy: claimed ? "agent" : row.status === "escalated" ? "waiting" : "assistant",
+      handledBy: claimed ? "agent" : row.status === "escalated" ? "waiting" : isOver ? "resolved" : "assistant",
       agentName: claimed && row.assigned_to !== null ? await agentName(db, account.workspaceId, row.assigned_to) : null,
       hasName: row.customer_name !== null,
       hasEmail: row.customer_email !== null,

@@ -68,6 +68,10 @@ function changeStatus(
   now: number,
 ): void {
   const { status, assignedTo } = change;
+  if (change.restore !== undefined) {
+    restore(draft, change.restore, actor);
+    return;
+  }
   if (status === "claimed") {
     if (assignedTo === undefined) throw new Problem("missing_field", "assigned_to is required to claim a conversation");
     claim(draft, assignedTo, actor, change.takeOver);
@@ -92,6 +96,20 @@ function changeStatus(
       );
     }
     assign(draft, assignedTo, actor);
+  }
+}
+
+/** By this the inbox knows the entry. */
+const undoneDetail = "resolve taken back";
+
+function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChange["restore"]>, actor: Actor): void {
+  const holder = draft.row.assigned_to;
+  draft.setStatus("open", actor, { undoes: true, reason: undoneDetail });
+  if (status === "claimed" && holder !== null) claim(draft, holder, actor);
+  else if (status === "escalated") draft.setStatus("escalated", actor);
+  if (snooze !== undefined) {
+    const until = snooze.kind === "until" ? snooze.at : null;
+    if (until === null || until > draft.now) draft.setStatus("snoozed", actor, { snoozedUntil: until });
   }
 }
 

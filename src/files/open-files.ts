@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { defaultFileBytesMax } from "#domain/files.ts";
 import type { Clock, Files } from "#engine/ports.ts";
 import type { FilesConfig } from "../config/environment.ts";
+import type { Disk } from "./disk.ts";
 import type { Secrets } from "../secrets.ts";
 import { createFolderStorage } from "./folder.ts";
 import { createS3Storage } from "./s3.ts";
@@ -26,8 +27,9 @@ export function openFiles(options: {
   readonly publicUrl: string;
   readonly secrets: Secrets;
   readonly clock: Clock;
+  readonly disk: Disk;
 }): OpenFiles {
-  const { config = {}, dataDir, publicUrl, secrets, clock } = options;
+  const { config = {}, dataDir, publicUrl, secrets, clock, disk } = options;
   const folder = join(dataDir, "files");
   const incoming = join(folder, "incoming");
   const storage: FileStorage =
@@ -38,14 +40,23 @@ export function openFiles(options: {
     bytesMax,
     messageBytesMax: bytesMax * messageFactor,
     async store({ workspaceId, id }, source, declaredType, max, signal) {
-      const file = await spool(incoming, source, declaredType, Math.min(max, bytesMax), signal);
+      const most = Math.min(max, bytesMax);
+      const release = await disk.claim(most);
       try {
-        await storage.put(storageKey(workspaceId, id), file, signal);
+        const file = await spool(incoming, source, declaredType, most, signal);
+        try {
+          await storage.put(storageKey(workspaceId, id), file, signal);
+        } finally {
+          await rm(file.path, { force: true });
+        }
+        const { bytes, sha256, mediaType } = file;
+        return { bytes, sha256, mediaType };
       } finally {
-        await rm(file.path, { force: true });
+        release();
       }
-      const { bytes, sha256, mediaType } = file;
-      return { bytes, sha256, mediaType };
+    },
+    async requireRoom(bytes) {
+      (await disk.claim(bytes))();
     },
     open: ({ workspaceId, id }) => storage.get(storageKey(workspaceId, id)),
     remove: ({ workspaceId, id }) => storage.remove(storageKey(workspaceId, id)),

@@ -27,6 +27,12 @@ export function createClientAddress(trustedProxies: readonly string[], onUnbelie
   };
 }
 
+/** One customer of a network has a whole /64 of IPv6 addresses. */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  return ipaddr.parse(address).toNormalizedString().split(":").slice(0, 4).join(":");
+}
+
 function singleAddress(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   const address = ipaddr.parse(text);
   return [address, address.kind() === "ipv4" ? 32 : 128];

@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { Clock, SiteRoute, SiteSocket, SiteUploads, WebRequest, WebResponse } from "#channel/contract.ts";
+import type { Clock, Inbound, SiteRoute, SiteSocket, SiteUploads, WebResponse } from "#channel/contract.ts";
 import type { Channel } from "#domain/message.ts";
-import type { Plan, PlanLimits } from "#domain/workspace.ts";
+import type { TokenKeys } from "#domain/user-token.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { ConversationFilter, Fanout, Files, ListPosition, Store } from "#engine/ports.ts";
+import type { BodyLimits } from "./bodies.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 
 /** All that the HTTP side needs of the rest of the program. */
@@ -22,9 +23,8 @@ export interface HttpDependencies {
     before: ListPosition | undefined,
     limit: number,
   ): Promise<{ readonly rows: readonly ConversationRow[]; readonly hasMore: boolean }>;
-  /** The workspace's identity secret in the clear. */
-  identitySecret(workspaceId: string): Promise<string>;
-  planLimits(plan: Plan): PlanLimits;
+  /** By what the workspace's company proves its users; in the clear. */
+  tokenKeys(workspaceId: string): Promise<TokenKeys>;
   /** Signs pagination cursors. The same in every process of an installation, at least 16 bytes. */
   readonly cursorKey: Buffer;
   readonly sites: Sites;
@@ -71,6 +71,11 @@ export interface DocumentShelf {
   }): Promise<{ readonly id: string }>;
   /** Undefined when there is no such document. Throws Problem `not_a_website`. */
   recrawl(workspaceId: string, documentId: string): Promise<{ readonly id: string } | undefined>;
+  /** The uploaded files of these names. */
+  ofFiles(
+    workspaceId: string,
+    fileNames: readonly string[],
+  ): Promise<readonly { readonly id: string; readonly title: string; readonly indexedAt: number | null }[]>;
   /** False when there is no such document in this workspace. */
   remove(workspaceId: string, documentId: string): Promise<boolean>;
 }
@@ -87,10 +92,10 @@ export interface Sites {
     channel: Channel,
     path: string,
   ): Promise<SiteUploads | undefined> | SiteUploads | undefined;
-  webhook(channel: string, account: string): Promise<WebhookReceiver | undefined> | WebhookReceiver | undefined;
+  webhook(channel: string, account: string): Promise<Webhook | undefined> | Webhook | undefined;
 }
 
-export type WebhookReceiver = (request: WebRequest) => Promise<WebResponse>;
+export type Webhook = Pick<Extract<Inbound, { kind: "webhook" }>, "receive" | "refuse" | "bodyBytesMax">;
 
 export interface DependencyState {
   readonly name: string;
@@ -109,6 +114,7 @@ export interface HttpOptions {
   /** Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed. Empty: nobody's. */
   readonly trustedProxies: readonly string[];
   readonly timeouts: HttpTimeouts;
+  readonly bodies: BodyLimits;
   /** Open connections of this process; more are closed at once. */
   readonly connectionsMax: number;
 }
@@ -120,6 +126,8 @@ export interface HttpTimeouts {
   readonly headersMs: number;
   /** For a whole request with its body. */
   readonly requestMs: number;
+  /** For a body that is read as a whole, and the longest silence within one that is read as it comes. */
+  readonly bodyMs: number;
   /** How often the two above are looked at. */
   readonly checkMs: number;
   readonly keepAliveMs: number;
@@ -132,6 +140,7 @@ export const defaultTimeouts: HttpTimeouts = {
   firstByteMs: 10_000,
   headersMs: 10_000,
   requestMs: 60_000,
+  bodyMs: 20_000,
   checkMs: 2_000,
   keepAliveMs: 72_000,
   readinessMs: 5_000,

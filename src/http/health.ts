@@ -48,7 +48,7 @@ export function health(
         }),
       ]);
     } catch (error) {
-      log.warn({ err: error }, "the state of the dependencies is not known");
+      log.warn({ err: error }, "health: reading the dependencies' state failed");
       return [{ name: "readiness", state: "failed", cause: "the dependencies did not tell their state in time" }];
     } finally {
       waited.abort();

@@ -2,8 +2,9 @@ import { hash } from "node:crypto";
 import type { Selectable } from "kysely";
 import { newId } from "#domain/ids.ts";
 import { Problem } from "#domain/problem.ts";
-import type { Store, Tx } from "#engine/ports.ts";
+import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
+import { isDatabaseFault } from "#store/faults.ts";
 import { isProcessGone } from "#store/processes.ts";
 import type { IdempotencyTable } from "#store/schema.ts";
 
@@ -42,7 +43,14 @@ export interface Idempotency {
   ): Promise<KeptResponse & { readonly replayed: boolean }>;
 }
 
-export function createIdempotency(store: Store, now: () => number, processId: string): Idempotency {
+export interface IdempotencyDependencies {
+  readonly store: Store;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+  readonly processId: string;
+}
+
+export function createIdempotency({ store, clock, log, processId }: IdempotencyDependencies): Idempotency {
   return {
     async run(request, work) {
       const key = request.idempotencyKey;
@@ -57,11 +65,18 @@ export function createIdempotency(store: Store, now: () => number, processId: st
         idempotency_key: hash("sha256", key, "hex"),
         body_hash: hash("sha256", JSON.stringify(request.body) ?? "", "hex"),
       };
-      const taken = await take(claim);
-      if (taken.kind === "kept") return { ...taken.response, replayed: true };
-      const held = { ...claim, work_id: taken.workId };
+      const held = { ...claim, work_id: newId("req", clock.now()) };
+      let kept: KeptResponse | undefined;
       try {
-        const response = await work(taken.workId);
+        kept = await take(held);
+      } catch (error) {
+        // It may have been taken all the same.
+        if (isDatabaseFault(error)) await release(held);
+        throw error;
+      }
+      if (kept !== undefined) return { ...kept, replayed: true };
+      try {
+        const response = await work(held.work_id);
         await settle(held, response);
         return { ...response, replayed: false };
       } catch (error) {
@@ -72,18 +87,16 @@ export function createIdempotency(store: Store, now: () => number, processId: st
   };
 
   type Claim = Readonly<Record<"key_id" | "path" | "idempotency_key" | "body_hash", string>>;
-  type Held = Claim & { readonly work_id: string };
-  type Taken =
-    | { readonly kind: "kept"; readonly response: KeptResponse }
-    | { readonly kind: "ours"; readonly workId: string };
+  /** `work_id` is that of the request before this one, where this one goes on with it. */
+  type Held = Claim & { work_id: string };
 
-  /** The kept response, or the claim that is now ours. */
-  async function take(claim: Claim): Promise<Taken> {
-    const at = now();
-    const { body_hash, ...key } = claim;
-    const newWorkId = newId("req", at);
+  /** The kept response; undefined: the claim is now ours. */
+  async function take(held: Held): Promise<KeptResponse | undefined> {
+    const at = clock.now();
+    const { body_hash, work_id: newWorkId, ...key } = held;
     try {
-      return await store.write(async (tx): Promise<Taken> => {
+      return await store.write(async (tx): Promise<KeptResponse | undefined> => {
+        held.work_id = newWorkId;
         const row = await tx
           .selectFrom("idempotency")
           .selectAll()
@@ -104,7 +117,7 @@ export function createIdempotency(store: Store, now: () => number, processId: st
             .insertInto("idempotency")
             .values({ ...key, ...fresh })
             .execute();
-          return { kind: "ours", workId: newWorkId };
+          return undefined;
         }
         const old = row.created_at <= at - keptMs;
         const abandoned = row.status === null && (await isAbandoned(tx, row, at));
@@ -120,17 +133,15 @@ export function createIdempotency(store: Store, now: () => number, processId: st
             .where("created_at", "=", row.created_at)
             .where("process_id", row.process_id === null ? "is" : "=", row.process_id)
             .executeTakeFirst();
-          if (taken.numUpdatedRows === 1n) return { kind: "ours", workId: next.work_id ?? newWorkId };
-          throw inFlight();
+          if (taken.numUpdatedRows !== 1n) throw inFlight();
+          held.work_id = next.work_id ?? newWorkId;
+          return undefined;
         }
         if (row.status === null) throw inFlight();
         if (row.body_hash !== body_hash) {
           throw new Problem("duplicate_request_id", "This Idempotency-Key was used with another body.");
         }
-        return {
-          kind: "kept",
-          response: { status: row.status, body: JSON.parse(row.response ?? "null") as unknown },
-        };
+        return { status: row.status, body: JSON.parse(row.response ?? "null") as unknown };
       });
     } catch (error) {
       if (isDuplicate(error)) throw inFlight(error);
@@ -172,14 +183,17 @@ export function createIdempotency(store: Store, now: () => number, processId: st
   }
 
   async function release({ body_hash: _, ...held }: Held): Promise<void> {
-    await store.write((tx) =>
-      tx
+    const work = async (tx: Tx): Promise<void> => {
+      await tx
         .updateTable("idempotency")
         .set({ process_id: null })
         .where((eb) => eb.and({ ...held, process_id: processId }))
         .where("status", "is", null)
-        .execute(),
-    );
+        .execute();
+    };
+    const failed = (error: unknown): void =>
+      log.warn({ err: error, workId: held.work_id }, "idempotency: releasing a claim failed");
+    await store.writeWhenBack(work, { ms: leaseMs, failed });
   }
 }
 

@@ -1,15 +1,17 @@
 import { Problem } from "#domain/problem.ts";
+import type { Bodies } from "./bodies.ts";
+import { parseBodies } from "./bodies.ts";
 import type { App } from "./server.ts";
 
 /** Deeper JSON has no use here, and code that walks it would run out of stack. */
 const depthMax = 64;
 
 /** Reads application/json, and nothing else: other types are refused where no route says otherwise. */
-export function parseJsonBodies(app: App): void {
+export function parseJsonBodies(app: App, bodies: Bodies): void {
   app.removeAllContentTypeParsers();
   // Names like `__proto__` are dropped, so that no later copy of the object can reach its prototype.
   const parse = app.getDefaultJsonParser("remove", "remove");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+  parseBodies(app, bodies, "application/json", (request, body, done) => {
     const text = body.toString();
     // A DELETE often carries the header without a body; where one is needed, its absence is told later.
     if (text === "") {

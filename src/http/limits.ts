@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { Problem } from "#domain/problem.ts";
 import type { PlanLimits } from "#domain/workspace.ts";
-import { storedSettings } from "#domain/workspace.ts";
+import { limitsOf, storedSettings } from "#domain/workspace.ts";
 import type { Clock, Log, Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
@@ -10,6 +10,9 @@ import type { Caller } from "./auth.ts";
 
 /** Requests of one key, over all processes. */
 const inFlightMax = 50;
+
+/** How long a refund is retried while the database is unavailable. */
+const giveBackMs = 120_000;
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -71,17 +74,28 @@ export interface LimitsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly processId: string;
-  readonly planLimits: (plan: Caller["plan"]) => PlanLimits;
+}
+
+const limitsKnown = new WeakMap<Caller, PlanLimits>();
+
+/** The settings are parsed once a request, and only where they can hold limits. */
+export function limitsOfCaller(caller: Caller): PlanLimits {
+  const known = limitsKnown.get(caller);
+  if (known !== undefined) return known;
+  const isOwn = /"(?:limitMinute|limitDay|queriesPerMonth)":/.test(caller.settings);
+  const limits = limitsOf(caller.plan, isOwn ? storedSettings(caller.settings) : {});
+  limitsKnown.set(caller, limits);
+  return limits;
 }
 
 /** What is counted are rows, so that it survives a restart and several processes share it. */
-export function createLimits({ store, clock, log, processId, planLimits }: LimitsOptions): Limits {
+export function createLimits({ store, clock, log, processId }: LimitsOptions): Limits {
   const counting = createCounting({ store, clock, log, processId, inFlightMax });
   const now = (): number => clock.now();
 
   async function take(caller: Caller): Promise<TakenSlot> {
     const at = now();
-    const plan = planLimits(caller.plan);
+    const plan = limitsOfCaller(caller);
     const limitMinute = Math.min(plan.perMinute, caller.limitMinute ?? Number.POSITIVE_INFINITY);
     const limitDay = Math.min(plan.perDay, caller.limitDay ?? Number.POSITIVE_INFINITY);
     const minuteStart = at - (at % minuteMs);
@@ -143,7 +157,7 @@ export function createLimits({ store, clock, log, processId, planLimits }: Limit
   }
 
   async function takeQuery(caller: Caller): Promise<Slot | null> {
-    const limit = planLimits(caller.plan).queriesPerMonth;
+    const limit = limitsOfCaller(caller).queriesPerMonth;
     if (limit === Number.POSITIVE_INFINITY) return null;
     const at = now();
     const date = new Date(at);
@@ -169,7 +183,11 @@ export function createLimits({ store, clock, log, processId, planLimits }: Limit
     take,
     takeUser,
     takeQuery,
-    giveBack: (slot) => store.write((tx) => countDown(tx, slot.counters), { flush: false }),
+    giveBack: (slot) =>
+      store.writeWhenBack((tx) => countDown(tx, slot.counters), {
+        ms: giveBackMs,
+        failed: (error) => log.warn({ err: error }, "limits: refund failed"),
+      }),
     enter(keyId) {
       const leave = counting.enter(keyId);
       if (leave === null) throw tooManyInFlight();

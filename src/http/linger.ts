@@ -1,8 +1,35 @@
 import type { FastifyRequest } from "fastify";
+import { Problem } from "#domain/problem.ts";
 
-/** The bytes of a body as they come. Who stops reading does not thereby end the connection, which the answer needs. */
-export function bodyOf({ raw }: FastifyRequest): AsyncIterable<Uint8Array> {
-  return raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+/**
+ * The bytes of a body as they come. Ending the iteration keeps the connection open, which the answer needs. Throws
+ * Problem request_timeout when nothing comes for `silenceMs`.
+ */
+export async function* bodyOf({ raw }: FastifyRequest, silenceMs: number): AsyncGenerator<Uint8Array> {
+  const chunks = raw.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined>;
+  try {
+    for (;;) {
+      const next = await within(silenceMs, chunks.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // Settles with the connection when a chunk is still waited for.
+    chunks.return?.().catch(() => undefined);
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const silence = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => silence.reject(new Problem("request_timeout", "The body did not arrive in time.")),
+    ms,
+  );
+  try {
+    return await Promise.race([work, silence.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** How long a body that is not wanted is still read, so that its sender reads the answer. */

@@ -43,8 +43,8 @@ export function observe(app: App, { metrics, log }: HttpDependencies): void {
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...(request.caller === null ? {} : { keyId: request.caller.keyId, workspaceId: request.caller.workspaceId }),
     };
-    if (route.startsWith("/health/") || route === "/metrics") log.debug(fields, "request");
-    else log.info(fields, "request");
+    if (route.startsWith("/health/") || route === "/metrics") log.debug(fields, "http: request completed");
+    else log.info(fields, "http: request completed");
   }
 }
 

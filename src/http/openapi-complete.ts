@@ -1,16 +1,23 @@
+import { Type } from "typebox";
 import type { Example } from "./openapi-examples.ts";
 import { examples } from "./openapi-examples.ts";
+import type { Components, Schema } from "./openapi-components.ts";
+import { hoist, resolve } from "./openapi-components.ts";
+import { describeWebhooks } from "./openapi-webhooks.ts";
+import { answerSchema } from "./v1/query.ts";
 
 /** The parts of the document that are completed here: what no JSON schema of a route says. */
 export interface ApiDocument {
   paths?: Record<string, Record<string, Operation>>;
+  webhooks?: Record<string, object>;
+  components?: { schemas?: Components };
 }
 
 interface Operation {
   operationId?: string;
   tags?: string[];
   parameters?: Parameter[];
-  requestBody?: unknown;
+  requestBody?: ApiResponse;
   responses?: Record<string, ApiResponse>;
 }
 
@@ -22,17 +29,11 @@ interface Parameter {
   schema?: object;
 }
 
-interface Described {
-  type?: string;
-  description?: string;
-  properties?: Record<string, Described>;
-  items?: Described;
-}
-
 interface ApiResponse {
   description?: string;
   headers?: Record<string, unknown>;
-  content?: Record<string, { schema?: Described; example?: unknown }>;
+  "x-error-codes"?: unknown[];
+  content?: Record<string, { schema?: Schema; example?: unknown }>;
 }
 
 const integer = (description: string): object => ({ description, schema: { type: "integer", minimum: 0 } });
@@ -109,11 +110,28 @@ const idempotencyKey = {
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
 };
 
-const uploadForm = {
+/** One event of the stream; `data` is JSON on one line. */
+const streamEvent = Type.Union(
+  [
+    Type.Object(
+      { event: Type.Literal("token"), data: Type.Object({ delta: Type.String({ description: "Markdown" }) }) },
+      { title: "TokenEvent" },
+    ),
+    Type.Object({ event: Type.Literal("done"), data: answerSchema }, { title: "DoneEvent" }),
+    Type.Object(
+      { event: Type.Literal("error"), data: Type.Ref("#/components/schemas/Error") },
+      { title: "ErrorEvent" },
+    ),
+  ],
+  { title: "QueryStreamEvent", description: "One server-sent event; its `data` is JSON on one line" },
+);
+
+const uploadForm: ApiResponse & { readonly required: boolean } = {
   required: true,
   content: {
     "multipart/form-data": {
       schema: {
+        title: "NewFile",
         type: "object",
         required: ["file"],
         properties: {
@@ -126,23 +144,43 @@ const uploadForm = {
   },
 };
 
-/** Adds headers, ids, examples and the bodies that are not JSON to what the routes' schemas give. */
+/** Adds names, headers, examples, events and the bodies that are not JSON to what the routes' schemas give. */
 export function completeApi(document: ApiDocument): void {
+  const components: Components = { ...document.components?.schemas };
+  const bodies: Schema[] = [];
+  const named = <T>(value: T): T => hoist(value, components);
   for (const [path, operations] of Object.entries(document.paths ?? {})) {
     for (const [method, operation] of Object.entries(operations)) {
       const example = examples[`${method.toUpperCase()} ${path}`];
-      operation.operationId = operationId(method, path);
-      if (path === "/v1/documents/upload") operation.requestBody = uploadForm;
-      completeParameters(operation, example);
+      if (operation.operationId === undefined) throw new Error(`${method} ${path} has no operationId`);
+      if (path === "/v1/documents/upload") operation.requestBody = structuredClone(uploadForm);
       completeResponses(path, operation, example);
       withoutOwnKeywords(operation);
-      describeFields(Object.values((operation.requestBody as ApiResponse | undefined)?.content ?? {})[0]?.schema);
-      const content = (operation.requestBody as ApiResponse | undefined)?.content ?? {};
-      const body = Object.values(content)[0];
-      const given = example?.body ?? example?.form;
-      if (body !== undefined && given !== undefined) body.example = given;
+      const body = Object.values(operation.requestBody?.content ?? {})[0];
+      if (body !== undefined) {
+        onlyNamedFields(body.schema);
+        body.schema = named(body.schema ?? {});
+        bodies.push(body.schema);
+        const given = example?.body ?? example?.form;
+        if (given !== undefined) body.example = given;
+      }
+      for (const { content = {} } of Object.values(operation.responses ?? {})) {
+        for (const each of Object.values(content)) each.schema = named(each.schema ?? {});
+      }
+      completeParameters(operation, example);
+      for (const each of operation.parameters ?? []) each.schema = named(each.schema ?? {});
     }
   }
+  // Once all are named: the same schema stands in several bodies.
+  for (const body of bodies) describeFields(resolve(body, components), components);
+  document.webhooks = named(structuredClone(describeWebhooks()));
+  document.components = { ...document.components, schemas: components };
+}
+
+/** Fields that are not named are refused; objects without named fields are free. */
+function onlyNamedFields(schema: Schema | undefined): void {
+  if (schema?.properties !== undefined) schema.additionalProperties = false;
+  for (const field of Object.values(schema?.properties ?? {})) onlyNamedFields(field.items ?? field);
 }
 
 function completeParameters(operation: Operation, example: Example | undefined): void {
@@ -172,20 +210,24 @@ function completeResponses(path: string, operation: Operation, example: Example 
     if (status === "204") delete response.content;
     if (status.startsWith("2") && response.description === "Default Response") response.description = "Success";
     if (path === "/v1/query/stream" && status === "200") {
-      response.content = { "text/event-stream": { schema: { type: "string" } } };
+      response.content = { "text/event-stream": { schema: structuredClone(streamEvent) as Schema } };
     }
     const content = Object.values(response.content ?? {})[0];
+    if (!status.startsWith("2") && content !== undefined) {
+      response["x-error-codes"] = content.schema?.properties?.["code"]?.enum ?? [];
+      content.schema = { $ref: "#/components/schemas/Error" };
+    }
     if (status.startsWith("2") && content !== undefined && example?.response !== undefined) {
       content.example = example.response;
     }
   }
 }
 
-function describeFields(schema: Described | undefined): void {
+function describeFields(schema: Schema | undefined, components: Components): void {
   for (const [name, field] of Object.entries(schema?.properties ?? {})) {
     const meaning = fieldMeaning[name];
     if (field.description === undefined && meaning !== undefined) field.description = meaning;
-    describeFields(field.items ?? field);
+    describeFields(resolve(field.items ?? field, components), components);
   }
 }
 
@@ -194,9 +236,4 @@ function withoutOwnKeywords(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   if ("allowed" in value && typeof value.allowed === "string") delete value.allowed;
   for (const inner of Object.values(value)) withoutOwnKeywords(inner);
-}
-
-/** `get_v1_documents_document_id`: unique, and stable while path and method are. */
-function operationId(method: string, path: string): string {
-  return `${method}${path}`.replaceAll(/[^a-z0-9]+/gi, "_").replace(/_$/, "");
 }

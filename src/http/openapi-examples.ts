@@ -114,6 +114,7 @@ const website = {
   chunks: 0,
   pages: 0,
   indexed_at: null,
+  crawled_at: null,
 };
 
 const query = {

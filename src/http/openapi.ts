@@ -6,6 +6,7 @@ import { problemCodes, problemMeaning } from "./problem.ts";
 import { referencePage } from "./reference-page.ts";
 import type { ApiDocument } from "./openapi-complete.ts";
 import { completeApi, responseHeaders } from "./openapi-complete.ts";
+import { dereference } from "./openapi-components.ts";
 import type { App } from "./server.ts";
 
 const introduction = `Every request carries \`Authorization: Bearer <API key>\`; a key belongs to one workspace.
@@ -13,6 +14,8 @@ const introduction = `Every request carries \`Authorization: Bearer <API key>\`;
 Every response carries \`X-Request-Id\`, \`X-RateLimit-Limit-Minute\`, \`X-RateLimit-Remaining-Minute\`, \`X-RateLimit-Limit-Day\`, \`X-RateLimit-Remaining-Day\` and \`X-RateLimit-Reset-Day\`. Only requests that succeed count. A 429 carries \`Retry-After\` in seconds.
 
 Every response that is not a 2xx has the body \`{detail, code, request_id}\`. Branch on \`code\`. Wait \`Retry-After\` after a 429; retry a 5xx with growing pauses; do not retry other 4xx.
+
+An unknown query parameter or body field is refused with 422 \`invalid_parameter\`; \`detail\` names it and the nearest known one. Only \`metadata\` and \`user.attributes\` take any key.
 
 A POST or PATCH with a JSON body to a query or a conversation may carry \`Idempotency-Key\` (1 to 255 visible ASCII characters, kept for 24 hours): the same request again then gives the same response, with the header \`Idempotency-Replayed: true\`. Where the first got no answer, the next goes on where it ended. Adding a document needs no key: the same document again changes nothing.
 
@@ -75,7 +78,7 @@ export async function describeApi(app: App, { options }: HttpDependencies): Prom
   });
 
   app.get("/docs", { schema: { hide: true } }, async (_request, reply) => {
-    page ??= referencePage(app.swagger());
+    page ??= referencePage(dereference(app.swagger()));
     return reply
       .headers({
         "content-type": "text/html; charset=utf-8",

@@ -2,6 +2,8 @@ import { STATUS_CODES } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem, problemStatus } from "#domain/problem.ts";
+import { rateHeaders, unknownCallerRate } from "./limits.ts";
+import { isDatabaseFault } from "#store/faults.ts";
 
 /** What each code means, for the API reference. */
 export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
@@ -40,12 +42,17 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   method_not_allowed: "The path exists, but not with this method; `Allow` names those that it has.",
   not_a_website: "The document is an uploaded file, which cannot be crawled again.",
   invalid_transition: "The conversation's lifecycle has no such change of status.",
-  invalid_parameter: "A value is of the wrong type or out of range; `detail` names the field and what is allowed.",
+  invalid_parameter:
+    "A value is of the wrong type or out of range, or a field or parameter is not known; `detail` names it, and what is allowed or the nearest known name.",
   invalid_cursor: "The cursor was not issued by us, or for other filters.",
   payload_too_large: "The body is larger than is allowed here.",
   unsupported_media_type: "The body, or the file, is of a type that is not accepted here.",
-  too_many_concurrent_requests: "More requests of this key are in flight at once, over all processes, than is allowed.",
+  too_many_concurrent_requests:
+    "More requests of this key are in flight at once, over all processes, than is allowed; or the unfinished requests of this address hold too many bytes.",
+  request_timeout: "The request did not arrive in time.",
+  overloaded: "The process receives more bytes at once than it holds in memory; try again in a second.",
   query_timeout: "No answer was made within 30 seconds.",
+  storage_full: "The disk is nearly full: no files are taken until there is room.",
   search_unavailable:
     "The search of conversations or documents cannot answer now, or would take too long; other filters work.",
 };
@@ -60,8 +67,11 @@ export function problemBody(problem: Problem, requestId: string): ProblemBody {
   return { detail: problem.message, code: problem.code, request_id: requestId };
 }
 
+/** Retry-After of a 503 whose Problem has none. */
+export const retryAfterDefaultS = 5;
+
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const retryAfterS = problem.retryAfterS ?? (problem.status === 503 ? 5 : undefined);
+  const retryAfterS = problem.retryAfterS ?? (problem.status === 503 ? retryAfterDefaultS : undefined);
   if (retryAfterS !== undefined) reply.header("retry-after", String(Math.max(1, Math.ceil(retryAfterS))));
   return reply
     .code(problem.status)
@@ -79,40 +89,24 @@ export class MethodNotAllowed extends Problem {
   }
 }
 
+export function logFailure(request: FastifyRequest, error: unknown, { code }: Problem): void {
+  const fields = { err: error, requestId: request.id };
+  if (code === "internal_error") request.log.error(fields, "http: request failed");
+  else request.log.warn(fields, "http: dependency unavailable");
+}
+
 /** The last stop of everything thrown while a request is answered. What is not a Problem is a bug, and is not shown. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // Nobody hears the answer: the log alone does.
   const problem = request.raw.readableAborted
     ? new Problem("invalid_json", "The connection ended before the request was whole.", { cause: error })
     : problemOf(error);
-  if (problem.status >= 500 && !(error instanceof Problem)) {
-    request.log.error({ err: error, requestId: request.id }, "a request failed");
-  } else if (problem.status >= 500) {
-    request.log.warn({ err: error, requestId: request.id }, "a request could not be answered");
-  }
+  if (problem.status >= 500) logFailure(request, error, problem);
   if (problem instanceof MethodNotAllowed) reply.header("allow", problem.allow);
   // The rest of a body that we refuse to read must not be taken for the connection's next request.
-  if (problem.status === 413 || problem.status === 415) reply.header("connection", "close");
+  if (problem.status === 408 || problem.status === 413 || problem.status === 415) reply.header("connection", "close");
   return sendProblem(reply, problem);
 }
-
-/** Where the database, or what else we depend on, cannot be reached or is too busy: worth another try. */
-const unreachable = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ETIMEDOUT",
-  "EPIPE",
-  "ENOTFOUND",
-  "EHOSTUNREACH",
-  "PROTOCOL_CONNECTION_LOST",
-  "ER_CON_COUNT_ERROR",
-  "ER_SERVER_SHUTDOWN",
-  "ER_LOCK_WAIT_TIMEOUT",
-  "ER_LOCK_DEADLOCK",
-]);
-
-/** SQLite's result codes for a file that is locked, read-only, on a full or broken disk, or cannot be opened. */
-const sqliteUnusable = new Set([5, 6, 8, 10, 13, 14]);
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
@@ -137,20 +131,11 @@ export function problemOf(error: unknown): Problem {
       return new Problem("invalid_parameter", "The form may hold one file, in the part `file`, and few fields.", {
         cause: error,
       });
-    case "ERR_SQLITE_ERROR":
-      // The low byte names the kind of failure, what is above it a shade of it.
-      if (sqliteUnusable.has(((error as { readonly errcode?: number }).errcode ?? 0) & 0xff)) {
-        return new Problem("upstream_timeout", "The service cannot use its database now.", { cause: error });
-      }
-      break;
-    case undefined:
-      break;
     default:
-      if (unreachable.has(code)) {
-        return new Problem("upstream_timeout", "The service cannot reach its database now.", { cause: error });
-      }
+      return isDatabaseFault(error)
+        ? new Problem("upstream_timeout", "The service cannot use its database now.", { cause: error })
+        : new Problem("internal_error", "Something went wrong on our side.", { cause: error });
   }
-  return new Problem("internal_error", "Something went wrong on our side.", { cause: error });
 }
 
 /** For what is not even HTTP: there is no request then, only a socket. */
@@ -158,7 +143,7 @@ export function rawProblem(
   status: 400 | 404 | 408 | 413 | 431 | 503,
   code: ProblemCode,
   detail: string,
-  requestId: string,
+  { requestId, now }: { readonly requestId: string; readonly now: number },
 ): string {
   const body = JSON.stringify({ detail, code, request_id: requestId });
   return [
@@ -166,6 +151,9 @@ export function rawProblem(
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    // Whose key it might be is not known, nor whether it is for the API.
+    ...Object.entries(rateHeaders(unknownCallerRate(now))).map(([name, value]) => `${name}: ${value}`),
+    ...(status === 503 ? [`Retry-After: ${retryAfterDefaultS}`] : []),
     "Connection: close",
     "",
     body,

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import type { Caller } from "./auth.ts";
 import type { RateState, Slot } from "./limits.ts";
 
@@ -9,6 +10,7 @@ declare module "fastify" {
     slot: Slot | null;
     /** The client's address, behind trusted proxies. */
     remoteAddress: string;
+    response: ServerResponse | null;
   }
 
   interface FastifyContextConfig {

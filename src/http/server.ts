@@ -3,16 +3,20 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import Fastify, { LogController } from "fastify";
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
 import { newId } from "#domain/ids.ts";
 import { requestContext } from "#src/request-context.ts";
+import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
+import { createBodies } from "./bodies.ts";
 import { createClientAddress } from "./client-address.ts";
+import { createCompression } from "./compress.ts";
 import type { HttpDependencies } from "./dependencies.ts";
 import { health } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
 import { fileLinks } from "./files.ts";
 import { registerInbox } from "./inbox/routes.ts";
+import { linger } from "./linger.ts";
 import { observe } from "./observe.ts";
 import { describeApi } from "./openapi.ts";
 import { handleError, rawProblem, sendProblem } from "./problem.ts";
@@ -45,11 +49,12 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     if (!warned) {
       log.warn(
         {},
-        "requests come with X-Forwarded-For, and no proxy is trusted: behind one, all customers share the limits of one address; see TRUSTED_PROXIES",
+        "http: X-Forwarded-For from an untrusted proxy, all customers behind it share one address's limits, see TRUSTED_PROXIES",
       );
     }
     warned = true;
   });
+  const responses: Responses = new WeakMap();
   const ending = new AbortController();
   const inFlight = createInFlight();
   let closing = false;
@@ -79,12 +84,22 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
           connectionsCheckingInterval: timeouts.checkMs,
           keepAliveTimeout: timeouts.keepAliveMs,
           maxHeaderSize: headerBytesMax,
+          // Node would refuse these without a body; see requireOneHost.
+          requireHostHeader: false,
           // Clients that offer HTTP/2 on a plain request are served HTTP/1.1.
-          shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket",
+          shouldUpgradeCallback: ({ headers, url }) =>
+            headers.upgrade?.toLowerCase() === "websocket" && !isApiPath(url ?? "/"),
         },
         handler,
       );
       server.maxConnections = options.connectionsMax;
+      server.on("request", ({ socket }, response) => {
+        const open = responses.get(socket) ?? new Set();
+        responses.set(socket, open.add(response));
+        response.once("close", () => open.delete(response));
+      });
+      // An expectation that is not known is ignored; Node would refuse it without a body.
+      server.on("checkExpectation", (request, response) => server.emit("request", request, response));
       // Node's own time limits begin with the first byte.
       server.on("connection", (socket: Socket) => {
         const timer = setTimeout(() => {
@@ -94,21 +109,21 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
       });
       return server;
     },
-    clientErrorHandler: refuseBrokenRequest(() => newId("req", clock.now())),
+    clientErrorHandler: refuseBrokenRequest(dependencies, responses),
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   app.setErrorHandler(handleError);
-  app.setNotFoundHandler((_request, reply) =>
-    sendProblem(reply, new Problem("not_found", "There is nothing at this path.")),
-  );
-  parseJsonBodies(app);
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, nothingHere()));
+  const bodies = createBodies(options.bodies, timeouts.bodyMs);
+  parseJsonBodies(app, bodies);
 
   app.decorateRequest("caller", null);
   app.decorateRequest("rate", null);
   app.decorateRequest("slot", null);
   app.decorateRequest("remoteAddress", "");
+  app.decorateRequest("response", null);
   app.addHook("onRequest", (request, _reply, done) => requestContext.run(request.id, done));
   // What reads a body goes on in the connection's context, not in the request's.
   app.addHook("preValidation", (request, _reply, done) => requestContext.run(request.id, done));
@@ -116,6 +131,7 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
+    request.response = reply.raw;
     const forwarded = request.headers["x-forwarded-for"];
     request.remoteAddress = clientAddress(
       request.raw.socket.remoteAddress,
@@ -123,13 +139,22 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     );
     if (closing && !request.url.startsWith("/health/")) {
       done(new Problem("deploying", "This process is ending; another takes over.", { retryAfterS: 30 }));
-    } else done();
+    } else done(requireOneHost(request.raw));
   });
-  app.addHook("onSend", (_request, reply, payload, done) => {
-    // A client that keeps its connection would keep us from ending.
-    if (closing) reply.header("connection", "close");
+  // After the scopes' own hooks: /v1 authenticates first. No body is read for a path that does not exist.
+  app.addHook("preParsing", (request, _reply, payload, done) => {
+    const problem = request.is404 ? nothingHere() : refuseEncoded(request);
+    if (problem === undefined) done(null, payload);
+    else done(problem);
+  });
+  app.addHook("onSend", (request, reply, payload, done) => {
+    const isUnread = hasLongUnreadBody(request);
+    if (isUnread) linger(request);
+    // A client that keeps its connection would keep us from ending, or send the rest of what was refused.
+    if (closing || isUnread) reply.header("connection", "close");
     done(null, payload);
   });
+  app.addHook("onSend", createCompression());
   observe(app, dependencies);
 
   await describeApi(app, dependencies);
@@ -137,9 +162,9 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
     prefix: "/v1",
   });
   health(app, dependencies, () => closing);
-  await registerInbox(app, dependencies);
+  await registerInbox(app, dependencies, bodies);
   fileLinks(app, dependencies);
-  await site(app, dependencies, clientAddress);
+  await site(app, dependencies, { bodies, clientAddress });
   await app.ready();
 
   return {
@@ -161,35 +186,82 @@ export async function createServer(dependencies: HttpDependencies): Promise<Http
   };
 }
 
+const nothingHere = (): Problem => new Problem("not_found", "There is nothing at this path.");
+
+/** Shorter bodies arrive with their headers, and the connection is kept for the next request. */
+const shortBodyBytes = 65_536;
+
+function hasLongUnreadBody({ raw, headers }: FastifyRequest): boolean {
+  if (raw.complete) return false;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? "0") > shortBodyBytes;
+}
+
 /** The router refuses text that is not URL-encoded before any hook runs; this way the request is a normal 404. */
 function routableUrl(url: string): string {
-  const path = url.split(/[?#]/, 1)[0] ?? "/";
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(pathOf(url));
     return url;
   } catch {
-    return path === "/v1" || path.startsWith("/v1/") ? "/v1/-" : "/-";
+    return isApiPath(url) ? "/v1/-" : "/-";
   }
 }
 
-function refuseBrokenRequest(newRequestId: () => string) {
+function isApiPath(url: string): boolean {
+  const path = pathOf(url);
+  return path === "/v1" || path.startsWith("/v1/");
+}
+
+function pathOf(url: string): string {
+  return url.split(/[?#]/, 1)[0] ?? "/";
+}
+
+/** RFC 9112, 3.2: HTTP/1.1 needs one Host header, and no request may have two. */
+function requireOneHost({ rawHeaders, httpVersion }: IncomingMessage): Problem | undefined {
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host").length;
+  if (hosts === 1 || (hosts === 0 && httpVersion === "1.0")) return undefined;
+  return new Problem("missing_field", "The request needs one Host header.");
+}
+
+function refuseEncoded({ headers }: FastifyRequest): Problem | undefined {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return undefined;
+  return new Problem(
+    "unsupported_media_type",
+    "A body with a Content-Encoding is not accepted here; send it as it is.",
+  );
+}
+
+/** Those of each connection that have not ended. */
+type Responses = WeakMap<Socket, Set<ServerResponse>>;
+
+/** For what is no request that a route could answer: there is only a socket. */
+function refuseBrokenRequest({ clock, log }: HttpDependencies, responses: Responses) {
   return function refuse(error: Error & { readonly code?: string }, socket: Socket): void {
-    if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
+    // An answer in the middle of another one would be taken for a part of it.
+    const busy = responses
+      .get(socket)
+      ?.values()
+      .some(({ headersSent }) => headersSent);
+    if (error.code === "ECONNRESET" || !socket.writable || busy === true || socket.bytesRead === 0) {
       socket.destroy(error);
       return;
     }
-    const id = newRequestId();
-    switch (error.code) {
-      case "ERR_HTTP_REQUEST_TIMEOUT":
-        socket.end(rawProblem(408, "invalid_parameter", "The request did not arrive in time.", id));
-        break;
-      case "HPE_HEADER_OVERFLOW":
-        socket.end(rawProblem(431, "payload_too_large", "The request's headers are too large.", id));
-        break;
-      default:
-        socket.end(rawProblem(400, "invalid_parameter", "This is not an HTTP request.", id));
-    }
+    const [status, code, detail] = brokenAs(error.code);
+    const requestId = newId("req", clock.now());
+    log.info({ requestId, status, error: error.code }, "http: request refused");
+    socket.end(rawProblem(status, code, detail, { requestId, now: clock.now() }));
     // What does not read our answer does not keep the socket either.
     socket.destroySoon();
   };
+}
+
+function brokenAs(code: string | undefined): readonly [400 | 408 | 431, ProblemCode, string] {
+  switch (code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return [408, "request_timeout", "The request did not arrive in time."];
+    case "HPE_HEADER_OVERFLOW":
+      return [431, "payload_too_large", `The request line and headers may have ${headerBytesMax} bytes in all.`];
+    default:
+      return [400, "invalid_parameter", "This is not an HTTP request."];
+  }
 }

@@ -7,9 +7,11 @@ import type { Channel } from "#domain/message.ts";
 import { channels } from "#domain/message.ts";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
+import type { Bodies } from "./bodies.ts";
+import { parseBodies } from "./bodies.ts";
 import type { createClientAddress } from "./client-address.ts";
-import type { HttpDependencies } from "./dependencies.ts";
-import { rawProblem } from "./problem.ts";
+import type { HttpDependencies, Webhook } from "./dependencies.ts";
+import { rawProblem, retryAfterDefaultS } from "./problem.ts";
 import { bodyOf, linger } from "./linger.ts";
 import type { App } from "./server.ts";
 
@@ -19,7 +21,10 @@ const webhookBytesMax = 4 * 1_048_576;
 export async function site(
   app: App,
   { sites, demoPage, clock, log, options }: HttpDependencies,
-  clientAddress: ReturnType<typeof createClientAddress>,
+  {
+    bodies,
+    clientAddress,
+  }: { readonly bodies: Bodies; readonly clientAddress: ReturnType<typeof createClientAddress> },
 ): Promise<void> {
   const hidden = { schema: { hide: true } };
 
@@ -47,21 +52,35 @@ export async function site(
   }
 
   await app.register(async (scope: App) => {
+    const webhooks = new WeakMap<FastifyRequest, Webhook>();
+    const webhookOf = (request: FastifyRequest): Webhook => {
+      const webhook = webhooks.get(request);
+      if (webhook === undefined) throw new Problem("not_found", "There is no such account.");
+      return webhook;
+    };
     // Signatures are made over the bytes, whatever type they claim to be of.
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: webhookBytesMax }, (_request, body, done) => {
-      done(null, body);
+    parseBodies(
+      scope,
+      bodies,
+      "*",
+      (_request, body, done) => done(null, body),
+      (request) => webhookOf(request).bodyBytesMax ?? webhookBytesMax,
+    );
+    // Before the body is read: whose it is, and whether it can be the platform's.
+    scope.addHook<{ Params: { channel: string; account: string } }>("onRequest", async (request, reply) => {
+      const webhook = await sites.webhook(request.params.channel, request.params.account);
+      if (webhook !== undefined) webhooks.set(request, webhook);
+      const refused = webhookOf(request).refuse?.(webRequestOf(request)) ?? null;
+      if (refused !== null) return answer(reply, refused);
+      return undefined;
     });
     scope.route<{ Params: { channel: string; account: string } }>({
       // Platforms ask by HEAD whether there is somebody.
       method: ["GET", "HEAD", "POST"],
       url: "/channels/:channel/:account",
       ...hidden,
-      handler: async (request, reply) => {
-        const receive = await sites.webhook(request.params.channel, request.params.account);
-        if (receive === undefined) throw new Problem("not_found", "There is no such account.");
-        return answer(reply, await receive(webRequestOf(request)));
-      },
+      handler: async (request, reply) => answer(reply, await webhookOf(request).receive(webRequestOf(request))),
     });
   });
 
@@ -90,7 +109,10 @@ export async function site(
           if (!request.raw.complete) gone.abort(new Error("the browser went away"));
         });
         try {
-          return await answer(reply, await uploads.handle(asked, bodyOf(request), gone.signal));
+          return await answer(
+            reply,
+            await uploads.handle(asked, bodyOf(request, options.timeouts.bodyMs), gone.signal),
+          );
         } finally {
           linger(request);
         }
@@ -127,7 +149,7 @@ export async function site(
   const refuse = (socket: Duplex, status: 400 | 404 | 503, code: ProblemCode, detail: string): void => {
     // No time limit of the server's holds for it any more: left half open, it would last as long as the other side likes.
     socket.once("finish", () => socket.destroy());
-    socket.end(rawProblem(status, code, detail, newId("req", clock.now())));
+    socket.end(rawProblem(status, code, detail, { requestId: newId("req", clock.now()), now: clock.now() }));
   };
 
   app.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -137,7 +159,7 @@ export async function site(
     upgrade(request, socket, head).then(
       () => socket.off("error", ignoreReset),
       (error: unknown) => {
-        log.error({ err: error }, "a WebSocket handshake failed");
+        log.error({ err: error }, "http: WebSocket handshake failed");
         refuse(socket, 503, "upstream_timeout", "The handshake failed on our side.");
       },
     );
@@ -149,6 +171,7 @@ export async function site(
     reply.code(response.status);
     reply.header("referrer-policy", "strict-origin-when-cross-origin");
     if (secure) reply.header("strict-transport-security", "max-age=31536000");
+    if (response.status === 503) reply.header("retry-after", String(retryAfterDefaultS));
     for (const [name, value] of Object.entries(response.headers ?? {})) reply.header(name, value);
     return reply.send(response.body ?? "");
   }

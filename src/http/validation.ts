@@ -3,6 +3,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { ProblemCode } from "#domain/problem.ts";
 import { Problem } from "#domain/problem.ts";
+import { unknownField } from "./unknown-fields.ts";
 
 /** The part of JSON Schema that the routes' schemas use. */
 interface Node {
@@ -33,7 +34,10 @@ interface SchemaError {
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const check = Compile(schema);
   const node = schema as Node;
+  const kind = httpPart === "body" ? "field" : "parameter";
   return (value: unknown) => {
+    const unknown = unknownField(value, node, kind);
+    if (unknown !== undefined) return { error: unknown };
     const given = httpPart === "body" ? withoutNulls(value, node) : fromText(value, node);
     if (check.Check(given)) return { value: given };
     return { error: problemOf(check.Errors(given), node) };

@@ -9,7 +9,7 @@ export function createInProcessFanout(log: Log): Fanout {
         try {
           listener(message);
         } catch (error) {
-          log.error({ err: error, topic }, "a listener failed");
+          log.error({ err: error, topic }, "signals: listener failed");
         }
       }
     },

@@ -9,25 +9,31 @@ const everyMs = 600_000;
 export function openNowAndThen({
   clock,
   log,
-  run,
+  jobs,
 }: {
   readonly clock: Clock;
   readonly log: Log;
-  readonly run: () => Promise<unknown>;
+  /** Run one after the other, by their names in the log. */
+  readonly jobs: Readonly<Record<string, () => Promise<unknown>>>;
 }): { close(): Promise<void> } {
   let running: Promise<void> | undefined;
   let closed = false;
   let stop = clock.timer(everyMs, tick);
 
   function tick(): void {
-    running = run()
-      .then(
-        () => undefined,
-        (err: unknown) => log.warn({ err }, "what is done now and then failed, and is tried again later"),
-      )
-      .finally(() => {
-        if (!closed) stop = clock.timer(everyMs, tick);
-      });
+    running = runAll().finally(() => {
+      if (!closed) stop = clock.timer(everyMs, tick);
+    });
+  }
+
+  async function runAll(): Promise<void> {
+    for (const [job, run] of Object.entries(jobs)) {
+      try {
+        await run();
+      } catch (err) {
+        log.warn({ err, job }, "cleanup: job failed, retrying");
+      }
+    }
   }
 
   return {

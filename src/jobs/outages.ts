@@ -26,7 +26,7 @@ export function createOutages(clock: Clock, log: Log) {
     for (const [server, { lanes }] of away) {
       if (!lanes.has(lane)) continue;
       away.delete(server);
-      log.info({ lane }, `${server} is back: the work that waited for it goes on`);
+      log.info({ lane, server }, "outbox: server available again, resuming its work");
     }
   }
 

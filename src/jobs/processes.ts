@@ -2,6 +2,8 @@ import { hostname } from "node:os";
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import { newId } from "#domain/ids.ts";
 import { releaseLeases } from "#store/outbox.ts";
+import type { Heartbeats } from "#store/clock-ahead.ts";
+import { aheadBy, correctTimes, heartbeatsBeside, isPutBack, runningAheadBy } from "#store/clock-ahead.ts";
 import { heartbeatMs } from "#store/processes.ts";
 
 export interface ProcessLease {
@@ -14,12 +16,20 @@ export interface ProcessLease {
 }
 
 const deadMs = 60_000;
+/** A process that runs has written a heartbeat after this many intervals. */
+const watchedBeats = 2;
 
 /**
  * Enters this process in the table of those that run, and gives back the work of those that are gone: what a killed
  * process had begun goes on at the next start, not when its lease ends.
  */
 export async function openProcess(store: Store, clock: Clock, log: Log): Promise<ProcessLease> {
+  const ahead = await aheadBy(store, clock.now());
+  if (ahead > 0) {
+    const before = await heartbeatsBeside(store, null);
+    if (before.size > 0) await new Promise<void>((resolve) => void clock.timer(watchedBeats * heartbeatMs, resolve));
+    await correct(ahead, before, null);
+  }
   const id = newId("ses", clock.now());
   const host = hostname();
   const others = await store.read.selectFrom("processes").selectAll().execute();
@@ -43,16 +53,47 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
   let stopped = false;
   let writes = true;
   let stop = clock.timer(heartbeatMs, beat);
+  let last = started;
+  let putBack: { readonly aheadMs: number; readonly before: Heartbeats; beatsLeft: number } | undefined;
+
+  /** The other processes are right if one of them still runs with a later time: their leases must not be shortened. */
+  async function correct(aheadMs: number, before: Heartbeats, self: string | null): Promise<void> {
+    const after = await heartbeatsBeside(store, self);
+    const now = clock.now();
+    const behindMs = runningAheadBy(before, after, now);
+    if (behindMs > 0) {
+      log.error({ aheadMs: behindMs }, "processes: this clock is behind the running processes, check NTP");
+      return;
+    }
+    log.warn({ aheadMs }, "processes: clock was ahead, correcting due times and leases");
+    await correctTimes(store, now, aheadMs);
+  }
+
+  /** Heartbeats go on while the others are watched: they would take this process for gone. */
+  async function heartbeat(): Promise<void> {
+    const now = clock.now();
+    if (isPutBack(last, now)) {
+      const before = await heartbeatsBeside(store, id);
+      const aheadMs = last - now + (putBack?.aheadMs ?? 0);
+      putBack = { aheadMs, before, beatsLeft: before.size > 0 ? watchedBeats : 0 };
+    }
+    last = now;
+    if (putBack !== undefined && putBack.beatsLeft-- <= 0) {
+      await correct(putBack.aheadMs, putBack.before, id);
+      putBack = undefined;
+    }
+    await store.write((tx) => tx.updateTable("processes").set({ heartbeat_at: now }).where("id", "=", id).execute());
+  }
+
   function beat(): void {
-    store
-      .write((tx) => tx.updateTable("processes").set({ heartbeat_at: clock.now() }).where("id", "=", id).execute())
+    heartbeat()
       .then(
         () => {
           writes = true;
         },
         (error: unknown) => {
           writes = false;
-          log.warn({ err: error }, "this process could not tell that it runs");
+          log.warn({ err: error }, "processes: heartbeat failed");
         },
       )
       .finally(() => {

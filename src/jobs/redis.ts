@@ -64,11 +64,11 @@ function connect(
   const client = new Redis(url, { ...options, retryStrategy: (times) => Math.min(times * 200, 3_000) });
   let away = false;
   client.on("error", (error: Error) => {
-    if (!away) log.error({ err: error, connection: name }, "Redis is away; work is found by polling until it is back");
+    if (!away) log.error({ err: error, connection: name }, "redis: connection lost, polling for work");
     away = true;
   });
   client.on("ready", () => {
-    if (away) log.info({ connection: name }, "Redis is back");
+    if (away) log.info({ connection: name }, "redis: connection restored");
     away = false;
   });
   return client;
@@ -104,7 +104,7 @@ function openWake(commands: Redis, blocking: Redis, clock: Clock, log: Log, pref
       return;
     }
     queue.addBulk(jobs).catch((error: unknown) => {
-      log.warn({ err: error }, "could not signal work over Redis; this process does what it can itself");
+      log.warn({ err: error }, "redis: signalling work failed");
       wakeHere();
     });
   }
@@ -137,7 +137,7 @@ function openFanout(commands: Redis, subscriber: Redis, log: Log, prefix: string
   const channelStart = channelOf("").length;
   subscriber.on("message", (channel: string, message: string) => here.publish(channel.slice(channelStart), message));
 
-  const failed = (what: string) => (error: unknown) => log.warn({ err: error }, `could not ${what} over Redis`);
+  const failed = (action: string) => (error: unknown) => log.warn({ err: error, action }, "redis: call failed");
 
   return {
     publish(topic, message) {

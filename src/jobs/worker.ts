@@ -28,6 +28,8 @@ export interface Handler {
   run(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void>;
   /** True: this failure is waited out, and the work not given up for it, however often it was tried. */
   waitsOut?(row: OutboxRow, error: unknown, now: number): boolean;
+  /** False: tries that are waited out do not count towards `attemptsMax`. Default: they do. */
+  readonly countsWaiting?: false;
   /** Stores what giving up means; the row itself stays as a dead letter. What it returns is called when that is durable. */
   abandoned?(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
 }
@@ -156,10 +158,10 @@ export function openWorker(options: WorkerOptions): Worker {
   async function guarded(run: () => Promise<void>): Promise<void> {
     try {
       await run();
-      if (failing) log.info({}, "the worker reaches the database again");
+      if (failing) log.info({}, "outbox: database connection restored");
       failing = false;
     } catch (error) {
-      if (!failing) log.error({ err: error }, "the worker cannot reach the database, and goes on trying");
+      if (!failing) log.error({ err: error }, "outbox: database unreachable, retrying");
       failing = true;
     }
   }
@@ -384,18 +386,20 @@ export function openWorker(options: WorkerOptions): Worker {
     const reason = error instanceof Error ? error.message : "unknown failure";
     const about = { err: error, lane: rows[0]?.lane, kind: rows[0]?.kind, attempts: rows[0]?.attempts };
     const isTold = isLeft ? about.attempts !== 0 : outages.isKnown(options.awayServer?.(error), about.lane);
-    log[isTold ? "debug" : "warn"](about, "work failed");
+    log[isTold ? "debug" : "warn"](about, "outbox: work failed");
     // Whole milliseconds, as they are stored: a timer for a fraction before them would look too early, and find nothing.
     const dueAt = Math.ceil(now + (isLeft ? leftMs : options.backoffMs(rows[0]?.attempts ?? 0, error)));
+    const waits = (row: OutboxRow): boolean => handler?.waitsOut?.(row, error, now) === true;
+    const isCounted = (row: OutboxRow): boolean => handler?.countsWaiting !== false || !waits(row);
     const isDead = (row: OutboxRow): boolean =>
-      row.attempts + 1 >= (handler?.attemptsMax ?? leftAttemptsMax) && handler?.waitsOut?.(row, error, now) !== true;
+      row.attempts + 1 >= (handler?.attemptsMax ?? leftAttemptsMax) && !waits(row);
     const putBack = (giveUp: Handler["abandoned"]) =>
       store.write(async (tx) => {
         const after: (() => void)[] = [];
         const dead: OutboxRow[] = [];
         for (const row of rows) {
           const isLast = isDead(row);
-          const isOurs = await deferWork(tx, row, { dueAt, error: reason, dead: isLast, now });
+          const isOurs = await deferWork(tx, row, { dueAt, error: reason, dead: isLast, now, counts: isCounted(row) });
           if (!isOurs || !isLast) continue;
           dead.push(row);
           if (giveUp !== undefined) after.push(await giveUp(tx, row, reason, now));
@@ -410,12 +414,12 @@ export function openWorker(options: WorkerOptions): Worker {
       // What cannot even be given up properly must not hold its lane for ever.
       log.error(
         { err: failure, lane: rows[0]?.lane, kind: rows[0]?.kind },
-        "giving up on work failed too; it is a dead letter",
+        "outbox: failure handler failed, work is a dead letter",
       );
       stored = await putBack(undefined);
     }
     for (const { id, lane, kind } of stored.dead) {
-      log.error({ id, lane, kind, reason }, "work is given up; it stays as a dead letter");
+      log.error({ id, lane, kind, reason }, "outbox: work gave up, kept as a dead letter");
     }
     for (const run of stored.after) run();
     arm(dueAt);

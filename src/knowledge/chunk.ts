@@ -236,7 +236,7 @@ function pack(units: readonly Unit[]): Unit[][] {
   return packed;
 }
 
-/** What stays together: a whole list with its leading sentence, else each unit by itself. */
+/** What stays together: a whole list with its leading sentence, or as much of its end as fits; else each unit by itself. */
 function bundlesOf(units: readonly Unit[]): Unit[][] {
   const bundles: Unit[][] = [];
   for (let index = 0; index < units.length; index += 1) {
@@ -244,12 +244,16 @@ function bundlesOf(units: readonly Unit[]): Unit[][] {
     if (unit === undefined) break;
     let end = index + 1;
     if (unit.kind === "item" || units[end]?.kind === "item") while (units[end]?.kind === "item") end += 1;
-    const bundle = units.slice(index, end);
-    const leads = unit.kind === "item" || unit.kind === "sentence";
-    if (bundle.length > 1 && leads && wordsIn(bundle) <= listWordsMax) {
-      bundles.push(bundle);
-      index = end - 1;
-    } else bundles.push([unit]);
+    let words = wordsIn(units.slice(index, end));
+    for (; index < end - 1; index += 1) {
+      const first = units[index];
+      if (first === undefined) break;
+      if (words <= listWordsMax && (first.kind === "item" || first.kind === "sentence")) break;
+      bundles.push([first]);
+      words -= sizeOf(first.text);
+    }
+    bundles.push(units.slice(index, end));
+    index = end - 1;
   }
   return bundles;
 }

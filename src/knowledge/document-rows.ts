@@ -23,6 +23,8 @@ export interface Document {
   readonly audience: readonly string[];
   readonly createdAt: number;
   readonly indexedAt: number | null;
+  /** Of a website: when the last crawl ended; null while one is under way. */
+  readonly crawledAt: number | null;
 }
 
 const insertedRowsMax = 100;
@@ -42,6 +44,7 @@ export function toDocument(row: DocumentsTable): Document {
     audience: Array.isArray(audience) ? audience.filter((tag) => typeof tag === "string") : [],
     createdAt: row.created_at,
     indexedAt: row.indexed_at,
+    crawledAt: row.crawled_at,
   };
 }
 
@@ -67,6 +70,7 @@ export async function insertDocument(
     indexed_version: 0,
     created_at: now,
     indexed_at: null,
+    crawled_at: null,
   };
   const insert = tx.insertInto("documents").values(row);
   // The unique index decides between two that come together; the loser sees the winner's row.

@@ -10,16 +10,7 @@ import { documentBytesMax, UnreadableDocument } from "./blocks.ts";
 import type { StoredBody } from "./bodies.ts";
 import { adoptBody, createBodies, deleteBody } from "./bodies.ts";
 import type { CrawlWork, NewCrawl } from "./crawl/crawls.ts";
-import {
-  checkCrawl,
-  crawlLane,
-  enqueueRun,
-  putCrawl,
-  recrawlWhenDue,
-  removeCrawl,
-  scheduleRecrawl,
-  startRun,
-} from "./crawl/crawls.ts";
+import { checkCrawl, crawlLane, enqueueRun, putCrawl, recrawlWhenDue, removeCrawl, startRun } from "./crawl/crawls.ts";
 import { createCrawler } from "./crawl/run.ts";
 import type { CrawlProgress } from "./crawl/progress.ts";
 import { crawlProgress } from "./crawl/progress.ts";
@@ -79,6 +70,8 @@ export interface Documents {
   readonly work: Readonly<Record<WorkKind, (rows: readonly OutboxRow[], signal: AbortSignal) => Promise<void>>>;
   /** Ends a document as failed whose work was given up. */
   abandoned(tx: Tx, row: OutboxRow, reason: string, now: number): Promise<() => void>;
+  /** Whether work on it has ended, well or not. A website that answers is `indexed` also while it is crawled again. */
+  isSettled(document: Document): boolean;
   /** The lane of the work that a document waits for. */
   laneOf(document: Document): string;
   /** Gives work to documents that have none although they are not ready; how many there were. */
@@ -87,6 +80,8 @@ export interface Documents {
   removeOrphans(): Promise<number>;
   list(workspaceId: string, filter?: DocumentFilter): Promise<DocumentPage>;
   get(workspaceId: string, documentId: string): Promise<Document | undefined>;
+  /** The uploaded files of these names. */
+  ofFiles(workspaceId: string, fileNames: readonly string[]): Promise<readonly Document[]>;
   /** False when there is no such document. Its passages are gone from the next search on. */
   remove(workspaceId: string, documentId: string): Promise<boolean>;
 }
@@ -107,7 +102,7 @@ export interface DocumentsOptions {
 export function createDocuments({ store, clock, log, fetch, wake, onSettled }: DocumentsOptions): Documents {
   const bodies = createBodies(store, clock);
   const sites = createSites(fetch, clock);
-  const crawlSlice = createCrawler({ store, clock, log, sites, ...(onSettled === undefined ? {} : { onSettled }) });
+  const crawler = createCrawler({ store, clock, log, sites, ...(onSettled === undefined ? {} : { onSettled }) });
 
   async function add(input: NewDocument): Promise<Document> {
     const type = typeOf(input.fileName, input.mediaType);
@@ -119,7 +114,7 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     const now = clock.now();
     const fresh: Fresh = {
       source: "upload",
-      origin_key: sha256(`upload\n${input.fileName}`),
+      origin_key: originOf(input.fileName),
       content_hash: body.hash,
       media_type: type,
       url: input.url ?? null,
@@ -182,12 +177,12 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
       read = await parseApart({ bytes, type: readable(row.media_type), title: row.title }, undefined, signal);
     } catch (error) {
       if (!(error instanceof UnreadableDocument)) throw error;
-      log.info({ documentId, reason: error.message }, "a document cannot be read");
+      log.info({ documentId, reason: error.message }, "documents: reading failed");
       await settle(row, { status: "failed", error: error.message });
       return;
     }
     const done = await publish(row, read);
-    if (done) log.debug({ documentId, chunks: read.chunks.length }, "a document was indexed");
+    if (done) log.debug({ documentId, chunks: read.chunks.length }, "documents: indexed");
   }
 
   /** Takes the document up; undefined when there is nothing to do. */
@@ -273,13 +268,16 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
 
   async function workCrawl(rows: readonly OutboxRow[], signal: AbortSignal): Promise<void> {
     const { documentId, run } = payloadOf(rows);
-    const { dueAt } = await crawlSlice({ documentId, run }, signal);
-    await store.write(async (tx) => {
+    const { dueAt } = await crawler.slice({ documentId, run }, signal);
+    const url = await store.write(async (tx) => {
       await finishWork(tx, rows);
-      if (dueAt === null) return;
       const row = await tx.selectFrom("documents").select("url").where("id", "=", documentId).executeTakeFirst();
-      if (row !== undefined && row.url !== null) await enqueueRun(tx, documentId, row.url, run, dueAt, clock.now());
+      if (row === undefined || row.url === null) return null;
+      if (dueAt !== null) await enqueueRun(tx, documentId, row.url, run, dueAt, clock.now());
+      return row.url;
     });
+    // The end of a run begins the next one where that was requested.
+    if (dueAt === null && url !== null) wake?.notify([crawlLane(url)], clock.now());
   }
 
   async function workRecrawl(rows: readonly OutboxRow[]): Promise<void> {
@@ -295,15 +293,8 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
   async function abandoned(tx: Tx, row: OutboxRow, reason: string): Promise<() => void> {
     const { documentId, run } = payloadOf([row]);
     const error = `It could not be indexed because of a failure in the program: ${reason}`.slice(0, 500);
-    if (row.kind === "crawl") {
-      await tx
-        .updateTable("crawls")
-        .set({ state: "done", finished_at: clock.now() })
-        .where("document_id", "=", documentId)
-        .where("run", "=", run)
-        .execute();
-    }
-    if (row.kind !== "recrawl") {
+    if (row.kind === "crawl") await crawler.abandon({ documentId, run }, tx, error);
+    if (row.kind === "ingest") {
       const { numUpdatedRows } = await tx
         .updateTable("documents")
         .set({ status: "failed", error })
@@ -313,8 +304,6 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
       if (numUpdatedRows === 1n) {
         const settled = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
         if (settled !== undefined) await onSettled?.(tx, toDocument(settled));
-        // What failed now is tried again when its time has come, as after a crawl that has ended well.
-        if (settled !== undefined && row.kind === "crawl") await scheduleRecrawl(tx, settled, clock.now(), clock.now());
       }
     }
     return () => undefined;
@@ -325,7 +314,12 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
       .selectFrom("documents")
       .leftJoin("crawls", "crawls.document_id", "documents.id")
       .select(["id", "source", "url", "run"])
-      .where("status", "in", ["pending", "processing"])
+      .where((eb) =>
+        eb.or([
+          eb("status", "in", ["pending", "processing"]),
+          eb.and([eb("source", "=", "crawl"), eb("crawled_at", "is", null)]),
+        ]),
+      )
       .where("parent_id", "is", null)
       .execute();
     const now = clock.now();
@@ -385,11 +379,22 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
     process,
     work: { ingest: workIngest, crawl: workCrawl, recrawl: workRecrawl },
     abandoned,
+    isSettled: ({ source, status, crawledAt }) =>
+      source === "crawl" ? crawledAt !== null : status === "indexed" || status === "failed",
     laneOf: ({ id, source, url }) => (source === "crawl" && url !== null ? crawlLane(url) : ingestLane(id)),
     resumePending,
     removeOrphans: () => bodies.removeOrphans(),
     list: (workspaceId, filter = {}) => listDocuments(store.read, workspaceId, filter),
     get,
+    async ofFiles(workspaceId, fileNames) {
+      const rows = await store.read
+        .selectFrom("documents")
+        .selectAll()
+        .where("workspace_id", "=", workspaceId)
+        .where("origin_key", "in", fileNames.map(originOf))
+        .execute();
+      return rows.map(toDocument);
+    },
     remove,
   };
 }
@@ -422,6 +427,8 @@ function typeOf(fileName: string, mediaType?: string): ReadableType {
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
+
+const originOf = (fileName: string): string => sha256(`upload\n${fileName}`);
 
 const ingestLane = (documentId: string): string => `ingest:${documentId}`;
 

@@ -1,20 +1,37 @@
 import type { Tx } from "#engine/ports.ts";
-import { insertWork } from "#store/outbox.ts";
+import { insertWork, insertWorkOnce } from "#store/outbox.ts";
 
 // What an index outside has to be told of, in the transaction of the change.
 
 export const knowledgeKind = "knowledge";
 export const knowledgeLane = (workspaceId: string): string => `knowledge:${workspaceId}`;
 
-/** Queues that the workspace's collection be brought up to date, after one that nothing needs any more is deleted. */
+interface KnowledgePayload {
+  /** A collection that nothing needs any more. */
+  readonly drop?: string;
+  /** One that may be gone, or lack what was written. */
+  readonly check?: string;
+}
+
+/** Queues that the workspace's collection be brought up to date, after what the payload says. */
 export async function queueKnowledge(
   tx: Tx,
   workspaceId: string,
   now: number,
-  payload: { readonly drop?: string } = {},
+  payload: KnowledgePayload = {},
 ): Promise<void> {
   const work = { lane: knowledgeLane(workspaceId), kind: knowledgeKind, payload, dueAt: now };
   await insertWork(tx, [work], now);
+}
+
+/** The same, unless it already waits. */
+export async function queueKnowledgeOnce(
+  tx: Tx,
+  workspaceId: string,
+  payload: KnowledgePayload,
+  now: number,
+): Promise<void> {
+  await insertWorkOnce(tx, { lane: knowledgeLane(workspaceId), kind: knowledgeKind, payload, dueAt: now }, now);
 }
 
 export const vectorKind = "embed";

@@ -40,6 +40,7 @@ const passing: ReadonlySet<ModelFailureKind> = new Set([
 const lasting: ReadonlySet<ModelFailureKind> = new Set([
   "unreachable",
   "timeout",
+  "late",
   "limited",
   "server",
   "key",
@@ -90,12 +91,16 @@ export function createPatientModel(provider: Provider, clock: Clock): PatientMod
   async function tries(request: ModelRequest, sink: ModelSink, signal: AbortSignal): Promise<Written> {
     const end = clock.now() + request.budgetMs;
     let tokensUsed = 0;
+    let silence: ModelFailure | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
         const written = await once(request, sink, signal, end - clock.now());
         return { finish: written.finish, tokensUsed: tokensUsed + written.tokensUsed };
       } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
+        // A model that was silent in an earlier try is not slow, but silent.
+        if (error.kind === "late" && silence !== undefined) throw silence;
+        if (error.kind === "timeout") silence = error;
         if (error instanceof EmptyAnswer) tokensUsed += error.tokensUsed;
         const wait = Math.max(backoffMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2), error.retryAfterMs ?? 0);
         const again = passing.has(error.kind) && attempt < triesMax && clock.now() + wait < end;
@@ -133,9 +138,12 @@ export function createPatientModel(provider: Provider, clock: Clock): PatientMod
     const onAbort = (): void => fail(signal.reason as Error);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const tooLate = (what: string) => (): void => fail(new ModelFailure("timeout", what));
-    const stopBudget = clock.timer(Math.max(0, budgetMs), tooLate("the model took too long for its answer"));
-    let stopIdle = clock.timer(firstTokenMs, tooLate(`the model was silent for ${firstTokenMs / 1_000} seconds`));
+    const silentFor = (ms: number) => (): void =>
+      fail(new ModelFailure("timeout", `the model was silent for ${ms / 1_000} seconds`));
+    const stopBudget = clock.timer(Math.max(0, budgetMs), () => {
+      fail(new ModelFailure("late", "the model took too long for its answer"));
+    });
+    let stopIdle = clock.timer(firstTokenMs, silentFor(firstTokenMs));
     const parts = provider({ ...request, tokensMax }, stop.signal)[Symbol.asyncIterator]();
     try {
       let characters = 0;
@@ -148,7 +156,7 @@ export function createPatientModel(provider: Provider, clock: Clock): PatientMod
           if (characters === 0 && part.finish !== "refused") throw new EmptyAnswer(part.tokensUsed);
           return { finish: part.finish, tokensUsed: part.tokensUsed };
         }
-        stopIdle = clock.timer(idleMs, tooLate(`the model was silent for ${idleMs / 1_000} seconds`));
+        stopIdle = clock.timer(idleMs, silentFor(idleMs));
         if (part.kind === "text") {
           characters += part.text.trim().length;
           if (characters > charactersMax) return { finish: "length", tokensUsed: 0 };

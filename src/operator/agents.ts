@@ -120,58 +120,96 @@ async function hashPassword(password: string): Promise<string> {
   return `${salt.toString("base64")}:${(await derive(password, salt, 32)).toString("base64")}`;
 }
 
-/** The agents that this address and password are right for. Takes as long for an unknown address. */
-export async function checkPassword(
-  store: Store,
-  email: string,
-  password: string,
-): Promise<{ readonly id: string } | undefined> {
+export interface PasswordAgent {
+  readonly id: string;
+  /** Name of the workspace, with its id where another has the same name. */
+  readonly workspace: string;
+}
+
+/** One attempt checks no more accounts than this: each takes tens of milliseconds of a processor. */
+const accountsMax = 50;
+
+/**
+ * The agents that this address and password are right for, one in each workspace, in the order of their names. Takes as
+ * long for an unknown address as for one that is known in one workspace.
+ */
+export async function checkPassword(store: Store, email: string, password: string): Promise<readonly PasswordAgent[]> {
   const rows = await store.read
     .selectFrom("agents")
-    .select(["id", "password"])
-    .where("email", "=", email.trim().toLowerCase())
-    .limit(5)
+    .innerJoin("workspaces", "workspaces.id", "agents.workspace_id")
+    .select(["agents.id", "agents.password", "workspaces.name", "workspaces.id as workspaceId"])
+    .where("agents.email", "=", email.trim().toLowerCase())
+    .where("agents.password", "is not", null)
+    .where("workspaces.deleted_at", "is", null)
+    .orderBy("workspaces.name")
+    .orderBy("agents.id")
+    .limit(accountsMax)
     .execute();
-  const stored = rows.filter((row) => row.password !== null);
-  if (stored.length === 0)
-    stored.push({ id: "", password: `${Buffer.alloc(16).toString("base64")}:${Buffer.alloc(32).toString("base64")}` });
-  let found: { readonly id: string } | undefined;
-  for (const row of stored) {
+  const nobody = {
+    id: "",
+    name: "",
+    workspaceId: "",
+    password: `${Buffer.alloc(16).toString("base64")}:${Buffer.alloc(32).toString("base64")}`,
+  };
+  const found: (typeof rows)[number][] = [];
+  for (const row of rows.length === 0 ? [nobody] : rows) {
     const [salt = "", expected = ""] = (row.password ?? "").split(":");
     const given = await derive(password, Buffer.from(salt, "base64"), 32);
-    if (timingSafeEqual(given, Buffer.from(expected, "base64")) && row.id !== "") found ??= { id: row.id };
+    if (timingSafeEqual(given, Buffer.from(expected, "base64")) && row.id !== "") found.push(row);
   }
-  return found;
+  const isShared = (name: string): boolean => found.filter((row) => row.name === name).length > 1;
+  return found.map(({ id, name, workspaceId }) => ({
+    id,
+    workspace: isShared(name) ? `${name} (${workspaceId})` : name,
+  }));
 }
 
 /** A token that signs in once; only its hash is stored. */
-export async function createLoginToken(store: Store, clock: Clock, agentId: string): Promise<string> {
-  return insertToken(store, clock, agentId, "login_link", loginLinkMs);
-}
-
-async function insertToken(
+export async function createLoginToken(
   store: Store,
   clock: Clock,
   agentId: string,
+  lifeMs = loginLinkMs,
+): Promise<string> {
+  const [token = ""] = await insertTokens(store, clock, [agentId], "login_link", lifeMs);
+  return token;
+}
+
+/** One token for each agent of a person, of which one can be redeemed. */
+export async function createLoginChoices(
+  store: Store,
+  clock: Clock,
+  agentIds: readonly string[],
+  lifeMs: number,
+): Promise<readonly string[]> {
+  return insertTokens(store, clock, agentIds, "login_link", lifeMs);
+}
+
+async function insertTokens(
+  store: Store,
+  clock: Clock,
+  agentIds: readonly string[],
   kind: "login_link" | "session",
   lifeMs: number,
-) {
-  const token = randomBytes(32).toString("base64url");
+): Promise<readonly string[]> {
   const now = clock.now();
+  const tokens = agentIds.map((agentId) => ({ agentId, token: randomBytes(32).toString("base64url") }));
   await store.write((tx) =>
     tx
       .insertInto("agent_tokens")
-      .values({
-        hash: hash("sha256", token),
-        agent_id: agentId,
-        kind,
-        expires_at: now + lifeMs,
-        used_at: null,
-        created_at: now,
-      })
+      .values(
+        tokens.map(({ agentId, token }) => ({
+          hash: hash("sha256", token),
+          agent_id: agentId,
+          kind,
+          expires_at: now + lifeMs,
+          used_at: null,
+          created_at: now,
+        })),
+      )
       .execute(),
   );
-  return token;
+  return tokens.map(({ token }) => token);
 }
 
 /** Trades a login link for a session, once. Undefined when the link is unknown, used or too old. */
@@ -188,14 +226,30 @@ export async function redeemLogin(store: Store, clock: Clock, token: string): Pr
       .where("expires_at", ">", now)
       .executeTakeFirst();
     if (Number(result.numUpdatedRows) !== 1) return undefined;
-    return (await tx.selectFrom("agent_tokens").select("agent_id").where("hash", "=", digest).executeTakeFirst())
-      ?.agent_id;
+    const redeemed = await tx
+      .selectFrom("agent_tokens")
+      .innerJoin("agents", "agents.id", "agent_tokens.agent_id")
+      .select(["agents.id", "agents.email", "agent_tokens.expires_at", "agent_tokens.created_at"])
+      .where("hash", "=", digest)
+      .executeTakeFirst();
+    if (redeemed === undefined) return undefined;
+    // The other choices of the same attempt, which were made for this person at the same moment.
+    await tx
+      .deleteFrom("agent_tokens")
+      .where("kind", "=", "login_link")
+      .where("hash", "!=", digest)
+      .where("expires_at", "=", redeemed.expires_at)
+      .where("created_at", "=", redeemed.created_at)
+      .where("agent_id", "in", tx.selectFrom("agents").select("id").where("email", "=", redeemed.email))
+      .execute();
+    return redeemed.id;
   });
   return agentId === undefined ? undefined : createSession(store, clock, agentId);
 }
 
 export async function createSession(store: Store, clock: Clock, agentId: string): Promise<string> {
-  return insertToken(store, clock, agentId, "session", sessionMs);
+  const [token = ""] = await insertTokens(store, clock, [agentId], "session", sessionMs);
+  return token;
 }
 
 /** The agent of a session; undefined when it is unknown or has ended. */
@@ -203,7 +257,7 @@ export async function agentOfSession(store: Store, clock: Clock, token: string) 
   return store.read
     .selectFrom("agent_tokens")
     .innerJoin("agents", "agents.id", "agent_tokens.agent_id")
-    .select(["agents.id", "agents.workspace_id", "agents.email", "agents.name", "agents.role"])
+    .select(["agents.id", "agents.workspace_id", "agents.email", "agents.name", "agents.role", "agents.waiting_order"])
     .where("agent_tokens.hash", "=", hash("sha256", token))
     .where("agent_tokens.kind", "=", "session")
     .where("agent_tokens.expires_at", ">", clock.now())

@@ -1,7 +1,5 @@
 import { hash } from "node:crypto";
-import { readFile, readdir } from "node:fs/promises";
-import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
 import { Problem } from "#domain/problem.ts";
 import type { Clock } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
@@ -9,6 +7,7 @@ import type { App } from "../app.ts";
 import type { Config } from "../config/environment.ts";
 import { createAgent, createLoginToken } from "./agents.ts";
 import { createKey } from "./keys.ts";
+import { manual, pageNames } from "./manual.ts";
 import { createWorkspace, listWorkspaces } from "./workspaces.ts";
 
 export interface Welcome {
@@ -17,7 +16,6 @@ export interface Welcome {
   readonly loginLink: string;
 }
 
-const manual = new URL("../../docs/", import.meta.url);
 const ownName = "Support";
 /** There is one workspace of this kind at most, whoever makes it. */
 const ownKind = hash("sha256", "the first start");
@@ -27,30 +25,35 @@ const operator = { email: "operator@localhost", name: "Operator", role: "admin" 
  * Makes a new installation usable at once: a workspace that has read the manual, an operator who can sign in, and an API
  * key. Null where there is an operator already. It can be interrupted anywhere: the operator, which marks the end, is
  * made last. Of several processes that begin at once, the one that makes the operator has done it, and greets.
- * `reading` is called before what takes its time.
+ * `reading` is called before what takes its time. `retrying` runs each step, and may repeat it.
  */
 export async function firstStart(
   { core }: Pick<App, "core">,
   config: Config,
   clock: Clock,
-  { pages = manual, reading = () => undefined }: { readonly pages?: URL; readonly reading?: () => void } = {},
+  {
+    pages = manual,
+    reading = () => undefined,
+    retrying = (step) => step(),
+  }: {
+    readonly pages?: URL;
+    readonly reading?: () => void;
+    readonly retrying?: <T>(step: () => Promise<T>) => Promise<T>;
+  } = {},
 ): Promise<Welcome | null> {
   const { store, secrets, documents } = core;
-  const agents = await store.read.selectFrom("agents").select("id").limit(1).execute();
+  const agents = await retrying(() => store.read.selectFrom("agents").select("id").limit(1).execute());
   if (agents.length > 0) return null;
-  const workspaceId = await firstWorkspace();
-  const { id: keyId, key } = await createKey(store, clock, { workspaceId, name: "first key" });
-  const agent = await createOperator(workspaceId);
+  const workspaceId = await retrying(firstWorkspace);
+  const { id: keyId, key } = await retrying(() => createKey(store, clock, { workspaceId, name: "first key" }));
+  const agent = await retrying(() => createOperator(workspaceId));
   if (agent === null) {
     // Nobody has seen it.
-    await store.write((tx) => tx.deleteFrom("api_keys").where("id", "=", keyId).execute());
+    await retrying(() => store.write((tx) => tx.deleteFrom("api_keys").where("id", "=", keyId).execute()));
     return null;
   }
-  return {
-    workspaceId,
-    key,
-    loginLink: `${config.publicUrl}/inbox/login/${await createLoginToken(store, clock, agent.id)}`,
-  };
+  const token = await retrying(() => createLoginToken(store, clock, agent.id));
+  return { workspaceId, key, loginLink: `${config.publicUrl}/inbox/login/${token}` };
 
   async function createOperator(id: string): Promise<{ readonly id: string } | null> {
     try {
@@ -78,7 +81,7 @@ export async function firstStart(
     return id;
   }
 
-  /** Undefined where another process was quicker. */
+  /** Undefined where another process did it first. */
   async function ownWorkspace(): Promise<string | undefined> {
     try {
       return (await createWorkspace({ store, clock, secrets }, { name: ownName, declaredAs: ownKind })).id;
@@ -90,9 +93,6 @@ export async function firstStart(
 }
 
 async function manualPages(pages: URL): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {
-  const folder = fileURLToPath(pages);
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).toSorted();
-  return Promise.all(
-    names.map(async (name) => ({ fileName: basename(name), bytes: await readFile(`${folder}/${name}`) })),
-  );
+  const names = await pageNames(pages);
+  return Promise.all(names.map(async (fileName) => ({ fileName, bytes: await readFile(new URL(fileName, pages)) })));
 }

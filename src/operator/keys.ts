@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { newApiKey, newId, parseWorkspaceId } from "#domain/ids.ts";
 import { requireFeature } from "#domain/plan.ts";
 import { Problem } from "#domain/problem.ts";
-import { planLimits } from "#domain/workspace.ts";
+import { limitsOf, storedSettings } from "#domain/workspace.ts";
 import type { Clock, Store } from "#engine/ports.ts";
 
 export interface NewKey {
@@ -21,7 +21,7 @@ export async function requireWorkspace(store: Store, given: string) {
     throw new Problem("invalid_workspace_id", `"${given}" is not a workspace id: wt_<6 characters>_<characters>`);
   const row = await store.read
     .selectFrom("workspaces")
-    .select(["id", "name", "plan"])
+    .select(["id", "name", "plan", "settings"])
     .where("id", "=", id)
     .where("deleted_at", "is", null)
     .executeTakeFirst();
@@ -35,7 +35,7 @@ export async function createKey(store: Store, clock: Clock, given: NewKey) {
   if (given.name.trim() === "") throw new Problem("invalid_parameter", "name: a key needs one");
   if (given.limitMinute !== undefined || given.limitDay !== undefined) requireFeature(workspace.plan, "keyLimits");
   if (given.expiresAt !== undefined) requireFeature(workspace.plan, "keyExpiry");
-  const limits = planLimits[workspace.plan];
+  const limits = limitsOf(workspace.plan, storedSettings(workspace.settings));
   checkLimit("limit-minute", given.limitMinute, limits.perMinute);
   checkLimit("limit-day", given.limitDay, limits.perDay);
   const key = newApiKey(workspace.id);
@@ -61,10 +61,10 @@ export async function createKey(store: Store, clock: Clock, given: NewKey) {
   return { id, key, workspace_id: workspace.id, name: given.name.trim() };
 }
 
-function checkLimit(name: string, value: number | undefined, planMax: number): void {
+function checkLimit(name: string, value: number | undefined, max: number): void {
   if (value === undefined) return;
-  if (!Number.isInteger(value) || value < 1 || value > planMax) {
-    throw new Problem("invalid_parameter", `${name}: use a whole number from 1 to the plan's ${planMax}`);
+  if (!Number.isInteger(value) || value < 1 || value > max) {
+    throw new Problem("invalid_parameter", `${name}: use a whole number from 1 to the workspace's ${max}`);
   }
 }
 

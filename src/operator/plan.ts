@@ -1,16 +1,20 @@
 import { planHas, requireFeature } from "#domain/plan.ts";
 import { Problem } from "#domain/problem.ts";
 import type { Plan, WorkspaceSettings } from "#domain/workspace.ts";
-import { planLimits } from "#domain/workspace.ts";
+import { limitsOf } from "#domain/workspace.ts";
 import type { Tx } from "#engine/ports.ts";
 
 /** Throws Problem feature_not_in_plan when these settings have something that the plan has not. */
 export function requirePlanFor(plan: Plan, settings: Partial<WorkspaceSettings>): void {
   if (limitsUsers(settings)) requireFeature(plan, "userLimits");
+  if (limitsKeys(settings)) requireFeature(plan, "ownLimits");
 }
 
 const limitsUsers = ({ userLimitMinute, userLimitDay }: Partial<WorkspaceSettings>): boolean =>
   (userLimitMinute ?? null) !== null || (userLimitDay ?? null) !== null;
+
+const limitsKeys = ({ limitMinute, limitDay }: Partial<WorkspaceSettings>): boolean =>
+  (limitMinute ?? null) !== null || (limitDay ?? null) !== null;
 
 /**
  * Throws Problem plan_downgrade_blocked when the workspace uses something that the plan has not, or has asked more this
@@ -26,6 +30,9 @@ export async function requireDowngradable(
   const reasons: string[] = [];
   if (!planHas(plan, "userLimits") && limitsUsers(settings)) {
     reasons.push("user_limit_minute or user_limit_day is set (set them to false)");
+  }
+  if (!planHas(plan, "ownLimits") && limitsKeys(settings)) {
+    reasons.push("limit_minute or limit_day is set (set them to false)");
   }
   const keys = await tx
     .selectFrom("api_keys")
@@ -50,7 +57,7 @@ export async function requireDowngradable(
     .where("name", "=", `queries:${workspaceId}`)
     .where("window_start", "=", Date.UTC(date.getUTCFullYear(), date.getUTCMonth()))
     .executeTakeFirst();
-  const allowed = planLimits[plan].queriesPerMonth;
+  const allowed = limitsOf(plan, settings).queriesPerMonth;
   if ((asked?.value ?? 0) > allowed) {
     reasons.push(
       `${asked?.value ?? 0} questions were asked this month, and ${plan} allows ${allowed} (wait for the next)`,

@@ -1,10 +1,10 @@
 import type { Clock, Store } from "#engine/ports.ts";
 import { knowledgeBuilds, rebuildKnowledge } from "#knowledge/typesense/typesense-index.ts";
-import { buildsOf, queueBuild } from "#store/conversation-search-typesense.ts";
+import { buildsOf, queueBuild } from "#store/typesense-search-queue.ts";
 import type { OpenStore } from "#store/open.ts";
 import type { TypesenseOptions } from "#store/typesense-client.ts";
 import { createTypesense } from "#store/typesense-client.ts";
-import { typesenseRights, typesenseTrouble, typesenseVersion, versionTrouble } from "#store/typesense-check.ts";
+import { typesenseRights, typesenseState, typesenseVersion, versionTrouble } from "#store/typesense-check.ts";
 
 export function searchDoesNotGoOutside(): Error {
   return new Error("there is nothing to rebuild: the database searches by itself, and TYPESENSE_URL is not set");
@@ -24,18 +24,16 @@ export async function rebuildSearch(store: Store, clock: Clock, only: string | u
   return workspaces.map(({ id }) => id);
 }
 
+const meanwhile = "Until then the embedded index answers questions, and the database searches conversations";
+
 /** In words, when it can be used. Throws an Error with the mend when it cannot. */
 export async function searchEngineState(store: OpenStore, options: TypesenseOptions): Promise<string> {
   const typesense = createTypesense(options);
-  const trouble = await typesenseTrouble(typesense);
-  if (trouble !== null) {
-    throw new Error(`${trouble}. Until that is mended, questions get no answers and lists with q fail`);
-  }
+  const { trouble } = await typesenseState(typesense);
+  if (trouble !== null) throw new Error(`${trouble}. ${meanwhile}`);
   const version = await typesenseVersion(typesense);
   const refused = versionTrouble(version) ?? (await typesenseRights(typesense));
-  if (refused !== null) {
-    throw new Error(`${refused}. Until that is mended, new documents and conversations are not found`);
-  }
+  if (refused !== null) throw new Error(`${refused}. ${meanwhile}`);
   const pending = (await store.pendingMigrations()).length > 0;
   const builds = pending ? [] : await buildsOf(store.read);
   const progress = builds

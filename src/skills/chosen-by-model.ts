@@ -72,7 +72,7 @@ export async function chosenByModel(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ModelFailure)) throw error;
-    log.warn({ kind: error.kind, reason: error.message }, "the language model chose no skill");
+    log.warn({ kind: error.kind, reason: error.message }, "model: choosing a skill failed");
     return { choices: [], tokensUsed: 0 };
   }
 }

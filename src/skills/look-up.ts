@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LookupRequest, LookupSkill } from "#domain/skill.ts";
 import { fill } from "#domain/skill-template.ts";
-import type { Clock, Store, Turn, VerifiedUser } from "#engine/ports.ts";
+import type { Asker, Clock, Store, Turn } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import type { GuardedFetch, OutboundResponse } from "../outbound/guarded-fetch.ts";
 import { OutboundFailure, RefusedAddress } from "../outbound/guarded-fetch.ts";
@@ -182,7 +182,7 @@ function requestOf(
   skill: LookupSkill,
   { url, headers, body }: LookupRequest,
   values: ArgumentValues,
-  user: VerifiedUser | null,
+  user: Asker | null,
 ): Prepared | undefined {
   const value = (name: string): string | undefined => {
     if (name.startsWith("user.")) {

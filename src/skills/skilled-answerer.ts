@@ -79,7 +79,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
       const { result, outcome } = await run(choice, question, end, signal);
       signal.throwIfAborted();
       done.push(result);
-      if (!fired.includes(choice.skill.name)) fired.push(choice.skill.name);
+      if (!isRefused(choice.skill, question) && !fired.includes(choice.skill.name)) fired.push(choice.skill.name);
       calls.push({
         skill: choice.skill.name,
         arguments: Object.keys(choice.values),
@@ -163,7 +163,7 @@ export function createSkilledAnswerer(options: SkilledOptions): Answerer {
     const outcome = await lookUps.call(skill, values, turn, end - performance.now(), signal);
     const told = tell(skill, values, outcome, question);
     if (told.kind !== "failed") return { result: told.result, outcome: told.outcome };
-    log.warn({ skill: skill.name, reason: told.reason }, "a look-up failed");
+    log.warn({ skill: skill.name, reason: told.reason }, "skills: lookup failed");
     const text = told.unsure ? settings.lookupUnsureMessage : settings.lookupFailedMessage;
     return { result: { kind: "said", text, helped: false }, outcome: `failed: ${told.reason}` };
   }

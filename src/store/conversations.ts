@@ -191,13 +191,8 @@ export interface SavedConversation {
 /** Writes rows that exist and are locked by this transaction. */
 export async function saveConversations(tx: Tx, saved: readonly SavedConversation[]): Promise<void> {
   if (saved.length > 1 && dialectOf(tx) === "mysql") {
-    await tx
-      .insertInto("conversations")
-      .values(saved.map(({ row }) => row))
-      .onDuplicateKeyUpdate((eb) =>
-        Object.fromEntries(changing.map((column) => [column, eb.fn("values", [eb.ref(column)])])),
-      )
-      .execute();
+    const rows = saved.map(({ row }) => row);
+    await insertRows(tx, "conversations", rows, { keys: ["id"], replace: changing });
     return;
   }
   // SQLite writes the entries of every index that an update names a column of, changed or not.

@@ -9,19 +9,19 @@ export interface Counter {
 }
 
 /**
- * Counts one up in each and returns what they then are, in the same order. The rows stay locked until the end of the
+ * Counts each up by so many and returns what they then are, in the same order. The rows stay locked until the end of the
  * transaction; counters of one key must always come in the same order.
  */
-export async function countUp(tx: Tx, counters: readonly Counter[]): Promise<readonly number[]> {
+export async function countUp(tx: Tx, counters: readonly Counter[], by = 1): Promise<readonly number[]> {
   const insert = tx
     .insertInto("counters")
-    .values(counters.map(({ name, windowStart }) => ({ name, window_start: windowStart, value: 1 })));
+    .values(counters.map(({ name, windowStart }) => ({ name, window_start: windowStart, value: by })));
   if (dialectOf(tx) === "mysql") {
-    await insert.onDuplicateKeyUpdate({ value: sql<number>`value + 1` }).execute();
+    await insert.onDuplicateKeyUpdate({ value: sql<number>`value + ${by}` }).execute();
   } else {
     await insert
       .onConflict((on) =>
-        on.columns(["name", "window_start"]).doUpdateSet((eb) => ({ value: eb("counters.value", "+", 1) })),
+        on.columns(["name", "window_start"]).doUpdateSet((eb) => ({ value: eb("counters.value", "+", by) })),
       )
       .execute();
   }
@@ -33,7 +33,7 @@ export async function countUp(tx: Tx, counters: readonly Counter[]): Promise<rea
   const values = counters.map(({ name }) => rows.find((row) => row.name === name)?.value ?? 0);
   // The first of a window clears the counter's earlier windows away.
   for (const [i, { name, windowStart }] of counters.entries()) {
-    if (values[i] === 1) {
+    if (values[i] === by) {
       await tx.deleteFrom("counters").where("name", "=", name).where("window_start", "<", windowStart).execute();
     }
   }
@@ -41,14 +41,14 @@ export async function countUp(tx: Tx, counters: readonly Counter[]): Promise<rea
 }
 
 /** Gives back what {@link countUp} counted. */
-export async function countDown(tx: Tx, counters: readonly Counter[]): Promise<void> {
+export async function countDown(tx: Tx, counters: readonly Counter[], by = 1): Promise<void> {
   for (const { name, windowStart } of counters) {
     await tx
       .updateTable("counters")
-      .set((eb) => ({ value: eb("value", "-", 1) }))
+      .set((eb) => ({ value: eb("value", "-", by) }))
       .where("name", "=", name)
       .where("window_start", "=", windowStart)
-      .where("value", ">", 0)
+      .where("value", ">=", by)
       .execute();
   }
 }

@@ -1,7 +1,6 @@
-import { sql } from "kysely";
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import type { Counter } from "./counters.ts";
-import { dialectOf } from "./dialect.ts";
+import { insertRows } from "./insert-rows.ts";
 import { silentMs } from "./processes.ts";
 import { createRequestsInFlight } from "./requests-in-flight.ts";
 
@@ -66,7 +65,7 @@ export function createCounting({ store, clock, log, processId, inFlightMax }: Co
       for (const [i, each] of batch.entries()) each.resolve(taken[i] ?? { taken: false, values: [], crowded: false });
     } catch (error) {
       failed = batch.length === 0;
-      if (failed) log.warn({ err: error }, "what requests are over could not be told to other processes; trying again");
+      if (failed) log.warn({ err: error }, "rate-limits: storing finished requests failed, retrying");
       for (const each of batch) each.reject(error);
     } finally {
       writing = false;
@@ -181,24 +180,12 @@ async function add(
   sums: ReadonlyMap<string, Sum>,
   { processId, at }: { readonly processId: string; readonly at: number },
 ) {
-  const insert = tx.insertInto("counters").values(
-    [...sums.values()].map(({ counter, asked }) => ({
-      name: counter.name,
-      window_start: counter.windowStart,
-      value: asked,
-    })),
-  );
-  if (dialectOf(tx) === "mysql") {
-    await insert.onDuplicateKeyUpdate({ value: sql<number>`value + values(value)` }).execute();
-  } else {
-    await insert
-      .onConflict((on) =>
-        on
-          .columns(["name", "window_start"])
-          .doUpdateSet((eb) => ({ value: eb("counters.value", "+", eb.ref("excluded.value")) })),
-      )
-      .execute();
-  }
+  const given = [...sums.values()].map(({ counter, asked }) => ({
+    name: counter.name,
+    window_start: counter.windowStart,
+    value: asked,
+  }));
+  await insertRows(tx, "counters", given, { keys: ["name", "window_start"], add: ["value"] });
   const rows = await tx
     .selectFrom("counters")
     .select((eb) => [

@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import type { Tx, WriteOptions } from "#engine/ports.ts";
+import type { CommitMarks } from "./commit-marks.ts";
 import { execute, runsNow } from "./execute.ts";
 import type { RunNow } from "./execute.ts";
+import { DatabaseAway, OutcomeUnknown, isSessionLost } from "./faults.ts";
 import type { Database } from "./schema.ts";
 
 interface Waiting {
@@ -18,8 +20,10 @@ export interface GroupCommitOptions {
   /** A transaction takes on no further work after this time: what waits for it, and the event loop, must go on. */
   readonly groupMs: number;
   readonly groupMax: number;
-  /** True where the database undid the whole transaction and asks for it to be run again. */
-  readonly mustRetry: (error: unknown) => boolean;
+  /** How often a work is tried again by itself where the database undid the whole transaction; 0: it failed. */
+  readonly attemptsAfter: (error: unknown) => number;
+  /** Where the answer to a COMMIT can get lost. */
+  readonly marks?: CommitMarks;
   /** How the statements of a transaction are run where the database is in this process. */
   readonly runNow?: RunNow;
   /**
@@ -28,8 +32,6 @@ export interface GroupCommitOptions {
    */
   readonly setFlush?: (flush: boolean) => void;
 }
-
-const attemptsMax = 6;
 
 /**
  * Runs works that wait at the same time in one transaction, a savepoint each: one flush to disk serves them all, and
@@ -65,13 +67,13 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     });
   }
 
-  async function run(): Promise<void> {
+  async function run(isFirst = true): Promise<void> {
     const taken: Waiting[] = [];
     const settle: (() => void)[] = [];
     const flush = options.setFlush === undefined || waiting.some((each) => each.flush);
     try {
       options.setFlush?.(flush);
-      await db.transaction().execute(async (tx) => {
+      await transact(async (tx) => {
         if (options.runNow !== undefined) runsNow(tx, options.runNow);
         const end = performance.now() + options.groupMs;
         while (
@@ -88,13 +90,12 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
         }
       });
     } catch (error) {
+      // The connection had been lost before; the next one is new.
+      if (taken.length === 0 && isFirst && options.attemptsAfter(error) > 0) return run(false);
       // There is no transaction to be had, and trying again at once would have none either: the database is away.
       if (taken.length === 0) taken.push(...waiting.splice(0));
-      else if (options.mustRetry(error)) {
-        // Alone, each contends for its own rows only.
-        for (const each of taken) await runAlone(each);
-        return;
-      }
+      // Alone, each contends for its own rows only.
+      else if (options.attemptsAfter(error) > 0) return runEachAlone(taken);
       for (const each of taken) each.reject(error);
       return;
     }
@@ -108,7 +109,7 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
       await execute(tx, release);
       settle.push(() => resolve(value as never));
     } catch (error) {
-      if (options.mustRetry(error)) throw error;
+      if (options.attemptsAfter(error) > 0) throw error;
       try {
         await execute(tx, undo);
         await execute(tx, release);
@@ -120,19 +121,52 @@ export function createGroupCommit(db: Kysely<Database>, options: GroupCommitOpti
     }
   }
 
-  async function runAlone({ work, resolve, reject }: Waiting): Promise<void> {
+  async function runEachAlone(taken: readonly Waiting[]): Promise<void> {
+    let away: DatabaseAway | undefined;
+    for (const each of taken) {
+      // Each would wait for a connection as long as the one before it.
+      if (away !== undefined) each.reject(away);
+      else away = await runAlone(each);
+    }
+  }
+
+  /** The error when no connection can be had. */
+  async function runAlone({ work, resolve, reject }: Waiting): Promise<DatabaseAway | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const value = await db.transaction().execute(work);
+        let value: unknown;
+        await transact(async (tx) => {
+          value = await work(tx);
+        });
         resolve(value as never);
-        return;
+        return undefined;
       } catch (error) {
-        if (!options.mustRetry(error) || attempt >= attemptsMax) {
+        if (attempt >= options.attemptsAfter(error)) {
           reject(error);
-          return;
+          return error instanceof DatabaseAway ? error : undefined;
         }
         await new Promise((resume) => setTimeout(resume, Math.random() * 10 * 2 ** attempt));
       }
+    }
+  }
+
+  /** Resolves when the transaction is known to be committed. */
+  async function transact(body: (tx: Tx) => Promise<void>): Promise<void> {
+    const mark = options.marks?.take();
+    try {
+      await db.transaction().execute(async (tx) => {
+        await body(tx);
+        await mark?.set(tx);
+      });
+      mark?.release();
+    } catch (error) {
+      if (mark !== undefined && error instanceof OutcomeUnknown) {
+        if (await mark.isCommitted(error)) return;
+        throw error.cause;
+      }
+      // A session that is still open may hold the mark's lock.
+      if (!isSessionLost(error)) mark?.release();
+      throw error;
     }
   }
 

@@ -1,16 +1,20 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { CompiledQuery, KyselyPlugin, PluginTransformQueryArgs, RootOperationNode } from "kysely";
 import { Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { Migrator } from "kysely/migration";
-import type { PoolConnection } from "mysql2";
-import type { Store } from "#engine/ports.ts";
+import type { Store, Tx, WhenBackOptions, WriteOptions } from "#engine/ports.ts";
 import { makeWritableFolder } from "../data-folder.ts";
+import { createCommitMarks } from "./commit-marks.ts";
+import { isConnectionLost, isDatabaseFault } from "./faults.ts";
+import { DamagedDatabase, NewerDatabase, damageIn } from "./database-state.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { watchConnections } from "./mysql-connections.ts";
 import { SharedServerDialect } from "./mysql-dialect.ts";
 import { createMysqlStreams } from "./mysql-stream.ts";
+import { parseMysqlUrl, tlsOf } from "./mysql-url.ts";
 import { initial } from "./migrations/0001-initial.ts";
 import { documentParts } from "./migrations/0002-document-parts.ts";
 import { webhooks } from "./migrations/0003-webhooks.ts";
@@ -30,8 +34,14 @@ import { passingState } from "./migrations/0018-passing-state.ts";
 import { platformOrders } from "./migrations/0024-platform-orders.ts";
 import { searchMerging } from "./migrations/0025-search-merging.ts";
 import { eventsOfMessages } from "./migrations/0026-events-of-messages.ts";
+import { searchMarks } from "./migrations/0027-search-marks.ts";
+import { provenance } from "./migrations/0028-provenance.ts";
+import { commitMarks } from "./migrations/0029-commit-marks.ts";
+import { urgency } from "./migrations/0030-urgency.ts";
+import { crawlRequests } from "./migrations/0031-crawl-requests.ts";
 import type { Database } from "./schema.ts";
 import { openDatabase, sqliteAccess, sqliteSelect } from "./sqlite.ts";
+import { inTransaction, isInTransaction } from "./transaction-context.ts";
 
 const migrations: Readonly<Record<string, Migration>> = {
   "0001-initial": initial,
@@ -53,12 +63,19 @@ const migrations: Readonly<Record<string, Migration>> = {
   "0024-platform-orders": platformOrders,
   "0025-search-merging": searchMerging,
   "0026-events-of-messages": eventsOfMessages,
+  "0027-search-marks": searchMarks,
+  "0028-provenance": provenance,
+  "0029-commit-marks": commitMarks,
+  "0030-urgency": urgency,
+  "0031-crawl-requests": crawlRequests,
 };
 
 export interface OpenStore extends Store {
-  /** Brings the schema up to date; the names of what was applied. */
+  /** Brings the schema up to date; the names of what was applied. Throws {@link NewerDatabase}, {@link DamagedDatabase}. */
   migrate(): Promise<readonly string[]>;
-  /** Names of migrations that this program has and the database has not. */
+  /** Reads through the file of a database that is one, up to a size of so many bytes; throws {@link DamagedDatabase}. */
+  check(bytesMax?: number): Promise<void>;
+  /** Names of migrations that this program has and the database has not. Throws {@link NewerDatabase}. */
   pendingMigrations(): Promise<readonly string[]>;
   /** How busy it is now; `connections` are those of the pool in use, null where there is none. */
   load(): { readonly writesWaiting: number; readonly transactions: number; readonly connections: number | null };
@@ -72,10 +89,10 @@ export interface OpenStore extends Store {
 /** `sqlite:PATH` (a file, made when absent) or `mysql://user:pass@host:port/db` (MySQL 8.4, MariaDB 10.11). */
 export async function openStore(
   url: string,
-  { connectMs = 10_000 }: { readonly connectMs?: number } = {},
+  { connectMs = 10_000, statementMs = 20_000 }: { readonly connectMs?: number; readonly statementMs?: number } = {},
 ): Promise<OpenStore> {
   if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
-  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url, connectMs);
+  if (url.startsWith("mysql:") || url.startsWith("mariadb:")) return openMysql(url, connectMs, statementMs);
   throw new Error("DATABASE_URL must begin with sqlite: or mysql:// — for example sqlite:data/parley.sqlite");
 }
 
@@ -92,65 +109,61 @@ function openSqlite(path: string): OpenStore {
     "sqlite",
     { reader, select: async (query) => select(query) },
     writer,
-    { writers: 1, groupMs: 10, groupMax: 500, mustRetry: () => false, runNow, setFlush },
+    { writers: 1, groupMs: 10, groupMax: 500, attemptsAfter: () => 0, runNow, setFlush },
     async () => {
       readable.close();
       writable.close();
     },
     () => null,
+    path,
   );
 }
 
-async function openMysql(url: string, connectMs: number): Promise<OpenStore> {
+async function openMysql(url: string, connectMs: number, statementMs: number): Promise<OpenStore> {
   // An installation on SQLite need not load the driver.
   const { createPool } = await import("mysql2");
   const streams = createMysqlStreams(connectMs);
-  const pool = createPool({
-    uri: url.replace(/^mariadb:/, "mysql:"),
-    connectionLimit: 12,
-    charset: "utf8mb4",
-    timezone: "Z",
-    supportBigNumbers: true,
-    connectTimeout: connectMs,
-    stream: streams.open,
-  });
-  // What a work reads after it waited for a row's lock must be what the lock's holder wrote.
-  pool.on("connection", (connection: PoolConnection) => {
-    streams.signedIn(connection);
-    connection.query("set session transaction isolation level read committed");
-    connection.query(
-      "set session innodb_lock_wait_timeout = 10, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-    );
-  });
-  let inUse = 0;
-  pool.on("acquire", () => (inUse += 1));
-  pool.on("release", () => (inUse -= 1));
-  const select = <R>({ sql: text, parameters }: CompiledQuery<R>): Promise<readonly R[]> =>
-    new Promise((resolve, reject) => {
-      pool.query(text, [...parameters], (error, rows) => {
-        if (error === null) resolve(rows as R[]);
-        else reject(error);
-      });
-    });
+  const { sslMode, sslCa, socketPath, ...target } = parseMysqlUrl(url);
+  const ssl = tlsOf({ sslMode, sslCa });
+  const connections = watchConnections(
+    createPool({
+      ...target,
+      ...(socketPath === undefined ? {} : { socketPath }),
+      ...(ssl === undefined ? {} : { ssl }),
+      connectionLimit: 12,
+      charset: "utf8mb4",
+      timezone: "Z",
+      supportBigNumbers: true,
+      connectTimeout: connectMs,
+      stream: streams.open,
+    }),
+    { streams, statementMs, mayBePlain: sslMode === "preferred" },
+  );
+  const { pool, run } = connections;
   const dialect = new SharedServerDialect({ pool });
   const writer = new Kysely<Database>({ dialect });
   const reader = new Kysely<Database>({ dialect, plugins: [guard] });
-  return assemble(
+  const store = assemble(
     "mysql",
-    { reader, select },
+    {
+      reader,
+      select: async <R>({ sql: text, parameters }: CompiledQuery<R>) => (await run(text, parameters)) as readonly R[],
+    },
     writer,
-    { writers: 2, groupMs: 30, groupMax: 200, mustRetry: isContention },
+    { writers: 2, groupMs: 30, groupMax: 200, attemptsAfter, marks: createCommitMarks(run) },
     () => promisify(pool.end.bind(pool))(),
-    () => inUse,
+    connections.inUse,
   );
+  // Changes of large tables take long, and a copy of them longer.
+  return { ...store, migrate: () => connections.unlimited(() => store.migrate()) };
 }
 
-function isContention(error: unknown): boolean {
+/** How often a work is tried again after its transaction was undone. */
+function attemptsAfter(error: unknown): number {
   const code = (error as { readonly code?: unknown } | null)?.code;
-  return code === "ER_LOCK_DEADLOCK" || code === "ER_LOCK_WAIT_TIMEOUT" || code === "ER_CHECKREAD";
+  if (code === "ER_LOCK_DEADLOCK" || code === "ER_LOCK_WAIT_TIMEOUT" || code === "ER_CHECKREAD") return 6;
+  return isConnectionLost(error) ? 2 : 0;
 }
-
-const inside = new AsyncLocalStorage<true>();
 
 /** Keeps the reading side reading, and out of transactions, where it would miss what they have written. */
 const guard: KyselyPlugin = {
@@ -165,7 +178,30 @@ const guard: KyselyPlugin = {
 };
 
 function requireOutside(): void {
-  if (inside.getStore() === true) throw new Error("store.read was used inside store.write: use the transaction");
+  if (isInTransaction()) throw new Error("store.read was used inside store.write: use the transaction");
+}
+
+/** How often the database is tried that is away. */
+const againMs = 500;
+
+/** Throws where the database has migrations that this program does not know. */
+async function requireKnown(db: Kysely<Database>): Promise<void> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === "kysely_migration")) return;
+  const { rows } = await sql<{ readonly name: string }>`select name from kysely_migration order by name`.execute(db);
+  const unknown = rows.map(({ name }) => name).filter((name) => migrations[name] === undefined);
+  if (unknown.length > 0) throw new NewerDatabase(unknown);
+}
+
+async function quickCheck(
+  db: Kysely<Database>,
+  path: string | undefined,
+  bytesMax = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  if (path === undefined || (await stat(path)).size > bytesMax) return;
+  const { rows } = await sql<{ readonly quick_check: string }>`pragma quick_check(3)`.execute(db);
+  const found = rows.map((row) => row.quick_check).filter((line) => line !== "ok");
+  if (found.length > 0) throw new DamagedDatabase(path, found.join("; ").replaceAll(/\s+/g, " ").slice(0, 300));
 }
 
 interface Reading {
@@ -180,9 +216,40 @@ function assemble(
   options: Parameters<typeof createGroupCommit>[1],
   release: () => Promise<void>,
   connections: () => number | null,
+  path?: string,
 ): OpenStore {
   const group = createGroupCommit(writer, options);
+  let closed = false;
+  const translated = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      const damage = damageIn(error);
+      if (damage !== undefined && path !== undefined) throw new DamagedDatabase(path, damage, error);
+      throw error;
+    }
+  };
   const migrator = new Migrator({ db: writer, provider: { getMigrations: async () => ({ ...migrations }) } });
+
+  function write<T>(work: (tx: Tx) => Promise<T>, flushed?: WriteOptions): Promise<T> {
+    if (isInTransaction()) throw new Error("store.write was called inside store.write: use the transaction");
+    return inTransaction(work, (run) => group.write(run, flushed));
+  }
+
+  async function writeWhenBack(work: (tx: Tx) => Promise<void>, { ms, failed }: WhenBackOptions): Promise<void> {
+    const end = performance.now() + ms;
+    const again = async (): Promise<void> => {
+      try {
+        await write(work, { flush: false });
+      } catch (error) {
+        if (!isDatabaseFault(error)) throw error;
+        if (closed || performance.now() > end) failed(error);
+        else setTimeout(() => void again().catch(failed), againMs).unref();
+      }
+    };
+    await again();
+  }
+
   return {
     dialect,
     read: reader,
@@ -190,18 +257,22 @@ function assemble(
       requireOutside();
       return select(query);
     },
-    write(work, flushed) {
-      if (inside.getStore() === true) throw new Error("store.write was called inside store.write: use the transaction");
-      return group.write((tx) => inside.run(true, () => work(tx)), flushed);
-    },
+    write,
+    writeWhenBack,
     isCalm: group.isCalm,
     async migrate() {
-      const { error, results } = await migrator.migrateToLatest();
-      if (error !== undefined)
-        throw new Error("the database's schema could not be brought up to date", { cause: error });
-      return (results ?? []).map((result) => result.migrationName);
+      return translated(async () => {
+        await requireKnown(reader);
+        const { error, results } = await migrator.migrateToLatest();
+        if (error !== undefined) {
+          throw new Error("the database's schema could not be brought up to date", { cause: error });
+        }
+        return (results ?? []).map((result) => result.migrationName);
+      });
     },
+    check: (bytesMax) => translated(() => quickCheck(reader, path, bytesMax)),
     async pendingMigrations() {
+      await translated(() => requireKnown(reader));
       return (await migrator.getMigrations()).filter((each) => each.executedAt === undefined).map((each) => each.name);
     },
     load: () => ({ ...group.load(), connections: connections() }),
@@ -212,6 +283,7 @@ function assemble(
       return rows[0]?.busy === 0;
     },
     async close() {
+      closed = true;
       await group.drained();
       await release();
     },

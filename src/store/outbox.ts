@@ -36,6 +36,18 @@ export async function insertWork(tx: Tx, works: readonly NewWork[], now: number)
   );
 }
 
+/** Queues work unless the same already waits in its lane. */
+export async function insertWorkOnce(tx: Tx, work: NewWork, now: number): Promise<void> {
+  const waiting = await tx
+    .selectFrom("outbox")
+    .select("id")
+    .where("lane", "=", work.lane)
+    .where("payload", "=", JSON.stringify(work.payload))
+    .limit(1)
+    .executeTakeFirst();
+  if (waiting === undefined) await insertWork(tx, [work], now);
+}
+
 /** Thrown when work was taken over by another process, or withdrawn, while it was being done: its result is void. */
 export class LostLease extends Error {
   constructor() {
@@ -132,7 +144,7 @@ export async function claimLanes(
   const { numAffectedRows } = await leaseRows(tx, { ids, leaseId: lease.id, until: lease.until, now });
   const claimed = taken.map((row) => ({ ...row, lease_id: lease.id, lease_until: lease.until }));
   if (Number(numAffectedRows) === taken.length) return claimed;
-  // Somebody was quicker with some lanes: give up every lane that is not wholly ours.
+  // Another worker took some lanes first: give up every lane that is not wholly ours.
   const found = await tx
     .selectFrom("outbox")
     .select(["id", "lane", "lease_id", "lease_until"])
@@ -222,6 +234,18 @@ const waitingLanes = prepareRead((db, { lanes, now }: Looking) =>
     .where((eb) => eb.or([eb("lease_id", "is", null), eb("lease_until", "<=", now)])),
 );
 
+/** Whether anything is to be done in this lane, be it later or by somebody already. */
+export async function hasWork(db: Reader, lane: string): Promise<boolean> {
+  const found = await db
+    .selectFrom("outbox")
+    .select("id")
+    .where("lane", "=", lane)
+    .where(notDead, "=", 0)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** When the next row will be due that is not due yet; null when there is none. */
 export async function nextDue(db: Reader, now: number): Promise<number | null> {
   const row = await db
@@ -262,12 +286,19 @@ export async function releaseLeases(tx: Tx, leaseIds: readonly string[], lanes?:
 export async function deferWork(
   tx: Tx,
   row: OutboxRow,
-  outcome: { readonly dueAt: number; readonly error: string; readonly dead: boolean; readonly now: number },
+  outcome: {
+    readonly dueAt: number;
+    readonly error: string;
+    readonly dead: boolean;
+    readonly now: number;
+    /** False: the try does not count. Default: it does. */
+    readonly counts?: boolean;
+  },
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable("outbox")
     .set({
-      attempts: row.attempts + 1,
+      attempts: outcome.counts === false ? row.attempts : row.attempts + 1,
       due_at: outcome.dueAt,
       lease_id: null,
       lease_until: null,

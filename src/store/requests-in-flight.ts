@@ -1,6 +1,5 @@
-import { sql } from "kysely";
 import type { Tx } from "#engine/ports.ts";
-import { dialectOf } from "./dialect.ts";
+import { insertRows } from "./insert-rows.ts";
 import { silentMs } from "./processes.ts";
 
 /**
@@ -67,16 +66,7 @@ export function createRequestsInFlight(processId: string): RequestsInFlight {
         const ours = tx.deleteFrom("requests_in_flight").where("process_id", "=", processId);
         await ours.where("key_id", "in", ended).execute();
       }
-      if (going.length > 0) {
-        const insert = tx.insertInto("requests_in_flight").values(going);
-        await (
-          dialectOf(tx) === "mysql"
-            ? insert.onDuplicateKeyUpdate({ count: sql<number>`values(count)` })
-            : insert.onConflict((on) =>
-                on.columns(["key_id", "process_id"]).doUpdateSet((eb) => ({ count: eb.ref("excluded.count") })),
-              )
-        ).execute();
-      }
+      await insertRows(tx, "requests_in_flight", going, { keys: ["key_id", "process_id"], replace: ["count"] });
       return { committed: () => settle(rows) };
     },
     async elsewhere(tx, keyIds, now) {

@@ -21,6 +21,8 @@ export interface DocumentsTable {
   indexed_version: number;
   created_at: number;
   indexed_at: number | null;
+  /** When the website was last crawled to the end; null while it is crawled, and for an upload. */
+  crawled_at: number | null;
   /** Of an upload: its bytes. */
   body_id: string | null;
   /** Of a page: the document of its website. Such documents are not listed. */
@@ -62,6 +64,10 @@ export interface CrawlsTable {
   robots: string | null;
   started_at: number;
   finished_at: number | null;
+  /** 1: crawl it once more when this run has ended, because that was requested meanwhile. */
+  requested: number;
+  /** 1: this run has changed what answers. */
+  changed: number;
 }
 
 export interface CrawlPagesTable {

@@ -15,6 +15,12 @@ import type {
   VectorModelsTable,
   ChunkVectorsTable,
 } from "./schema-knowledge.ts";
+import type {
+  CommitMarksTable,
+  ConnectionLeasesTable,
+  ProcessesTable,
+  RequestsInFlightTable,
+} from "./schema-processes.ts";
 import type { DeskPostsTable, DeskThreadsTable } from "./schema-desk.ts";
 import type { RuleFiringsTable, RuleTurnsTable, SkillCallsTable } from "./schema-automation.ts";
 import type { WebhooksTable, EventsTable, WebhookQueueTable, WebhookAttemptsTable } from "./schema-webhooks.ts";
@@ -65,6 +71,8 @@ export interface AgentsTable {
   password: string | null;
   /** Rules assign nothing to them. */
   away: Generated<Flag>;
+  /** How the inbox sorts those that wait. */
+  waiting_order: Generated<"urgency" | "latest">;
   created_at: number;
 }
 
@@ -86,8 +94,10 @@ export interface ContactsTable {
   phone: string | null;
   /** The company's own id of this customer, once verified. */
   user_id: string | null;
-  /** JSON: attributes that came with a verified identity. */
+  /** JSON: attributes that the company has signed or set for a verified user. */
   attributes: string;
+  /** JSON: who vouches for name, email and phone; null: nobody. */
+  provenance: string | null;
   /** The contact that this one was merged into; null for most. */
   merged_into: string | null;
   /** The contact at the end of the merges, which stands for the customer: often itself. */
@@ -398,10 +408,12 @@ export interface SearchCollectionsTable {
   live: string | null;
   /** The version of the schema that it was made by. */
   live_version: number;
-  /** The one that is being filled. */
+  /** The one that is being filled; null: none. */
   building: string | null;
-  /** Conversations that the building has come to. */
+  /** How many conversations have been written into `building`. */
   built: number;
+  /** Number of the last write; each collection's mark holds the number of its own last write. */
+  written: number;
 }
 
 /** What an adapter keeps for its account. */
@@ -423,30 +435,6 @@ export interface ConversationLinksTable {
   kind: "thread" | "mark";
   name: string;
   conversation_id: string;
-}
-
-/** Which process runs the connection of an account: one at a time. */
-export interface ConnectionLeasesTable {
-  account_id: string;
-  /** Id of a process. */
-  holder: string;
-  lease_until: number;
-}
-
-/** Running processes; a lease whose process is gone can be taken at once. */
-export interface ProcessesTable {
-  id: string;
-  host: string;
-  pid: number;
-  started_at: number;
-  heartbeat_at: number;
-}
-
-/** Requests of an API key that are in flight at a process, while more than one process runs. */
-export interface RequestsInFlightTable {
-  key_id: string;
-  process_id: string;
-  count: number;
 }
 
 export interface Database {
@@ -494,6 +482,7 @@ export interface Database {
   connection_leases: ConnectionLeasesTable;
   processes: ProcessesTable;
   requests_in_flight: RequestsInFlightTable;
+  commit_marks: CommitMarksTable;
   desk_threads: DeskThreadsTable;
   desk_posts: DeskPostsTable;
 }

@@ -1,6 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
+import { DamagedDatabase, damageIn } from "./database-state.ts";
 import type { RunNow } from "./execute.ts";
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 
@@ -41,6 +42,8 @@ export function openDatabase(path: string, options: { readonly readOnly: boolean
     return database;
   } catch (error) {
     database?.close();
+    const damage = damageIn(error);
+    if (damage !== undefined) throw new DamagedDatabase(path, damage, error);
     const reason = error instanceof Error ? error.message : "unknown failure";
     throw new Error(`${path} cannot be used: ${reason}; the file and its folder must be writable`, { cause: error });
   }

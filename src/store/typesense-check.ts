@@ -1,12 +1,14 @@
-import { TypesenseAway } from "./typesense-client.ts";
+import { randomBytes } from "node:crypto";
+import { TypesenseAway, unanswered } from "./typesense-client.ts";
 import type { Typesense } from "./typesense-client.ts";
 import {
   createCollection,
+  deleteAlias,
   dropCollection,
   importDocuments,
+  listCollections,
   parse,
   pointAlias,
-  refusal,
 } from "./typesense-collections.ts";
 
 // Whether the server can do what it is there for, and the mend where it cannot.
@@ -15,37 +17,55 @@ import {
 const troubleMsMax = 1_000;
 const away = "check TYPESENSE_URL and that the server runs";
 
-/** What the server says of itself: why it cannot do its work now, or null. */
-export async function typesenseTrouble(typesense: Typesense): Promise<string | null> {
+export interface TypesenseState {
+  /** Why the server cannot do its work now, or null. */
+  readonly trouble: string | null;
+  /** The collections that it has. */
+  readonly collections: readonly string[];
+}
+
+/** What the server says of itself. */
+export async function typesenseState(typesense: Typesense): Promise<TypesenseState> {
   const signal = AbortSignal.timeout(troubleMsMax);
+  const failed = (trouble: string): TypesenseState => ({ trouble, collections: [] });
   try {
     const { status, text } = await typesense.request("GET", "/health", { signal });
     const health = healthIn(text);
     if (health === undefined) {
-      return `what answers there is no Typesense server (it said ${status} to GET /health): check TYPESENSE_URL`;
+      return failed(
+        `what answers there is no Typesense server (it said ${status} to GET /health): check TYPESENSE_URL`,
+      );
     }
-    const { ok, resource_error } = health;
-    if (typeof resource_error === "string")
-      return `Typesense reports ${resource_error.slice(0, 100)}: give it more disk or memory`;
-    if (status !== 200 || ok !== true) return `Typesense says that it is not ready (${status}): see its log`;
     // Anybody may ask for its health; the key has to be right too.
-    const aliases = await typesense.request("GET", "/aliases", { signal });
-    return aliases.status === 200 ? null : refusal("list aliases", aliases.status, aliases.text).message;
+    const collections = await listCollections(typesense, signal);
+    const { resource_error: lacks } = health;
+    // It says that it is well, and takes no writes.
+    return typeof lacks === "string" ? { trouble: shortOf(lacks), collections } : { trouble: null, collections };
   } catch (error) {
-    if (signal.aborted) return `Typesense does not answer within ${troubleMsMax} ms: ${away}`;
-    if (error instanceof TypesenseAway) return `${error.message}: ${away}`;
-    return error instanceof Error ? error.message : "unknown failure";
+    if (signal.aborted) return failed(`Typesense does not answer within ${troubleMsMax} ms: ${away}`);
+    if (!(error instanceof TypesenseAway)) return failed(error instanceof Error ? error.message : "unknown failure");
+    const lacks = /\((OUT_OF_[A-Z]+)\)/.exec(error.message)?.[1];
+    if (lacks !== undefined) return failed(shortOf(lacks));
+    if (error.status === 503) return failed(starting);
+    return failed(error.message.startsWith(unanswered) ? `${error.message}: ${away}` : error.message);
   }
 }
 
-function healthIn(text: string): { readonly ok: unknown; readonly resource_error?: unknown } | undefined {
+function healthIn(text: string): { readonly resource_error?: unknown } | undefined {
   try {
-    const health = JSON.parse(text) as { readonly ok?: unknown; readonly resource_error?: unknown } | null;
-    return typeof health === "object" && health !== null && "ok" in health ? { ok: health.ok, ...health } : undefined;
+    const health = JSON.parse(text) as { readonly resource_error?: unknown } | null;
+    return typeof health === "object" && health !== null && "ok" in health ? health : undefined;
   } catch {
     return undefined;
   }
 }
+
+const shortOf = (lacks: string): string =>
+  `Typesense reports ${lacks.slice(0, 100)} and takes no writes: give it more disk or memory`;
+
+/** An engine that starts, and one whose disk ran full without a limit, tell no more than that. */
+const starting =
+  "Typesense is not ready (503): it is replaying its log, or its disk was full. If this lasts, read its log, free disk space and restart it";
 
 /** The server's version, or that it does not tell: that takes more rights than the work does. */
 export async function typesenseVersion(typesense: Typesense): Promise<string> {
@@ -65,24 +85,37 @@ export function versionTrouble(version: string): string | null {
     : `Typesense ${version} is too old: install version ${majorMin} or later`;
 }
 
-const triedCollection = "parley_doctor";
+const triedPrefix = "parley_doctor";
 
 /** Tries with a collection of its own whether the key may do all that is needed, and takes that away again. Or why not. */
 export async function typesenseRights(typesense: Typesense): Promise<string | null> {
-  try {
-    await createCollection(typesense, { name: triedCollection, fields: [{ name: "tried", type: "string" }] });
-    await importDocuments(typesense, triedCollection, [{ id: "1", tried: "yes" }], (_, { error }) => {
+  // A name of its own for each: several may try at the same time.
+  const collection = `${triedPrefix}_${randomBytes(5).toString("hex")}`;
+  const alias = `${collection}_alias`;
+  const failures: TypesenseAway[] = [];
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof TypesenseAway)) throw error;
+      failures.push(error);
+    }
+  };
+  await attempt(async () => {
+    await createCollection(typesense, { name: collection, fields: [{ name: "tried", type: "string" }] });
+    await importDocuments(typesense, collection, [{ id: "1", tried: "yes" }], (_, { error }) => {
       throw new TypesenseAway(`Typesense refused to take a document: ${error}`);
     });
-    await pointAlias(typesense, triedCollection, triedCollection);
-    await typesense.request("DELETE", `/aliases/${triedCollection}`);
-    await dropCollection(typesense, triedCollection);
-    return null;
-  } catch (error) {
-    if (!(error instanceof TypesenseAway)) throw error;
-    const mayRead = /with 40[13]\b/.test(error.message)
-      ? ", which needs all actions on collections, documents and aliases whose names begin with parley_"
-      : "";
-    return `${error.message}${mayRead}`;
-  }
+    await pointAlias(typesense, alias, collection);
+  });
+  await attempt(() => deleteAlias(typesense, alias));
+  await attempt(() => dropCollection(typesense, collection));
+  // Earlier versions left it behind.
+  await attempt(() => dropCollection(typesense, triedPrefix));
+  const [first] = failures;
+  if (first === undefined) return null;
+  const mayRead = /with 40[13]\b/.test(first.message)
+    ? ", which needs all actions on collections, documents and aliases whose names begin with parley_"
+    : "";
+  return `${first.message}${mayRead}`;
 }

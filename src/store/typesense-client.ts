@@ -12,11 +12,17 @@ export interface TypesenseOptions {
   readonly observe?: (outcome: "answered" | "away", seconds: number) => void;
 }
 
+export const unanswered = "Typesense does not answer";
+
 /** No server answers, or none can now: to be tried again. */
 export class TypesenseAway extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What it answered with, where it answered. */
+  readonly status: number | undefined;
+
+  constructor(message: string, options?: ErrorOptions & { readonly status?: number | undefined }) {
     super(message, options);
     this.name = "TypesenseAway";
+    this.status = options?.status;
   }
 }
 
@@ -65,7 +71,8 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
       redirect: "error",
     });
     const text = await textOf(response);
-    if (response.status >= 500) throw new TypesenseAway(`it answered ${response.status}${reasonOf(text)}`);
+    if (response.status >= 500)
+      throw new TypesenseAway(`it answered ${response.status}${reasonOf(text)}`, { status: response.status });
     return { status: response.status, text };
   }
 
@@ -76,7 +83,7 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
       if (trying !== undefined) {
         // However many there are: each would take seconds, and hold up what does not need this server.
         await Promise.race([trying, pause(tryMs, undefined, { ref: false })]);
-        if (hangs) throw new TypesenseAway("Typesense does not answer: no answer in time");
+        if (hangs) throw new TypesenseAway(`${unanswered}: no answer in time`);
         return requestAll(method, path, options, isQuick);
       }
       const answer = requestAll(method, path, options, isQuick);
@@ -115,7 +122,8 @@ export function createTypesense({ urls, apiKey, observe }: TypesenseOptions): Ty
     }
     hangs = isQuick && isTimeout(failure);
     ended("away");
-    throw new TypesenseAway(`Typesense does not answer: ${messageOf(failure)}`, { cause: failure });
+    const status = failure instanceof TypesenseAway ? failure.status : undefined;
+    throw new TypesenseAway(`${unanswered}: ${messageOf(failure)}`, { cause: failure, status });
   }
 }
 

@@ -20,6 +20,20 @@ export class CollectionGone extends Error {
   }
 }
 
+/**
+ * Thrown when a collection lacks writes that the server has acknowledged: it still reads its log after a start, follows
+ * its leader late, or was restored from a backup.
+ */
+export class CollectionBehind extends Error {
+  readonly collection: string;
+
+  constructor(collection: string) {
+    super(`Typesense has an older state of the collection ${collection}`);
+    this.name = "CollectionBehind";
+    this.collection = collection;
+  }
+}
+
 const importTimeoutMs = 30_000;
 const importCharactersMax = 2_000_000;
 
@@ -40,6 +54,11 @@ export async function pointAlias(typesense: Typesense, alias: string, collection
     body: { collection_name: collection },
   });
   if (status !== 200) throw refusal("set an alias", status, text);
+}
+
+export async function deleteAlias(typesense: Typesense, alias: string): Promise<void> {
+  const { status, text } = await typesense.request("DELETE", `/aliases/${alias}`);
+  if (status !== 200 && status !== 404) throw refusal("delete an alias", status, text);
 }
 
 /**
@@ -114,6 +133,41 @@ function refusedLines(text: string, count: number): ReadonlyMap<number, Refused>
   return refused;
 }
 
+/** Every collection that the key may see. */
+export async function listCollections(typesense: Typesense, signal?: AbortSignal): Promise<readonly string[]> {
+  const options = signal === undefined ? {} : { signal };
+  const { status, text } = await typesense.request("GET", "/collections?exclude_fields=fields", options);
+  if (status !== 200) throw refusal("list collections", status, text);
+  const listed = parse(text);
+  if (!Array.isArray(listed)) throw new TypesenseAway("it answered with no list of collections");
+  return (listed as readonly { readonly name?: unknown }[]).map(({ name }) => String(name));
+}
+
+const ownName = /^(wt_[a-z0-9]+_[a-z0-9]+)_v\d+_[0-9a-f]{10}$/;
+
+/** The workspace whose collection behind this prefix has the name; undefined: it is none of this program's. */
+export const workspaceOf = (prefix: string, name: string): string | undefined =>
+  name.startsWith(prefix) ? ownName.exec(name.slice(prefix.length))?.[1] : undefined;
+
+/** Collections of these workspaces that none of them uses. Another installation may use the same server. */
+export function orphansAmong(
+  prefix: string,
+  names: readonly string[],
+  workspaces: readonly { readonly id: string }[],
+  used: readonly { readonly live: string | null; readonly building: string | null }[],
+): readonly string[] {
+  const known = new Set(workspaces.map(({ id }) => id));
+  const needed = new Set(used.flatMap(({ live, building }) => [live, building]));
+  return names.filter((name) => known.has(workspaceOf(prefix, name) ?? "") && !needed.has(name));
+}
+
+/**
+ * Resolves when the server has done all that was written into the collection before, also what it does from its log
+ * after a start: until then it may answer to reads as if that were not there. Throws {@link CollectionGone}.
+ */
+export const awaitWritten = (typesense: Typesense, collection: string): Promise<void> =>
+  deleteDocuments(typesense, collection, "id:=nothing");
+
 /** Deletes all that fit. */
 export async function deleteDocuments(typesense: Typesense, collection: string, filterBy: string): Promise<void> {
   const path = `/collections/${collection}/documents?${new URLSearchParams({ filter_by: filterBy }).toString()}`;
@@ -145,10 +199,34 @@ interface MultiSearch {
   }[];
 }
 
-/** As many searches as the server takes in one request. */
-export const searchesMax = 50;
+/** The server takes 50 searches in a request; one is for the mark. */
+export const searchesMax = 49;
 
 export type Search = { readonly collection: string } & Readonly<Record<string, string | number | boolean>>;
+
+/** Id of the document with the number of the last write. */
+export const markId = "mark";
+
+/** What the mark has to tell at least. `query`: any field of text. */
+export interface Mark {
+  readonly collection: string;
+  readonly field: string;
+  readonly query: string;
+  readonly atLeast: number;
+}
+
+/** The same as {@link multiSearch}, of one collection. Throws {@link CollectionBehind} where its mark is an older one. */
+export async function multiSearchSince<D>(
+  typesense: Typesense,
+  { collection, field, query, atLeast }: Mark,
+  searches: readonly Search[],
+): Promise<readonly Found<D>[]> {
+  const mark = { collection, q: "*", query_by: query, filter_by: `id:=${markId}`, per_page: 1, include_fields: field };
+  // First, so that the others see at least what it tells of.
+  const [told, ...found] = await multiSearch<Readonly<Record<string, number>>>(typesense, [mark, ...searches]);
+  if ((told?.hits[0]?.[field] ?? -1) < atLeast) throw new CollectionBehind(collection);
+  return found as readonly Found<unknown>[] as readonly Found<D>[];
+}
 
 /** Throws when any of them failed. What a document holds is what the search asked for. */
 export async function multiSearch<D>(typesense: Typesense, searches: readonly Search[]): Promise<readonly Found<D>[]> {
@@ -183,7 +261,7 @@ export function parse(text: string): unknown {
 }
 
 /** What the server would not do, with the mend where there is one. */
-export function refusal(what: string, status: number, text: string): Error {
+function refusal(what: string, status: number, text: string): Error {
   const mend = status === 401 || status === 403 ? ": check TYPESENSE_API_KEY" : "";
   // Nothing was wrong with the work itself, so it waits until the operator has mended it.
   return new TypesenseAway(`Typesense refused to ${what} with ${status}${reasonOf(text)}${mend}`);

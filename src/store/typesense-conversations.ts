@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { ConversationFilter, ListPosition } from "#engine/ports.ts";
 import type { Phrase } from "./conversation-search-words.ts";
 import type { Typesense } from "./typesense-client.ts";
-import type { CollectionSchema } from "./typesense-collections.ts";
-import { multiSearch } from "./typesense-collections.ts";
+import type { CollectionSchema, Mark } from "./typesense-collections.ts";
+import { markId, multiSearchSince } from "./typesense-collections.ts";
 
 // One collection a workspace, one document a conversation. The text is the same tokens as in the databases' own
 // indexes: lower-case ASCII, digits and `_`, so that what a word is does not depend on the server's tokenizer. Values
@@ -11,7 +11,7 @@ import { multiSearch } from "./typesense-collections.ts";
 // quote them.
 
 /** To be raised with every change of the schema or of what a document holds: collections are then built anew. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export interface ConversationDocument {
   readonly id: string;
@@ -80,6 +80,20 @@ export function documentFor(source: DocumentSource): ConversationDocument {
   };
 }
 
+/** Holds no word, so that no search finds it. */
+export function markDocument(written: number): ConversationDocument {
+  const nothing = { body: "", channel: "", status: "", sla_state: "", tags: [], email: "" };
+  return { id: markId, ...nothing, started_at: 0, tie_a: written, tie_b: 0 };
+}
+
+/** That the collection has all writes up to this one. */
+export const markOf = (collection: string, written: number): Mark => ({
+  collection,
+  field: "tie_a",
+  query: "body",
+  atLeast: written,
+});
+
 export function conversationSchema(name: string): CollectionSchema {
   return {
     name,
@@ -104,7 +118,7 @@ export const perPageMax = 250;
 /** The conversations after `before`, in the list's order, that the server says hold what is searched. */
 export async function searchPage(
   typesense: Typesense,
-  collection: string,
+  mark: Mark,
   filter: ConversationFilter,
   phrases: readonly Phrase[],
   before: ListPosition | undefined,
@@ -112,7 +126,7 @@ export async function searchPage(
 ): Promise<readonly Hit[]> {
   const conditions = filterBy(filter, before);
   const search = {
-    collection,
+    collection: mark.collection,
     q: phrases.map((phrase) => (phrase.length === 1 ? (phrase[0] ?? "") : `"${phrase.join(" ")}"`)).join(" "),
     query_by: "body",
     // Every word as it is, or nothing.
@@ -131,7 +145,9 @@ export async function searchPage(
     highlight_full_fields: "none",
     search_cutoff_ms: 2_500,
   };
-  const [result] = await multiSearch<{ readonly id: string; readonly started_at: number }>(typesense, [search]);
+  const [result] = await multiSearchSince<{ readonly id: string; readonly started_at: number }>(typesense, mark, [
+    search,
+  ]);
   return (result?.hits ?? []).map(({ id, started_at: startedAt }) => ({ id, startedAt }));
 }
 

@@ -182,7 +182,7 @@ async function settle(
   });
   if (outcome !== null) count(outcome);
   if (reason === null) return;
-  log.warn({ endpointId: id, host: URL.parse(url)?.host, reason }, "a webhook endpoint is disabled");
+  log.warn({ endpointId: id, host: URL.parse(url)?.host, reason }, "webhooks: endpoint disabled");
   await emptyQueue(store, id);
 }
 

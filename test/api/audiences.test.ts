@@ -88,7 +88,7 @@ eachDatabase("gated documents", (open) => {
       kind: "message" as const,
       externalId: "forged",
       thread: "forged",
-      sender: { key: "forged", verified: { userId: "p9", attributes }, attributes },
+      sender: { key: "forged", verified: { userId: "p9" }, attributes },
       attributes,
       metadata: { attributes },
       sentAt: app.clock.now(),

@@ -2,7 +2,8 @@ import { request } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
-import { eachDatabase } from "../support/databases.ts";
+import { defaultReserveBytes } from "#src/config/environment.ts";
+import { eachDatabase, newSqlite } from "../support/databases.ts";
 
 eachDatabase("uploads that are broken", (open) => {
   let app: TestApp;
@@ -53,4 +54,20 @@ eachDatabase("uploads that are broken", (open) => {
     gone.destroy();
     expect((await upload(form("after.txt", "Text that comes after."))).status).toBe(202);
   });
+});
+
+it("takes a document only where the largest one has room", async () => {
+  const megabyte = 1_048_576;
+  let free = defaultReserveBytes + 20 * megabyte;
+  const app = await startApp(newSqlite, { freeBytes: async () => free });
+  const send = async () => {
+    const data = new FormData();
+    data.append("file", new Blob(["text"]), "a.txt");
+    data.append("workspace_id", app.workspace.id);
+    return (await app.post("/v1/documents/upload", data)).status;
+  };
+  expect(await send()).toBe(507);
+  free = defaultReserveBytes + 30 * megabyte;
+  expect(await send()).toBe(202);
+  await app.close();
 });

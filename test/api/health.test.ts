@@ -11,9 +11,36 @@ eachDatabase("health", (open) => {
     expect((await app.get("/health/live", { key: null })).status).toBe(200);
     const ready = await app.get("/health/ready", { key: null });
     expect(ready).toMatchObject({ status: 200, body: { status: "ready" } });
-    expect(ready.body).toMatchObject({ dependencies: [{ name: "database", state: "ready", cause: null }] });
+    expect(ready.body).toMatchObject({
+      dependencies: [
+        { name: "database", state: "ready", cause: null },
+        { name: "disk", state: "ready", cause: null },
+      ],
+    });
     await app.close();
   });
+});
+
+it("is ready, and has metrics, while the free space of the disk cannot be read", async () => {
+  let failing = false;
+  const app = await startApp(newSqlite, {
+    publicUrl: "http://127.0.0.1:8080",
+    freeBytes: async () => {
+      if (failing) throw new Error("EIO: i/o error, statfs");
+      return 10_000_000_000;
+    },
+  });
+  const metrics = async () => (await app.get("/metrics", { key: null })).text;
+  expect(await metrics()).toContain("\nparley_disk_free_bytes 10000000000\n");
+  failing = true;
+  const ready = await app.get("/health/ready", { key: null });
+  expect(ready).toMatchObject({ status: 200, body: { status: "ready" } });
+  expect(JSON.stringify(ready.body)).toContain("free space is unknown: EIO: i/o error, statfs");
+  expect(await metrics()).not.toContain("\nparley_disk_free_bytes ");
+  expect(app.logged.join("\n")).toContain("metrics: reading free disk space failed");
+  failing = false;
+  expect(await metrics()).toContain("\nparley_disk_free_bytes 10000000000\n");
+  await app.close();
 });
 
 it("is not ready while its regular writes fail, as on a full disk", async () => {

@@ -176,7 +176,56 @@ describe("connections", () => {
     const http = await startHttp(newSqlite);
     const answer = await dial(http.port, sent);
     expect(answer).toMatch(expected);
-    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
+    const body = JSON.parse(answer.split("\r\n\r\n")[1] ?? "") as { readonly request_id: string };
+    expect(body).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
+    expect(answer).toContain(`X-Request-Id: ${body.request_id}`);
+    expect(answer).toContain("x-ratelimit-remaining-minute: 0");
+    expect(http.logged.filter((line) => line.includes(body.request_id))).toHaveLength(1);
+    await http.close();
+  });
+
+  it.each([
+    ["headers without end", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(20_000)}\r\n\r\n`, 431],
+    ["headers of megabytes", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(4_000_000)}\r\n\r\n`, 431],
+    ["what is no HTTP", "\u0016\u0003\u0001 hello\r\n\r\n", 400],
+  ])("get an answer to %s on a connection that was used before", async (_name, sent, status) => {
+    const http = await startHttp(newSqlite);
+    const socket = connect(http.port, "127.0.0.1");
+    opened.push(socket);
+    const pieces: string[] = [];
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => undefined);
+    socket.on("data", (data) => pieces.push(data.toString()));
+    socket.write("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n");
+    await expect.poll(() => pieces.join("")).toMatch(/^HTTP\/1\.1 200 /);
+    pieces.length = 0;
+    socket.write(sent);
+    await closed;
+    expect(pieces.join("")).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*"request_id":"req_`));
+    await http.close();
+  });
+
+  it("get 400 without a Host header, and with two", async () => {
+    const http = await startHttp(newSqlite);
+    const ask = (version: string, hosts: string) =>
+      dial(
+        http.port,
+        `GET /v1/documents HTTP/${version}\r\n${hosts}Authorization: Bearer ${http.key}\r\nConnection: close\r\n\r\n`,
+      );
+    for (const refused of [await ask("1.1", ""), await ask("1.1", "Host: a\r\nhost: b\r\n")]) {
+      expect(refused).toMatch(/^HTTP\/1\.1 400 [^]*"code":"missing_field","request_id":"req_/);
+      expect(refused).toContain("x-ratelimit-limit-minute: 0");
+    }
+    expect(await ask("1.0", "")).toMatch(/^HTTP\/1\.1 200 /);
+    await http.close();
+  });
+
+  it("get an ordinary answer from the API where they ask for a WebSocket, or expect what there is not", async () => {
+    const http = await startHttp(newSqlite);
+    for (const header of ["Connection: upgrade\r\nUpgrade: websocket", "Connection: close\r\nExpect: nonsense"]) {
+      const answer = await dial(http.port, `GET /v1/documents HTTP/1.0\r\nHost: x\r\n${header}\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 401 [^]*"code":"missing_auth"/);
+    }
     await http.close();
   });
 
@@ -236,10 +285,12 @@ describe("X-Forwarded-For", () => {
     const http = await startHttp(newSqlite, {
       trustedProxies,
       sites: {
-        webhook: () => async (request) => {
-          address = request.remoteAddress;
-          return { status: 200 };
-        },
+        webhook: () => ({
+          receive: async (request) => {
+            address = request.remoteAddress;
+            return { status: 200 };
+          },
+        }),
       },
     });
     await http.post("/channels/telegram/acc", "{}", { "x-forwarded-for": header });

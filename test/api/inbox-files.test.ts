@@ -74,7 +74,7 @@ eachDatabase("files in the inbox", (open) => {
     const list = (await anna.get("conversations?view=mine")).body as {
       readonly items: readonly { preview: unknown }[];
     };
-    expect(list.items[0]?.preview).toMatchObject({ text: "[2 files]" });
+    expect(list.items[0]?.preview).toMatchObject({ text: "Where is my bill?" });
     // The same over the API, by an address that needs no key and ends.
     const single = await app.get(`/v1/conversations/${id}`);
     const { attachments } =

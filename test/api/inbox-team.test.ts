@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { setAgentAway } from "#src/operator/agents.ts";
-import type { BulkResult, Colleague, ConversationView, ListPage, Refusal } from "#http/inbox/wire.ts";
+import type { BulkResult, Colleague, ConversationView, ListPage, Me, Refusal } from "#http/inbox/wire.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -38,7 +38,7 @@ eachDatabase("agents who share an inbox", (open) => {
     expect((await stranger.get("saved-replies")).body).toEqual([]);
   });
 
-  it("are told when a colleague was quicker with whatever they do, and are not slower than themselves", async () => {
+  it("are told when a colleague changed it first, and their own changes do not conflict", async () => {
     const { conversationId: id } = await asked(app, "quicker");
     await ben.send("POST", `conversations/${id}/resolve`, { seen: unclaimed });
     for (const action of ["snooze", "release", "archive", "reopen"]) {
@@ -46,10 +46,96 @@ eachDatabase("agents who share an inbox", (open) => {
       expect([action, late.status, refusal(late).detail]).toEqual([
         action,
         409,
-        "This conversation is resolved by now: Ben was quicker.",
+        "Ben already resolved this conversation.",
       ]);
     }
     expect((await ben.send("POST", `conversations/${id}/snooze`, { seen: unclaimed })).status).toBe(200);
+  });
+
+  it("take their own resolve back, into the state before it, and no one else's", async () => {
+    const undo = async (by: InboxUser, id: string, body: object = {}) =>
+      by.send("POST", `conversations/${id}/undo-resolve`, body);
+    const resolve = (by: InboxUser, id: string) => by.send("POST", `conversations/${id}/resolve`);
+    const said = async (id: string) => view(await anna.get(`conversations/${id}`)).messages.length;
+    const claimed = (await asked(app, "undo-claimed")).conversationId;
+    await anna.send("POST", `conversations/${claimed}/claim`);
+    await ben.send("POST", `conversations/${claimed}/resolve`);
+    expect((await undo(anna, claimed)).status).toBe(409);
+    expect(view(await undo(ben, claimed))).toMatchObject({ status: "claimed", assignee: { email: anna.email } });
+
+    const customer = await asked(app, "undo-escalated", "I want to talk to a human");
+    const escalated = customer.conversationId;
+    const words = await said(escalated);
+    await anna.send("POST", `conversations/${escalated}/snooze`);
+    await resolve(anna, escalated);
+    expect(view(await undo(anna, escalated, { snoozedUntil: null }))).toMatchObject({
+      status: "snoozed",
+      snoozedFrom: "escalated",
+      snoozedUntil: null,
+    });
+    await resolve(anna, escalated);
+    // The time of the snooze is over.
+    expect(view(await undo(anna, escalated, { snoozedUntil: app.clock.now() - 1 })).status).toBe("escalated");
+    expect(await said(escalated)).toBe(words);
+    await resolve(anna, escalated);
+    await customer.write("Still there?");
+    const late = await undo(anna, escalated);
+    expect([late.status, refusal(late).detail]).toEqual([
+      409,
+      "The customer already changed this conversation. It is open now.",
+    ]);
+    expect((await undo(stranger, claimed)).status).toBe(404);
+  });
+
+  it("keep the SLA time, and so the place in the list, of a conversation whose resolve they take back", async () => {
+    const { conversationId: id } = await asked(app, "undo-clock", "I want to talk to a human");
+    app.clock.advance(50 * 60_000);
+    const { sla } = view(await anna.get(`conversations/${id}`));
+    await anna.send("POST", `conversations/${id}/resolve`);
+    app.clock.advance(5 * 60_000);
+    const back = view(await anna.send("POST", `conversations/${id}/undo-resolve`));
+    expect([back.status, back.sla.state]).toEqual(["escalated", sla.state]);
+    expect(sla.state).toBe("at_risk");
+    const waited = ({ elapsedMs, runningSince }: typeof sla, now: number) => elapsedMs + now - (runningSince ?? now);
+    expect(waited(back.sla, back.now)).toBe(50 * 60_000);
+  });
+
+  it("remove the built-in manual with the role admin only, and nothing else with it", async () => {
+    const mine = await app.learn("prices.md", "# Prices\n\nA lamp costs 20 euros.\n");
+    await app.learn("troubleshooting.md", "# Troubleshooting\n\nRestart the server.\n");
+    const replaced = await app.learn("inbox.md", "# Inbox\n\nOur own text.\n");
+    const first = await app.store.read
+      .selectFrom("api_keys")
+      .select((eb) => eb.fn.min("created_at").as("at"))
+      .executeTakeFirstOrThrow();
+    await app.store.write(async (tx) => {
+      await tx.updateTable("documents").set({ indexed_at: first.at }).where("id", "!=", replaced).execute();
+      await tx
+        .updateTable("documents")
+        .set({ indexed_at: first.at + 1 })
+        .where("id", "=", replaced)
+        .execute();
+    });
+    const left = async () => {
+      const rows = await app.store.read.selectFrom("documents").select("id").orderBy("id").execute();
+      return rows.map(({ id }) => id);
+    };
+    const hasManual = async (user: InboxUser) => ((await user.get("me")).body as Me).hasManual;
+    const all = await left();
+    expect(await hasManual(anna)).toBe(false);
+    const denied = await anna.send("POST", "manual/remove");
+    expect([denied.status, refusal(denied).code]).toEqual([403, "insufficient_role"]);
+    await app.store.write((tx) =>
+      tx.updateTable("agents").set({ role: "admin" }).where("id", "in", [anna.id, stranger.id]).execute(),
+    );
+    expect([await hasManual(anna), await hasManual(stranger)]).toEqual([true, false]);
+    const foreign = await anna.send("POST", "manual/remove", {}, { origin: "https://evil.example" });
+    expect([foreign.status, refusal(foreign).code]).toEqual([403, "cross_site"]);
+    expect((await stranger.send("POST", "manual/remove")).status).toBe(204);
+    expect(await left()).toEqual(all);
+    expect((await anna.send("POST", "manual/remove")).status).toBe(204);
+    expect(await left()).toEqual([mine, replaced].toSorted());
+    expect(await hasManual(anna)).toBe(false);
   });
 
   it("both keep the tags that they add and take away at once", async () => {
@@ -109,7 +195,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(await statuses(all)).toEqual(["archived", "archived", "archived"]);
     });
 
-    it("are left as they are where somebody was quicker, with the reason, and the others are done", async () => {
+    it("are left as they are where a colleague changed them first, with the reason, and the others are done", async () => {
       const [one = "", other = "", last = ""] = await three("race");
       await ben.send("POST", `conversations/${other}/claim`);
       const answer = await bulk(
@@ -118,7 +204,7 @@ eachDatabase("agents who share an inbox", (open) => {
         [one, other, last].map((id) => listed(id)),
       );
       expect(answer.status).toBe(200);
-      expect(refused(answer)).toEqual([null, "Ben has claimed this conversation.", null]);
+      expect(refused(answer)).toEqual([null, "Ben already claimed this conversation.", null]);
       expect(await statuses([one, other, last])).toEqual(["resolved", "claimed", "resolved"]);
       const again = await bulk(anna, { action: "archive" }, [
         listed(one, { status: "resolved", assignedTo: null }),
@@ -172,7 +258,7 @@ eachDatabase("agents who share an inbox", (open) => {
       expect(await ids(anna, "view=claimed")).not.toContain(id);
     });
 
-    it("changes nothing when a colleague was quicker, and tells who has it", async () => {
+    it("changes nothing when a colleague claimed it first, and tells who has it", async () => {
       const { conversationId: id } = await asked(app, "crossed");
       await ben.send("POST", `conversations/${id}/claim`);
       const late = await assign(anna, id, carl.email, unclaimed);

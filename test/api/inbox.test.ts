@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ConversationView, Counts, ListPage, Refusal } from "#http/inbox/wire.ts";
+import type { ConversationView, Counts, ListPage, MessagePage, Refusal } from "#http/inbox/wire.ts";
 import { createLoginToken } from "#src/operator/agents.ts";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
@@ -144,6 +144,7 @@ eachDatabase("the inbox", (open) => {
 
     it.each([
       ["conversations?view=nothing", 422],
+      ["conversations?view=all&page=2", 422],
       ["conversations?view=all&cursor=whatever", 422],
       ["conversations/not-an-id", 422],
       ["nothing", 404],
@@ -157,6 +158,7 @@ eachDatabase("the inbox", (open) => {
       ["reply", { content: "x", clientId: "a'b", lastSeq: 1 }],
       ["notes", { content: { $ne: 1 } }],
       ["snooze", { until: -1 }],
+      ["notes", { content: "x", visible: true }],
     ])("refuses what makes no sense for %s", async (action, body) => {
       const { conversationId } = await start(`odd-${JSON.stringify(body).length}-${action}`);
       const answer = await anna.send("POST", `conversations/${conversationId}/${action}`, body);
@@ -310,8 +312,21 @@ eachDatabase("the inbox", (open) => {
       const shown = view(await anna.get(`conversations/${conversationId}`));
       expect([shown.messages.length, shown.hasEarlier, shown.messages.at(-1)?.seq]).toEqual([100, true, 139]);
       const earlier = (await anna.get(`conversations/${conversationId}/messages?before=${shown.messages[0]?.seq}`))
-        .body as ConversationView;
+        .body as MessagePage;
       expect([earlier.messages.length, earlier.hasEarlier, earlier.messages[0]?.seq]).toEqual([32, false, 1]);
+      const page = async (query: string) => {
+        const { messages, hasEarlier, hasLater } = (await anna.get(`conversations/${conversationId}/messages?${query}`))
+          .body as MessagePage;
+        return [messages[0]?.seq, messages.at(-1)?.seq, hasEarlier, hasLater];
+      };
+      expect(await page("from=1")).toEqual([1, 107, false, true]);
+      expect(await page("from=50")).toEqual([50, 139, true, false]);
+      expect(await page("from=10&before=21")).toEqual([10, 20, true, true]);
+      expect(await page("at=0")).toEqual([1, 107, false, true]);
+      expect(await page(`at=${app.clock.now() + 1}`)).toEqual([40, 139, true, false]);
+      for (const query of ["from=0", "before=x", "at=-1", "from=1e400"]) {
+        expect((await anna.get(`conversations/${conversationId}/messages?${query}`)).status).toBe(422);
+      }
     });
 
     it("says which messages did not arrive", async () => {

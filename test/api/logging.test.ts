@@ -67,7 +67,7 @@ it("does not complain of a client that goes away in the middle of its request", 
     .not.toEqual([]);
   await app.get("/v1/documents");
   sending.destroy();
-  await expect.poll(() => linesSince(from).filter(({ msg }) => msg === "request")).toHaveLength(2);
+  await expect.poll(() => linesSince(from).filter(({ msg }) => msg === "http: request completed")).toHaveLength(2);
   expect(linesSince(from).filter(({ level }) => level >= warning)).toEqual([]);
 });
 
@@ -81,7 +81,7 @@ it("writes the request's id into the lines of the work that it causes", async ()
   await rename("away", "outbox");
   expect([read.status, asked.status]).toEqual([200, 500]);
   const lines = linesSince(from);
-  expect(lines.find(({ msg }) => msg.includes("could not be counted"))?.requestId).toBe(
+  expect(lines.find(({ msg }) => msg === "metrics: counting the queue failed")?.requestId).toBe(
     read.headers.get("x-request-id"),
   );
   expect(lines.find(({ level }) => level === failure)?.requestId).toBe(asked.body.request_id);
@@ -102,7 +102,7 @@ it("writes nothing of what customers wrote, and no key", async () => {
   );
   await app.get(`/v1/conversations?workspace_id=${app.workspace.id}&q=DE02120300000000202051&email=ada@example.com`);
   const text = app.logged.slice(from).join("\n");
-  expect(text).toContain('"msg":"request"');
+  expect(text).toContain('"msg":"http: request completed"');
   expect(text).not.toMatch(/DE0212|Lovelace|ada@example|IBAN/);
   expect(text).not.toContain(app.workspace.key.slice(10));
 });

@@ -1,20 +1,29 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { eventTypes } from "#domain/events.ts";
 import { problemStatus } from "#domain/problem.ts";
+import { dereference } from "#http/openapi-components.ts";
 import { newSqlite } from "../support/databases.ts";
 import type { TestHttp } from "../support/http-server.ts";
 import { startHttp } from "../support/http-server.ts";
 
+interface Schema {
+  readonly $ref?: string;
+  readonly enum?: readonly string[];
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
 interface Content {
-  readonly schema?: {
-    readonly properties?: Readonly<Record<string, { readonly enum?: readonly string[] }>>;
-  };
+  readonly schema?: Schema;
   readonly example?: unknown;
 }
 
 interface Body {
   readonly description?: string;
   readonly headers?: object;
+  readonly "x-error-codes"?: readonly string[];
   readonly content?: Readonly<Record<string, Content>>;
 }
 
@@ -35,7 +44,12 @@ interface Operation {
 interface OpenApi {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly securitySchemes: object; readonly headers: object };
+  readonly components: {
+    readonly securitySchemes: object;
+    readonly headers: object;
+    readonly schemas: Readonly<Record<string, Schema>>;
+  };
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly security: unknown;
   readonly tags: readonly { readonly name: string }[];
 }
@@ -46,7 +60,7 @@ let api: OpenApi;
 beforeAll(async () => {
   http = await startHttp(newSqlite);
   text = await (await fetch(`${http.url}/openapi.json`)).text();
-  api = JSON.parse(text) as OpenApi;
+  api = dereference(JSON.parse(text) as OpenApi);
 });
 afterAll(() => http.close());
 
@@ -58,6 +72,12 @@ const operations = (): (Operation & { readonly name: string; readonly path: stri
       name: `${method.toUpperCase()} ${path}`,
     })),
   );
+
+const streamed = (example: string): readonly object[] =>
+  [...example.matchAll(/^event: (.+)\ndata: (.+)$/gm)].map(([, event, data = ""]) => ({
+    event,
+    data: JSON.parse(data) as unknown,
+  }));
 
 it("describes every operation of the API", () => {
   expect(api.openapi).toBe("3.1.0");
@@ -86,7 +106,7 @@ it("lists for each operation the codes that it can fail with, and together all c
   const listed = new Set<string>();
   for (const { responses } of operations()) {
     for (const [status, response] of Object.entries(responses)) {
-      const codes = response.content?.["application/json"]?.schema?.properties?.["code"]?.enum ?? [];
+      const codes = response["x-error-codes"] ?? [];
       expect(codes.length > 0).toBe(!status.startsWith("2"));
       for (const code of codes) {
         expect(problemStatus).toHaveProperty(code, Number(status));
@@ -132,7 +152,10 @@ it("has an example of every request and answer, which its own schemas accept", (
     for (const [status, { content = {} }] of Object.entries(responses)) {
       if (status === "204") expect(content).toEqual({});
       if (!status.startsWith("2")) continue;
-      for (const each of Object.values(content)) accepts(`${name} ${status}`, each);
+      for (const [type, each] of Object.entries(content)) {
+        if (type !== "text/event-stream") accepts(`${name} ${status}`, each);
+        else for (const example of streamed(String(each.example))) accepts(name, { ...each, example });
+      }
     }
   }
 });
@@ -159,11 +182,50 @@ it("is a sound OpenAPI 3.1 document", () => {
     for (const { schema } of contents) expect(ajv.validateSchema(schema ?? {}), ajv.errorsText()).toBe(true);
     for (const { description } of Object.values(responses)) expect(description).toMatch(/./);
   }
-  for (const [, name] of text.matchAll(/"\$ref":"#\/components\/headers\/([^"]+)"/g)) {
-    expect(api.components.headers).toHaveProperty([name ?? ""]);
+  for (const [, ref = ""] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
+    const [, kind, name] = /^#\/components\/(headers|schemas)\/(\w[\w-]*)$/.exec(ref) ?? [];
+    expect(api.components[kind as "schemas"], ref).toHaveProperty([name ?? ""]);
   }
-  expect(text.match(/"\$ref":"(?!#\/components\/headers\/)/)).toBeNull();
   expect(text).not.toContain('"allowed"');
+});
+
+it("names what a client generator makes types and functions of", () => {
+  const named = (JSON.parse(text) as OpenApi).components.schemas;
+  expect(Object.keys(named)).toEqual(
+    expect.arrayContaining(
+      "Answer Attachment AuditEntry Conversation ConversationItem Customer Document Error Message Note Pagination Query Source".split(
+        " ",
+      ),
+    ),
+  );
+  expect(named["Conversation"]?.required).toEqual(expect.arrayContaining(["id", "status", "messages", "audit_log"]));
+  expect(named["ConversationUpdate"]).toMatchObject({
+    additionalProperties: false,
+    properties: { status: { $ref: "#/components/schemas/ConversationStatus" } },
+  });
+  const ids = operations().map(({ operationId }) => operationId);
+  expect(ids.toSorted()).toEqual(
+    "addNote bulkUpdateConversations crawlWebsite deleteConversation deleteDocument getConversation getDocument listConversations listDocuments listMessages query recrawlWebsite sendReply streamQuery updateConversation uploadDocument".split(
+      " ",
+    ),
+  );
+  for (const methods of Object.values((JSON.parse(text) as OpenApi).paths)) {
+    for (const { operationId, requestBody, responses } of Object.values(methods)) {
+      const contents = [...Object.values(responses), requestBody ?? {}].flatMap(({ content = {} }) =>
+        Object.values(content),
+      );
+      for (const { schema } of contents) expect(schema?.$ref, operationId).toMatch(/^#\/components\/schemas\/[A-Z]/);
+    }
+  }
+});
+
+it("has every event among its webhooks", () => {
+  expect(Object.keys(api.webhooks).toSorted()).toEqual([...eventTypes, "webhook.test"].toSorted());
+  for (const [type, { post }] of Object.entries(api.webhooks)) {
+    const schema = Object.values(post.requestBody?.content ?? {})[0]?.schema;
+    expect(schema?.properties?.["type"]?.enum).toContain(type);
+    expect(post.operationId).toMatch(/^on[A-Z]\w+$/);
+  }
 });
 
 it("names every code and its status", () => {

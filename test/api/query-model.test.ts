@@ -268,6 +268,19 @@ describe("a language model behind the API", () => {
     expect(app.logged.join("\n")).not.toContain("leaked");
   });
 
+  it.each(["/v1/query", "/v1/query/stream"])(
+    "is too late when it sends a token every four seconds: %s",
+    async (path) => {
+      const next = (): Promise<void> =>
+        new Promise((resolve) => {
+          app.clock.timer(4_000, resolve);
+        });
+      server.answer = () => ({ kind: "drip", piece: " and", next });
+      const answered = await inTime(app.clock, ask(question, {}, path));
+      expect([answered.status, answered.body.code]).toEqual([504, "query_timeout"]);
+    },
+  );
+
   it("ends a stream with an error when it breaks off after something was shown", async () => {
     server.answer = (request) => ({ kind: "hang_up", after: `${cite(request, delivery)} And then` });
     const events = eventsOf((await ask(question, {}, "/v1/query/stream")).text);

@@ -145,12 +145,11 @@ eachDatabase("the query", (open) => {
     });
   });
 
-  it("accepts the parameters at their bounds, and unknown fields", async () => {
+  it("accepts the parameters at their bounds", async () => {
     for (const body of [
       { top_k: 1, temperature: 0, strictness: "strict" },
       { top_k: 10, temperature: 1, strictness: "helpful" },
       { document_ids: [documentId], metadata: { page: "https://shop.example", cart: { items: [null, 1] } } },
-      { colour: "red", __proto__: { admin: true } },
     ]) {
       expect((await ask(body)).status).toBe(200);
     }

@@ -3,6 +3,8 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { eachDatabase } from "../support/databases.ts";
 import { startHttp } from "../support/http-server.ts";
+import { createKey } from "#src/operator/keys.ts";
+import { setWorkspace } from "#src/operator/workspace-settings.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -26,6 +28,33 @@ eachDatabase("rate limits", (open) => {
     expect(rate(headers)).toEqual([1_000, 999, 50_000, 49_999]);
     const midnight = (Math.floor(app.clock.now() / dayMs) + 1) * dayMs;
     expect(headers.get("x-ratelimit-reset-day")).toBe(String(midnight / 1_000));
+  });
+
+  it("takes a workspace's own limits instead of its plan's, from the next request on", async () => {
+    const { id, key } = await app.createWorkspace({ plan: "enterprise" });
+    const set = (...assignments: readonly string[]) => setWorkspace(app.store, app.clock, id, assignments);
+    expect(rate((await documents(key)).headers)).toEqual([10_000, 9_999, 1_000_000, 999_999]);
+    await set("limit_minute=3", "limit_day=20");
+    expect(rate((await documents(key)).headers)).toEqual([3, 1, 20, 18]);
+    await expect(createKey(app.store, app.clock, { workspaceId: id, name: "k", limitMinute: 4 })).rejects.toMatchObject(
+      { code: "invalid_parameter" },
+    );
+    await documents(key);
+    expect((await documents(key)).body.code).toBe("rate_limit_minute");
+    await set("limit_minute=20000", "limit_day=false");
+    expect(rate((await documents(key)).headers)).toEqual([20_000, 19_996, 1_000_000, 999_996]);
+    const ask = () => app.post("/v1/query", { workspace_id: id, query: "Hello" }, { key });
+    await set("queries_per_month=2");
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+    expect((await ask()).body.code).toBe("quota_exhausted");
+    await set("queries_per_month=3");
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 429]);
+    await set("queries_per_month=unlimited");
+    expect((await ask()).status).toBe(200);
+    await set("queries_per_month=3");
+    expect((await ask()).status).toBe(429);
+    await set("queries_per_month=false");
+    expect((await ask()).status).toBe(200);
   });
 
   it("tells zeros to who has no key", async () => {

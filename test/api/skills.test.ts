@@ -212,10 +212,14 @@ eachDatabase("a skill that looks something up", (open) => {
   it("is for verified customers only where it says so", async () => {
     shop.answer = ({ url }, response) => sendJson(response, { points: url === "/users/u-7/points" ? 12 : 0 });
     const stranger = await desk.ask("How many points do I have?", { user_id: "u-7" });
-    expect(stranger).toMatchObject({ answer: defaultSettings.lookupUnverifiedMessage, confidence: "low" });
+    expect(stranger).toMatchObject({
+      answer: defaultSettings.lookupUnverifiedMessage,
+      confidence: "low",
+      skills_fired: [],
+    });
     expect(shop.requests).toEqual([]);
     const known = await desk.ask("How many points do I have?", proof(desk, "u-7"));
-    expect(known.answer).toBe("You have 12 points.");
+    expect(known).toMatchObject({ answer: "You have 12 points.", skills_fired: ["my_points"] });
     // Another turn of the same conversation that proves nothing.
     const later = await desk.ask("How many points do I have?", { conversation_id: known.conversation_id });
     expect(later.answer).toBe(defaultSettings.lookupUnverifiedMessage);

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { problemStatus } from "#domain/problem.ts";
 import { eachContract, eventually } from "../support/contract.ts";
@@ -35,6 +36,7 @@ const table = {
 } as const;
 
 eachContract("7 errors", (at) => {
+  const question = () => ({ workspace_id: at.client.id, query: "Hello" });
   const query = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     at.client.post("/v1/query", body, { headers });
 
@@ -109,6 +111,11 @@ eachContract("7 errors", (at) => {
     ["POST", "/v1/conversations/conv_1", "DELETE, GET, HEAD, PATCH"],
     ["DELETE", "/v1/conversations/conv_1/notes", "POST"],
     ["PROPFIND", "/v1/documents", "GET, HEAD"],
+    ["GET", "/v1/documents/upload", "POST"],
+    ["DELETE", "/v1/documents/crawl", "POST"],
+    ["PUT", "/v1/documents/upload?x=1", "POST"],
+    ["GET", "/v1/conversations/bulk", "POST"],
+    ["PATCH", "/v1/conversations/bulk", "POST"],
   ])("7 answers %s %s with 405 and the methods that there are", async (method, path, allow) => {
     const answered = await at.client.call(method, path, ["PUT", "POST", "PATCH"].includes(method) ? { body: {} } : {});
     expect([answered.status, answered.headers.get("allow")]).toEqual([405, allow]);
@@ -173,6 +180,22 @@ eachContract("7 errors", (at) => {
     expect((await at.client.ask({ query: "[{".repeat(400) })).status).toBe(200);
   });
 
+  it.each(["gzip", "deflate", "br", "GZIP", "gzip, identity"])(
+    "7 answers 415 to a body in the encoding %s",
+    async (encoding) => {
+      const headers = { "content-encoding": encoding };
+      for (const [method, path] of [
+        ["POST", "/v1/query"],
+        ["PATCH", "/v1/conversations/conv_1"],
+        ["DELETE", "/v1/conversations/conv_1"],
+      ] as const) {
+        const { status, body } = await at.client.call(method, path, { body: gzipSync("{}"), headers });
+        expect([path, status, body.code]).toEqual([path, 415, "unsupported_media_type"]);
+      }
+      expect((await query(question(), { "content-encoding": "identity" })).status).toBe(200);
+    },
+  );
+
   it("7 answers 413 payload_too_large to a body of more than a mebibyte", async () => {
     const { status, body } = await query(JSON.stringify({ query: "x".repeat(1_048_576) }));
     expect([status, body.code]).toEqual([413, "payload_too_large"]);
@@ -194,7 +217,7 @@ eachContract("7 errors", (at) => {
     },
   );
 
-  it("7 takes null for absent, names the field that is required, and ignores those that it does not know", async () => {
+  it("7 takes null for absent, and names the field that is required", async () => {
     const absent = await query({ workspace_id: at.client.id });
     const asNull = await query({ workspace_id: at.client.id, query: null });
     for (const { status, body } of [absent, asNull]) {
@@ -202,7 +225,73 @@ eachContract("7 errors", (at) => {
     }
     const { status, body } = await query({ query: "x", top_k: 99 });
     expect([status, body.code, body.detail.includes("workspace_id")]).toEqual([400, "missing_field", true]);
-    expect((await at.client.ask({ not_a_field: [1], __proto__: 1, constructor: 5, toString: "x" })).status).toBe(200);
+  });
+
+  it("7 refuses a field that it does not know, and names the nearest that it knows", async () => {
+    const id = await at.client.begin();
+    const bulk = { action: "resolve", conversation_ids: [id] };
+    for (const [method, path, body, unknown, nearest] of [
+      ["POST", "/v1/query", { workspace_id: at.client.id, querry: "x" }, "querry", "query"],
+      ["POST", "/v1/query", { ...question(), user: { userid: "a" } }, "user.userid", "user.user_id"],
+      ["POST", "/v1/query", { ...question(), constructor: 5 }, "constructor", "conversation_id"],
+      ["POST", "/v1/query", { ...question(), topK: null }, "topK", "top_k"],
+      ["POST", "/v1/query/stream", { ...question(), temprature: 1 }, "temprature", "temperature"],
+      ["PATCH", `/v1/conversations/${id}`, { assignedTo: "kim@example.com" }, "assignedTo", "assigned_to"],
+      [
+        "PATCH",
+        `/v1/conversations/${id}`,
+        { internal_notes: [{ content: "a" }, { content: "b", author: "x" }] },
+        "internal_notes[1].author",
+        "internal_notes[1].author_email",
+      ],
+      ["POST", `/v1/conversations/${id}/notes`, { content: "a", autor_email: "a@b.c" }, "autor_email", "author_email"],
+      ["POST", `/v1/conversations/${id}/messages`, { context: "a" }, "context", "content"],
+      ["POST", "/v1/conversations/bulk", { ...bulk, tag: ["a"] }, "tag", "tags"],
+      ["POST", "/v1/documents/crawl", { url: "http://a.example", pages_max: 5 }, "pages_max", "max_pages"],
+    ] as const) {
+      const answered = await at.client.call(method, path, { body });
+      expect([unknown, answered.status, answered.body.code]).toEqual([unknown, 422, "invalid_parameter"]);
+      expect(answered.body.detail).toBe(`"${unknown}" is not a known field. The nearest known field is "${nearest}".`);
+    }
+    expect(await at.client.single(id)).toMatchObject({ status: "open", internal_notes: [], tags: [] });
+  });
+
+  it("7 refuses a query parameter that it does not know, and names the nearest that it knows", async () => {
+    const id = await at.client.begin();
+    for (const [method, path, unknown, nearest] of [
+      ["GET", `/v1/conversations?workspace_id=${at.client.id}&assigned_to=none`, "assigned_to", "since"],
+      ["GET", `/v1/conversations?workspace_id=${at.client.id}&stauts=open`, "stauts", "status"],
+      ["GET", `/v1/conversations?workspace_id=${at.client.id}&Limit=5`, "Limit", "limit"],
+      ["GET", `/v1/conversations/${id}/messages?ordre=desc`, "ordre", "order"],
+      ["GET", "/v1/documents?state=indexed", "state", "status"],
+      ["GET", `/v1/documents/doc_1?workspace=${at.client.id}`, "workspace", "workspace_id"],
+      ["DELETE", "/v1/documents/doc_1?force=true", "force", "workspace_id"],
+      ["GET", `/v1/conversations/${id}?include=messages`, "include", undefined],
+      ["POST", `/v1/query?workspace_id=${at.client.id}`, "workspace_id", undefined],
+    ] as const) {
+      const { status, body } = await at.client.call(method, path, method === "POST" ? { body: question() } : {});
+      expect([unknown, status, body.code]).toEqual([unknown, 422, "invalid_parameter"]);
+      const hint =
+        nearest === undefined ? "There is no parameter here." : `The nearest known parameter is "${nearest}".`;
+      expect(body.detail).toBe(`"${unknown}" is not a known parameter. ${hint}`);
+    }
+  });
+
+  it("7 refuses the fields of a body where there are none", async () => {
+    const id = await at.client.in("claimed");
+    const body = { content: "x" };
+    const refused = await at.client.call("DELETE", `/v1/conversations/${id}`, { body });
+    expect([refused.status, refused.body.code]).toEqual([422, "invalid_parameter"]);
+    const recrawl = await at.client.post("/v1/documents/doc_1/recrawl", { max_pages: 5 });
+    expect([recrawl.status, recrawl.body.code]).toEqual([422, "invalid_parameter"]);
+    expect((await at.client.post("/v1/documents/doc_1/recrawl", [1])).body.code).toBe("invalid_json");
+    expect((await at.client.post("/v1/documents/doc_1/recrawl", {})).body.code).toBe("document_not_found");
+  });
+
+  it("7 takes any key in metadata and in the attributes of a user", async () => {
+    const user = { user_id: "ada", hash: at.client.mac("ada"), attributes: { colour: "red", toString: "x" } };
+    const metadata = { querry: 1, constructor: { a: [null] } };
+    expect((await at.client.ask({ user, metadata })).status).toBe(200);
   });
 
   it("7 checks who asks, how often, whether it is JSON, which workspace, and then the rest", async () => {

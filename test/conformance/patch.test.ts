@@ -106,18 +106,22 @@ eachContract("4.5 PATCH", (at) => {
     expect((await claim(`agent${winner}@example.com`)).status).toBe(200);
   });
 
-  it("4.5 takes an empty PATCH, nulls and unknown fields as no change", async () => {
+  it("4.5 takes an empty PATCH and nulls as no change, and refuses what it does not know", async () => {
     const id = await at.client.begin();
     const before = await at.client.single(id);
     for (const body of [
       {},
       { status: null, tags: null, priority: null, internal_notes: null, assigned_to: null, snooze_hours: null },
-      { colour: "red", messages: [], id: "conv_other", workspace_id: "nonsense", message_count: 99 },
       { internal_notes: [] },
     ]) {
       const { status, body: after } = await at.client.patch(id, body);
       expect([status, after]).toEqual([200, before]);
     }
+    for (const name of ["colour", "messages", "id", "workspace_id", "message_count"]) {
+      const { status, body } = await at.client.patch(id, { priority: "high", [name]: before[name as "id"] ?? "red" });
+      expect([name, status, body.code]).toEqual([name, 422, "invalid_parameter"]);
+    }
+    expect(await at.client.single(id)).toEqual(before);
   });
 
   it.each([

@@ -73,8 +73,11 @@ eachContract("4.2 one conversation", (at) => {
     }
   });
 
-  it("4.2 ignores any parameter", async () => {
+  it("4.2 has no parameters", async () => {
     const id = await at.client.begin();
-    expect((await at.client.get(`/v1/conversations/${id}?limit=abc&cursor=x&workspace_id=y`)).status).toBe(200);
+    for (const parameter of ["limit=5", "cursor=cur_x", `workspace_id=${at.client.id}`]) {
+      const { status, body } = await at.client.get(`/v1/conversations/${id}?${parameter}`);
+      expect([parameter, status, body.code]).toEqual([parameter, 422, "invalid_parameter"]);
+    }
   });
 });

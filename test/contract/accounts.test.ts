@@ -205,7 +205,7 @@ describe("doctor", () => {
     const adapter = await loadAdapter("telegram");
     const checked = async (given: string, publicUrl = "https://parley.test"): Promise<string> => {
       const webhookUrl = `${publicUrl}/channels/telegram/a`;
-      const host = { webhookUrl, seal: () => "x", log: pino({ level: "silent" }) };
+      const host = { webhookUrl, signToken: () => "x", log: pino({ level: "silent" }) };
       const config = { token: given, base_url: telegram.url, transport: "webhook" };
       const account = { id: "a", workspaceId: "w", channel: "telegram" as const, name: "tg", config };
       const made = adapter?.create(account, host as unknown as Parameters<typeof adapter.create>[1]);

@@ -6,7 +6,7 @@ import { createAgent } from "#src/operator/agents.ts";
 import { readConfigFile } from "#src/config/file.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
-import { anna, answerOf, hourMs, minuteMs, openBench } from "../support/engine-bench.ts";
+import { anna, answerOf, heldAnswers, hourMs, minuteMs, openBench } from "../support/engine-bench.ts";
 
 const rules = `
 - name: refunds
@@ -204,6 +204,34 @@ eachDatabase("rules", (open) => {
     expect((await bench.talk(id)).at(-1)).toBe("assistant: You asked: And where?");
   });
 
+  it("reply to what they are for, and leave what was asked just before to the bot", async () => {
+    const { answer } = bench.script;
+    const answers = heldAnswers(bench);
+    threads += 1;
+    const id = await bench.begin(`rules ${threads}`, "May the bag get wet?");
+    const question = await answers.question(0);
+    await again("And may I visit you?");
+    question.release(answerOf("It may."));
+    await bench.settle();
+    expect((await bench.talk(id)).slice(2).toSorted()).toEqual([
+      "assistant: Come by any day, **9 to 5**.",
+      "assistant: It may.",
+    ]);
+    // Stored in one transaction.
+    await Promise.all([again("Has it a strap?"), again("When can I visit?")]);
+    (await answers.question(1)).release(answerOf("It has."));
+    await bench.settle();
+    expect((await bench.talk(id)).slice(-2).toSorted()).toEqual([
+      "assistant: Come by any day, **9 to 5**.",
+      "assistant: It has.",
+    ]);
+    await again("Which colour?");
+    (await answers.question(2)).release(answerOf("Red."));
+    await bench.settle();
+    expect(answers.held.at(-1)?.question.text).toBe("Which colour?");
+    bench.script.answer = answer;
+  });
+
   it("say what they say though they then resolve or assign the conversation", async () => {
     const id = await begin("Thanks and farewell");
     expect(await bench.row(id)).toMatchObject({ status: "resolved" });
@@ -215,7 +243,7 @@ eachDatabase("rules", (open) => {
     await bench.engine.update(bench.workspaceId, other, { status: "resolved" }, anna);
   });
 
-  it("do not reply when an agent was quicker", async () => {
+  it("do not reply when an agent changed it first", async () => {
     threads += 1;
     // The adapter is away for the moment, so the rule's words wait.
     const id = await bench.begin(`rules ${threads}`, "hello");

@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { runLane } from "#jobs/run-lane.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Document } from "#knowledge/documents.ts";
 import { openGuardedFetch } from "#src/outbound/guarded-fetch.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -10,7 +9,6 @@ import { eachDatabase, openTestStore } from "../support/databases.ts";
 import type { FakeSite } from "../support/fake-site.ts";
 import { htmlPage, startSite } from "../support/fake-site.ts";
 import { newWorkspace } from "../support/knowledge.ts";
-import { readsWork } from "#src/work-payloads.ts";
 
 eachDatabase("a crawl", (open) => {
   let store: OpenStore;
@@ -43,11 +41,6 @@ eachDatabase("a crawl", (open) => {
   const crawl = (path = "/", more: object = {}) =>
     crawling.documents.crawl({ workspaceId, url: `${site.origin}${path}`, ...more });
   const crawled = async (path = "/", more: object = {}) => crawling.finish(await crawl(path, more));
-  const recrawled = async ({ id }: Document): Promise<Document> => {
-    const again = await crawling.documents.recrawl(workspaceId, id);
-    if (again === undefined) throw new Error("the document is gone");
-    return crawling.finish(again);
-  };
   /** What answers: the address and the text of each passage. */
   const passages = async () => {
     const rows = await store.read
@@ -301,115 +294,6 @@ eachDatabase("a crawl", (open) => {
     });
     expect(site.requests).toEqual([]);
     await strict.close();
-  });
-
-  describe("again", () => {
-    it("leaves alone what did not change, and replaces what did, the old version serving until then", async () => {
-      site.pages.set("/", { headers: { etag: '"1"' }, body: htmlPage("Help", "Welcome.", ["/a", "/b"]) });
-      site.pages.set("/a", htmlPage("A", "Text of A."));
-      site.pages.set("/b", htmlPage("B", "Text of B."));
-      const done = await crawled();
-      const before = await passages();
-      site.pages.set("/b", htmlPage("B", "A newer text of B."));
-      site.pages.set("/c", htmlPage("C", "Text of C."));
-      site.pages.set("/a", htmlPage("A", "Text of A.", ["/c"]));
-      site.forget();
-      const again = await crawl();
-      expect(again).toMatchObject({ id: done.id, status: "pending", pages: 3 });
-      expect(await passages()).toEqual(before);
-      expect(await crawling.finish(again)).toMatchObject({ id: done.id, status: "indexed", pages: 4 });
-      const after = await passages();
-      expect(after.map(({ url, text }) => [url, text])).toEqual([
-        ["/", "Welcome."],
-        ["/a", "Text of A."],
-        ["/b", "A newer text of B."],
-        ["/c", "Text of C."],
-      ]);
-      expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
-      expect(site.requests.find(({ path }) => path === "/")?.headers["if-none-match"]).toBe('"1"');
-    });
-
-    it("removes pages that are gone, and keeps those that only fail for now", async () => {
-      site.pages.set("/", htmlPage("Help", "Welcome.", ["/gone", "/down", "/closing"]));
-      for (const name of ["gone", "down", "closing"]) site.pages.set(`/${name}`, htmlPage(name, `Text of ${name}.`));
-      const done = await crawled();
-      site.pages.set("/gone", { status: 410 });
-      site.pages.set("/down", { status: 500 });
-      site.pages.set("/closing", htmlPage("closing", "Text.", [], '<meta name="robots" content="none">'));
-      expect(await recrawled(done)).toMatchObject({ status: "indexed", pages: 2 });
-      expect(await urls()).toEqual(["/", "/down"]);
-    });
-
-    it("keeps everything when the whole site is down, and tells of it", async () => {
-      site.pages.set("/", htmlPage("Help", "Welcome."));
-      const done = await crawled();
-      site.pages.set("/", { status: 500 });
-      expect(await recrawled(done)).toMatchObject({
-        status: "failed",
-        pages: 1,
-        error: expect.stringContaining("500") as unknown,
-      });
-      expect(await urls()).toEqual(["/"]);
-      site.pages.set("/", htmlPage("Help", "Welcome back."));
-      expect(await recrawled(done)).toMatchObject({ status: "indexed", error: null });
-      expect((await passages())[0]?.text).toBe("Welcome back.");
-    });
-
-    it("happens by itself after the days that the workspace has set, and not where it has set none", async () => {
-      site.pages.set("/", htmlPage("Help", "Welcome."));
-      const done = await crawled();
-      const { documents } = crawling;
-      const day = async (): Promise<void> => {
-        clock.advance(86_400_000);
-        await runLane({ store, clock, handlers: documents.work, reads: readsWork }, `recrawl:${done.id}`);
-      };
-      const status = async () => (await documents.get(workspaceId, done.id))?.status;
-      const set = (recrawlDays: number | null) =>
-        store.write((tx) =>
-          tx
-            .updateTable("workspaces")
-            .set({ settings: JSON.stringify({ recrawlDays }) })
-            .where("id", "=", workspaceId)
-            .execute(),
-        );
-      for (let n = 0; n < 6; n += 1) await day();
-      expect(await status()).toBe("indexed");
-      await day();
-      expect(await status()).toBe("pending");
-      await crawling.finish(done);
-      await set(null);
-      for (let n = 0; n < 30; n += 1) await day();
-      expect(await status()).toBe("indexed");
-      await set(2);
-      await day();
-      expect(await status()).toBe("pending");
-    });
-
-    it("changes who may see the pages at once", async () => {
-      site.pages.set("/", htmlPage("Help", "Welcome."));
-      const done = await crawled();
-      await crawl("/", { audience: ["staff"] });
-      const rows = await store.read
-        .selectFrom("documents")
-        .select("audience")
-        .where("workspace_id", "=", workspaceId)
-        .execute();
-      expect(rows.map(({ audience }) => audience)).toEqual(['["staff"]', '["staff"]']);
-      expect((await crawling.documents.get(workspaceId, done.id))?.audience).toEqual(["staff"]);
-    });
-
-    it("is not begun twice at a time", async () => {
-      site.pages.set("/", htmlPage("Help", "Welcome."));
-      const [first, second] = await Promise.all([crawl(), crawl()]);
-      expect(second?.id).toBe(first?.id);
-      await crawling.documents.recrawl(workspaceId, first?.id ?? "");
-      const rows = await store.read
-        .selectFrom("outbox")
-        .select("kind")
-        .where("lane", "=", crawling.documents.laneOf(first))
-        .execute();
-      expect(rows).toEqual([{ kind: "crawl" }]);
-    });
   });
 
   it("goes on where it was when the process died in the middle, without doubling anything", async () => {

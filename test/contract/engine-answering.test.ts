@@ -95,6 +95,53 @@ eachDatabase("answering", (open) => {
     expect((await bench.messages(id)).at(-1)?.answers_seq).toBe(2);
   });
 
+  it("answers a customer who keeps writing after one answer thrown away, and then the rest", async () => {
+    const bench = await newBench();
+    // Another process of the same installation takes the messages in, and may answer.
+    const beside = await newBench({ beside: bench, clock: bench.clock });
+    const answers = heldAnswers(bench);
+    beside.script.answer = (...question) => bench.script.answer(...question);
+    const id = await bench.begin("talker", "message 1");
+    for (let n = 0; n < 4; n += 1) {
+      const question = await answers.question(n);
+      await (n % 2 === 0 ? beside : bench).say("talker", `message ${n + 2}`);
+      question.release(answerOf(`answer ${n + 1}`));
+    }
+    (await answers.question(4)).release(answerOf("answer 5"));
+    await bench.settle();
+    expect(answers.held.map(({ question }) => question.text)).toEqual([
+      "message 1",
+      "message 1\nmessage 2",
+      "message 3",
+      "message 3\nmessage 4",
+      "message 5",
+    ]);
+    expect([...bench.sent, ...beside.sent].map(({ text }) => text).toSorted()).toEqual([
+      "answer 2",
+      "answer 4",
+      "answer 5",
+    ]);
+    expect((await bench.messages(id)).map(({ answers_seq: seq }) => seq).filter((seq) => seq !== null)).toEqual([
+      2, 5, 6,
+    ]);
+    // What was said meanwhile is part of what the next answer is made of.
+    expect(answers.held[2]?.question.history.at(-1)).toEqual({ role: "assistant", content: "answer 2" });
+  });
+
+  it("keeps an answer that took two seconds, whatever the customer has written meanwhile", async () => {
+    const bench = await newBench();
+    const answers = heldAnswers(bench);
+    const id = await bench.begin("patient", "How do I open it?");
+    const question = await answers.question(0);
+    bench.clock.advance(2_000);
+    await bench.say("patient", "And how do I close it?");
+    question.release(answerOf("Pull the cord."));
+    (await answers.question(1)).release(answerOf("Push it."));
+    await bench.settle();
+    expect(bench.asked.map(({ text }) => text)).toEqual(["How do I open it?", "And how do I close it?"]);
+    expect((await bench.talk(id)).slice(2)).toEqual(["assistant: Pull the cord.", "assistant: Push it."]);
+  });
+
   it("still answers the first message when the customer deletes the second before it is answered", async () => {
     const bench = await newBench();
     const answers = heldAnswers(bench);
@@ -313,7 +360,7 @@ eachDatabase("answering", (open) => {
     await runBeside(bench.url, "alter table outbox rename to outbox_away");
     question.release(answerOf("This cannot be stored."));
     await bench.until("the failure is logged", () =>
-      bench.logged.some((line) => line.includes("cannot reach the database")),
+      bench.logged.some((line) => line.includes("database unreachable")),
     );
     await runBeside(bench.url, "alter table outbox_away rename to outbox");
     bench.script.answer = async () => answerOf("Yes.");

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import type { Attempt } from "#channel/contract.ts";
 import { DeliveryError } from "#channel/errors.ts";
+import { defaultSettings } from "#domain/workspace.ts";
 import { openStore } from "#store/open.ts";
 import type { DeliveriesTable } from "#store/schema.ts";
 import { lockConversation } from "#store/conversations.ts";
@@ -109,19 +110,20 @@ eachDatabase("delivering", (open) => {
     expect(await stateOf(bench)).toEqual(["sent", "sent"]);
   });
 
-  it("gives up what never arrives: failed, a note, a dead letter, and the conversation goes on", async () => {
+  it("gives up what never arrives: failed, a note, a dead letter, and people take over", async () => {
     const bench = await newBench();
     const { send } = bench.script;
     let calls = 0;
-    bench.script.send = async () => {
+    bench.script.send = async (...given) => {
       calls += 1;
+      if (calls > 24) return send(...given);
       throw new DeliveryError("not_sent", "no route to host");
     };
     const id = await bench.begin("unreachable", "Hello");
     await bench.settle();
     await bench.advance(dayMs);
-    expect(await stateOf(bench)).toEqual(["failed"]);
-    expect(calls).toBe(24);
+    expect(await stateOf(bench)).toEqual(["failed", "sent"]);
+    expect(calls).toBe(25);
     expect(await bench.notes(id)).toEqual([
       "This message could not be delivered, and is not tried any more: no route to host",
     ]);
@@ -131,10 +133,8 @@ eachDatabase("delivering", (open) => {
       .where("dead_at", "is not", null)
       .execute();
     expect(dead).toEqual([{ kind: "send", last_error: "no route to host" }]);
-    bench.script.send = send;
-    await bench.say("unreachable", "Again");
-    await bench.settle();
-    expect(shown(bench)).toEqual(["You asked: Again"]);
+    expect(await bench.row(id)).toMatchObject({ status: "escalated" });
+    expect(shown(bench)).toEqual([defaultSettings.handoverMessage]);
   });
 
   for (const broken of [
@@ -151,9 +151,12 @@ eachDatabase("delivering", (open) => {
       const id = await bench.begin("unknown", "Hello");
       await bench.settle();
       await bench.advance(dayMs);
-      expect(calls).toBe(1);
-      expect(await stateOf(bench)).toEqual(["unknown"]);
+      // Once the answer, and once the hand-over.
+      expect(calls).toBe(2);
+      expect(await stateOf(bench)).toEqual(["unknown", "unknown"]);
       expect((await bench.notes(id)).join()).toContain("may not have arrived");
+      expect(await bench.row(id)).toMatchObject({ status: "escalated" });
+      expect((await bench.talk(id)).at(-1)).toBe(`assistant: ${defaultSettings.handoverMessage}`);
     });
   }
 

@@ -61,7 +61,7 @@ eachDatabase("a customer on a channel, with a language model", (open) => {
       made.until("it is answered", async () => (await made.talk(id)).length === 2),
     );
     expect(await made.talk(id)).toEqual([`user: ${question}`, `assistant: ${sentence}`]);
-    expect(made.logged.filter((line) => line.includes("the language model gave no answer"))).toHaveLength(1);
+    expect(made.logged.filter((line) => line.includes("model: answering failed"))).toHaveLength(1);
   });
 
   it("is told that there is no answer when the model refuses, and a person is offered", async () => {

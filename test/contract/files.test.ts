@@ -11,23 +11,28 @@ import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, hourMs, openBench } from "../support/engine-bench.ts";
 import type { FileChannel } from "../support/file-channel.ts";
 import { bytesOf, fileChannel, inboundFile, png } from "../support/file-channel.ts";
+import { runBeside } from "../support/run-beside.ts";
 
 const dayMs = 24 * hourMs;
 const megabyte = 1_048_576;
+const reserveBytes = 10 * megabyte;
 
 eachDatabase("files of messages", (open) => {
   let bench: EngineBench;
   let channel: FileChannel;
+  let freeBytes: number;
 
   /** Told of each point that is passed; throws where the process would have ended. */
   let passing: (point: string) => void;
 
   beforeEach(async () => {
     passing = () => undefined;
+    freeBytes = 100 * reserveBytes;
     channel = fileChannel();
     bench = await openBench(open, {
       account: { channel: "telegram", load: channel.load, config: {} },
-      files: { bytesMax: megabyte },
+      files: { bytesMax: megabyte, reserveBytes },
+      freeBytes: async () => freeBytes,
       checkpoint: (point) => passing(point),
     });
   });
@@ -295,6 +300,72 @@ eachDatabase("files of messages", (open) => {
     await expect(upload(newId("conv", 1))).rejects.toMatchObject({ code: "conversation_not_found" });
     await bench.settle();
     expect(await onDisk()).toHaveLength(1);
+  });
+
+  it("wait for room on the disk however long, are not asked for meanwhile, and say so", async () => {
+    freeBytes = reserveBytes + megabyte / 2;
+    const id = await bring([inboundFile("waiting")]);
+    expect(await bench.talk(id)).toHaveLength(2);
+    for (let hours = 0; hours < 12; hours += 1) await bench.advance(hourMs);
+    expect(channel.asked).toEqual([]);
+    expect(await rows()).toMatchObject([{ state: "pending", reason: expect.stringMatching(/disk is nearly full/) }]);
+    freeBytes = 100 * reserveBytes;
+    await bench.advance(hourMs);
+    expect(await rows()).toMatchObject([{ state: "stored", reason: null, bytes: 16 }]);
+  });
+
+  it("that had no room on the disk for a week are given up, and say why", async () => {
+    freeBytes = 0;
+    await bring([inboundFile("waiting")]);
+    bench.clock.leap(8 * dayMs);
+    for (let hours = 0; hours < 6; hours += 1) await bench.advance(hourMs);
+    expect(await rows()).toMatchObject([{ state: "failed", reason: expect.stringMatching(/disk is nearly full/) }]);
+  });
+
+  it("are not taken from agents either while the disk has no room", async () => {
+    const id = await bring([]);
+    freeBytes = reserveBytes;
+    await expect(upload(id)).rejects.toMatchObject({ code: "storage_full" });
+    expect([await rows(), await onDisk()]).toEqual([[], []]);
+  });
+
+  it("keep their result where the refund of the day's bytes fails", async () => {
+    const id = await bring([]);
+    const rename = (from: string, to: string) => runBeside(bench.url, `alter table ${from} rename to ${to}`);
+    async function* breaking(): AsyncGenerator<Uint8Array> {
+      await rename("counters", "away");
+      yield Buffer.from("the bill");
+    }
+    const given = {
+      workspaceId: bench.workspaceId,
+      accountId: bench.accountId,
+      conversationId: id,
+      uploadedBy: "visitor",
+      name: "bill.txt",
+      mediaType: "text/plain",
+      address: "203.0.113.1",
+    };
+    const stored = await bench.engine.upload(given, breaking(), new AbortController().signal);
+    await rename("away", "counters");
+    expect(stored).toMatchObject({ name: "bill.txt", bytes: 8 });
+    expect(await rows()).toMatchObject([{ state: "stored", bytes: 8 }]);
+  });
+
+  it("count against the room before they are written, those of the same time together", async () => {
+    const id = await bring([]);
+    freeBytes = reserveBytes + 2.5 * megabyte;
+    const begun = Promise.withResolvers<void>();
+    async function* slowly(): AsyncGenerator<Uint8Array> {
+      await begun.promise;
+      yield Buffer.from("x");
+    }
+    let refused = 0;
+    const uploads = [1, 2, 3, 4].map((n) => upload(id, `${n}.txt`, slowly()));
+    for (const each of uploads) each.catch(() => (refused += 1));
+    await expect.poll(() => refused).toBe(2);
+    begun.resolve();
+    const outcomes = await Promise.allSettled(uploads);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
   });
 
   it("that were never sent, and bytes that belong to nothing, are swept after a day", async () => {

@@ -8,6 +8,7 @@ import { systemClock } from "#src/clock.ts";
 import { loadConfig } from "#src/config/environment.ts";
 import { openCore } from "#src/core.ts";
 import { firstStart } from "#src/operator/first-start.ts";
+import { manualDocuments } from "#src/operator/manual.ts";
 import { eachDatabase } from "../support/databases.ts";
 
 eachDatabase("a first start", (open) => {
@@ -43,6 +44,26 @@ eachDatabase("a first start", (open) => {
     expect(await read.selectFrom("agents").select("email").execute()).toHaveLength(1);
     // Which of them reads it, and until when, is left open.
     expect(await read.selectFrom("documents").select("title").execute()).toEqual([{ title: "Returns" }]);
+    // The manual is told from what operators add later, also under the name of one of its pages.
+    const { documents } = first.core;
+    const id = welcome?.workspaceId ?? "";
+    const [page] = await read.selectFrom("documents").select(["id", "indexed_at"]).execute();
+    const { at } = await read
+      .selectFrom("api_keys")
+      .select((eb) => eb.fn.min("created_at").as("at"))
+      .executeTakeFirstOrThrow();
+    await store.write((tx) => tx.updateTable("documents").set({ indexed_at: at }).execute());
+    const found = async () => (await manualDocuments(first.core, id, pages)).map((each) => each.id);
+    expect(await found()).toEqual([page?.id]);
+    const mine = { workspaceId: id, fileName: "returns.md", bytes: Buffer.from("# Mine\n\nOur own text.\n") };
+    await documents.process((await documents.add(mine)).id);
+    await store.write((tx) =>
+      tx
+        .updateTable("documents")
+        .set({ indexed_at: at + 1 })
+        .execute(),
+    );
+    expect(await found()).toEqual([]);
     for (const { core } of cores) await core.close();
     await database.remove();
     await rm(folder, { recursive: true, force: true });

@@ -236,7 +236,7 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
       await tx.insertInto("requests_in_flight").values({ key_id: key.id, process_id: "nobody", count: 1 }).execute();
       await tx
         .insertInto("search_collections")
-        .values({ workspace_id: workspaceId, live: "c", live_version: 1, building: null, built: 0 })
+        .values({ workspace_id: workspaceId, live: "c", live_version: 1, building: null, built: 0, written: 0 })
         .execute();
       await tx
         .insertInto("connection_leases")
@@ -423,6 +423,8 @@ eachDatabase("what is held of a workspace and its customers", (open) => {
           robots: `# ${house}`,
           started_at: now,
           finished_at: now,
+          requested: 0,
+          changed: 0,
         })
         .execute();
       await tx

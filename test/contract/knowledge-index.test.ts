@@ -5,7 +5,7 @@ import { afterAll } from "vitest";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import { silentLog } from "../support/knowledge.ts";
 import { openTypesenseIndex } from "../support/typesense-index.ts";
-import { imitation, namedTypesense } from "../support/typesense-server.ts";
+import { startTypesense } from "../support/typesense-server.ts";
 import { knowledgeIndexContract } from "./knowledge-index.ts";
 
 knowledgeIndexContract("the embedded index", async (store) =>
@@ -21,7 +21,4 @@ knowledgeIndexContract("the embedded index in a thread of its own", async (store
   return openEmbeddedIndex({ store, path: join(folder, `${files}.sqlite`), log: silentLog, threadFrom: 0 });
 });
 
-knowledgeIndexContract("Typesense, imitated", async (store) => openTypesenseIndex(store, await imitation()));
-
-const named = namedTypesense();
-if (named !== undefined) knowledgeIndexContract("Typesense itself", async (store) => openTypesenseIndex(store, named));
+knowledgeIndexContract("Typesense", async (store) => openTypesenseIndex(store, await startTypesense()));

@@ -7,12 +7,12 @@ import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
 import { newSqlite, openTestStore } from "../support/databases.ts";
 import { newWorkspace, silentLog, testKnowledge } from "../support/knowledge.ts";
 import { openTypesenseIndex } from "../support/typesense-index.ts";
-import { typesenseServer } from "../support/typesense-server.ts";
+import { startTypesense } from "../support/typesense-server.ts";
 import type { LanguageSet } from "./knowledge-languages.ts";
 import { languageContract } from "./knowledge-languages.ts";
 
 inEvery("the embedded index", async (store) => openEmbeddedIndex({ store, path: ":memory:", log: silentLog }));
-inEvery("Typesense", async (store) => openTypesenseIndex(store, await typesenseServer()));
+inEvery("Typesense", async (store) => openTypesenseIndex(store, await startTypesense()));
 
 function inEvery(name: string, openIndex: (store: Store) => Promise<KnowledgeIndex>): void {
   let opened: Awaited<ReturnType<typeof openTestStore>>;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sender } from "#channel/contract.ts";
+import { loadAdapter } from "#src/channels.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 import { rowsOf } from "../support/conversation-rows.ts";
 import { eachDatabase } from "../support/databases.ts";
@@ -244,5 +245,104 @@ eachDatabase("a customer on several channels", (open) => {
       .execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual([...ids, target].toSorted());
     expect(rows.map((row) => row.previous_conversation_id)).toEqual([null, ...rows.slice(0, -1).map(({ id }) => id)]);
+  });
+});
+
+eachDatabase("a browser's session that somebody has signed in to", (open) => {
+  let one: EngineBench;
+  let other: EngineBench;
+  let sessions = 0;
+  beforeAll(async () => {
+    const account = { channel: "widget", load: loadAdapter, config: {} } as const;
+    one = await openBench(open, { account });
+    other = await openBench(open, { account, beside: one, clock: one.clock });
+  });
+  afterAll(async () => {
+    await other.close();
+    await one.close();
+  });
+
+  const verified = { userId: "ada", email: "ada@shop.example", attributes: { plan: "pro" } };
+  const begin = () => `ses_${(sessions += 1)}`;
+
+  async function send(at: EngineBench, key: string, text: string, sender: Partial<Sender> = {}, channel = "widget") {
+    const { id } = await one.store.read
+      .selectFrom("accounts")
+      .select("id")
+      .where("workspace_id", "=", one.workspaceId)
+      .where("channel", "=", channel as "widget")
+      .executeTakeFirstOrThrow();
+    const event = { externalId: `${key}:${text}`, thread: `web:${key}`, sender: { key, ...sender } };
+    const sentAt = one.clock.now();
+    return at.engine.accept(
+      id,
+      text === "lead"
+        ? { kind: "contact", ...event, sentAt, contact: { email: "eve@evil.example" } }
+        : { kind: "message", ...event, sentAt, text },
+    );
+  }
+  const askers = (text: string) =>
+    [...one.asked, ...other.asked]
+      .filter((question) => question.text === text)
+      .map(({ turn }) => turn?.user?.id ?? null);
+
+  it.each(["widget", "hosted"])("takes nothing that proves nothing, or another user, on %s", async (channel) => {
+    const key = begin();
+    await send(one, key, "before", {}, channel);
+    const { conversationId } = await send(other, key, "as Ada", { verified }, channel);
+    const refused = { duplicate: false, conversationId: null, messageId: null, seq: null, refused: true };
+    for (const sender of [{}, { verified: { userId: "bob" } }]) {
+      expect(await send(one, key, "late", sender, channel)).toEqual(refused);
+      expect(await send(one, key, "lead", sender, channel)).toEqual(refused);
+    }
+    // The session goes on with who proves to be its user, with the message that was refused as well.
+    expect(await send(one, key, "late", { verified }, channel)).toMatchObject({ seq: expect.any(Number) });
+    await one.settle();
+    const talk = await one.talk(conversationId ?? "");
+    expect(talk.filter((line) => line.startsWith("user: "))).toEqual(["user: before", "user: as Ada", "user: late"]);
+    expect(await one.row(conversationId ?? "")).toMatchObject({ customer_email: "ada@shop.example" });
+    const events = await one.store.read
+      .selectFrom("inbound_events")
+      .select("external_id")
+      .where("external_id", "like", `${key}:%`)
+      .orderBy("id")
+      .execute();
+    expect(events.map(({ external_id }) => external_id)).toEqual(
+      ["before", "as Ada", "late"].map((t) => `${key}:${t}`),
+    );
+  });
+
+  it("takes nothing of the same moment either, in whichever process", async () => {
+    for (const at of [one, other]) {
+      const key = begin();
+      const [signedIn, late, lead] = await Promise.all([
+        send(one, key, "as Ada", { verified }),
+        send(one, key, "late"),
+        send(at, key, "lead"),
+      ]);
+      const after = await send(at, key, "after");
+      expect(after.refused).toBe(true);
+      // Stored before the sign-in, it is the visitor's own.
+      if (late?.refused !== true) expect(late?.seq ?? 0).toBeLessThan(signedIn?.seq ?? 0);
+      await one.settle();
+      const { contact_id: contactId } = await one.row(signedIn?.conversationId ?? "");
+      const contact = await one.store.read
+        .selectFrom("contacts")
+        .select("email")
+        .where("id", "=", contactId)
+        .executeTakeFirst();
+      expect([lead?.messageId, contact?.email]).toEqual([null, "ada@shop.example"]);
+    }
+  });
+
+  it("knows its user only where every message that is answered was proven", async () => {
+    const key = begin();
+    const grace = { userId: "grace" };
+    await Promise.all([send(one, key, "mine: before"), send(one, key, "mine: after", { verified: grace })]);
+    await one.settle();
+    expect(askers("mine: before\nmine: after")).toEqual([null]);
+    await send(one, key, "mine: proven", { verified: grace });
+    await one.settle();
+    expect(askers("mine: proven")).toEqual(["grace"]);
   });
 });

@@ -46,6 +46,16 @@ eachDatabase("a plan", (open) => {
     });
   });
 
+  it("lets a workspace have request limits of its own on enterprise alone, and a monthly allowance on every plan", async () => {
+    const [business, enterprise] = [await workspaceOn("business"), await workspaceOn("enterprise")];
+    await expect(set(business, ["limit_minute=5"])).rejects.toMatchObject(notInPlan);
+    await expect(set(business, ["queries_per_month=7"])).resolves.toMatchObject({ queriesPerMonth: 7 });
+    await expect(set(enterprise, ["limit_day=2000000"])).resolves.toMatchObject({ limitDay: 2_000_000 });
+    await expect(set(enterprise, ["plan=business"])).rejects.toMatchObject(blocked("limit_minute or limit_day is set"));
+    await set(enterprise, ["plan=business", "limit_day=false"]);
+    expect(await planOf(enterprise)).toBe("business");
+  });
+
   it("lets keys expire on enterprise alone", async () => {
     const expiresAt = clock.now() + 1_000;
     const business = await workspaceOn("business");

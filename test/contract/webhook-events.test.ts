@@ -9,6 +9,7 @@ import { DeliveryError } from "#channel/errors.ts";
 import { createKey } from "#src/operator/keys.ts";
 import { addWebhook } from "#src/operator/webhooks.ts";
 import { createSecrets } from "#src/secrets.ts";
+import { unlikeDescribed } from "../support/described-events.ts";
 import { eachDatabase } from "../support/databases.ts";
 import type { EngineBench } from "../support/engine-bench.ts";
 import { anna, answerOf, dayMs, hourMs, openBench } from "../support/engine-bench.ts";
@@ -318,6 +319,12 @@ eachDatabase("what endpoints are told of", (open) => {
     expect((await bench.row(id)).status).toBe("open");
     expect(await told(id, before)).toEqual([]);
     expect((await bench.row(id)).event_seq).toBe(before);
+  });
+
+  it("tells all of it as the API's description says", async () => {
+    const rows = await bench.store.read.selectFrom("events").select(["type", "payload"]).execute();
+    for (const { payload } of rows) expect(unlikeDescribed(JSON.parse(payload) as ReceivedEvent)).toBe("");
+    expect(new Set(rows.map(({ type }) => type)).size).toBeGreaterThanOrEqual(10);
   });
 });
 

@@ -6,7 +6,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
-import { addAgent, customerWrites, settled } from "../support/inbox.ts";
+import { addAgent, customerWrites, password, settled } from "../support/inbox.ts";
 import { createInboxPages } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -88,6 +88,20 @@ function inTheBrowser(colorScheme: "light" | "dark"): void {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").waitFor();
     expect(await barriersOn(page)).toEqual([]);
+  });
+
+  it("for agents: the choice of a workspace, by the keyboard, on the way to what a link names", async () => {
+    const email = `${colorScheme}@shop.example`;
+    for (const { id } of [app.workspace, await app.createWorkspace()]) await addAgent(app, "Both", id, email);
+    const page = await visit("/inbox#/escalated", phone);
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Password").fill(password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Choose a workspace" }).waitFor();
+    expect(await barriersOn(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(page.url()).toBe(`${app.url}/inbox#/escalated`);
   });
 
   it("for agents: the list, a conversation with answer, note and reply, menus and dialogs", async () => {

@@ -1,12 +1,19 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { readConfigFile } from "#src/config/file.ts";
 import { problemStatus } from "#domain/problem.ts";
 import { problemMeaning } from "#http/problem.ts";
+import { noBrowser, openBrowser } from "../support/browser.ts";
+import type { Ran } from "../support/program.ts";
 import { startGateway } from "../support/program.ts";
+import { skipped } from "../support/skipped.ts";
+import { projectDir } from "../support/source-tree.ts";
 
 interface Example {
   readonly title: string;
@@ -16,15 +23,43 @@ interface Example {
   readonly language: string | undefined;
 }
 
-const guide = await readFile(new URL("../../docs/api.md", import.meta.url), "utf8");
+const guide = await readFile(join(projectDir, "docs/api.md"), "utf8");
+const readme = await readFile(join(projectDir, "README.md"), "utf8");
 
-/** The commands with curl, each with the block that follows it at once, if one does. */
-const examples: readonly Example[] = guide.split(/^## /m).flatMap((section) => {
-  const [title = ""] = section.split("\n", 1);
-  return [...section.matchAll(/```sh\n([^]*?)```\n(?:\n```(json|text)\n([^]*?)```)?/g)]
-    .map(([, command = "", language, shown]) => ({ title, command, language, shown }))
-    .filter(({ command }) => command.includes("curl "));
-});
+/** Every command of a page, each with the block that follows it at once, if one does. */
+function examplesOf(page: string): readonly Example[] {
+  return page.split(/^## /m).flatMap((section) => {
+    const [title = ""] = section.split("\n", 1);
+    const blocks = section.matchAll(/```sh\n([^]*?)```\n(?:\n(?:[^\n`#]+\n\n)?```(json|text)\n([^]*?)```)?/g);
+    return [...blocks].map(([, command = "", language, shown]) => ({ title, command, language, shown }));
+  });
+}
+
+const examples = examplesOf(guide);
+
+const blocksOf = (page: string, language: string): readonly string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))].map(([, block = ""]) => block);
+
+it.each([...blocksOf(readme, "yaml"), ...blocksOf(guide, "yaml")])(
+  "shows a configuration that can be read: %s",
+  (block) => {
+    const env = Object.fromEntries([...block.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, "1234567:a-token"]));
+    expect(readConfigFile("parley.yaml", block, env).workspaces).toHaveLength(1);
+  },
+);
+
+/** The test has done this itself, or there is no Docker here; `test/unit/compose.test.ts` reads what Compose would. */
+const notRun = /^(?:npm ci|npm start|docker compose .*)$/gm;
+
+/** What a checkout has, so that what the commands write stays out of it. */
+async function checkout(folder: string): Promise<void> {
+  for (const name of ["adapters", "bin", "dist", "docs", "node_modules", "src", "package.json"]) {
+    await symlink(join(projectDir, name), join(folder, name));
+  }
+  for (const name of ["config", ".env.example"]) {
+    await cp(join(projectDir, name), join(folder, name), { recursive: true });
+  }
+}
 
 /** Kinds instead of values; null and what is empty stand for anything. */
 function shape(value: unknown): unknown {
@@ -71,50 +106,84 @@ it("lists the codes of errors as the program has them", () => {
   expect(rows.toSorted(byCode)).toEqual(known.toSorted(byCode));
 });
 
-it("works from top to bottom on a fresh installation, and shows what is answered", { timeout: 120_000 }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), "parley-guide-"));
-  const gateway = await startGateway({ PARLEY_DATA_DIR: join(folder, "data") });
-  try {
-    await expect.poll(gateway.printed, { timeout: 60_000 }).toContain("documents add");
-    const printed = gateway.printed();
+describe("on a fresh installation", () => {
+  let folder: string;
+  let gateway: Awaited<ReturnType<typeof startGateway>>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "parley-guide-"));
+    await checkout(folder);
     // Makes curl say by its exit status what the server said.
     await writeFile(join(folder, ".curlrc"), "fail-with-body\n");
-    const environment = join(folder, "environment");
-    await writeFile(environment, "");
-    const env = {
-      PATH: process.env["PATH"] ?? "",
-      CURL_HOME: folder,
-      PARLEY_URL: gateway.url,
-      PARLEY_KEY: /ak_\w+/.exec(printed)?.[0] ?? "",
-      WORKSPACE_ID: /wt_\w+/.exec(printed)?.[0] ?? "",
-    };
-    const run = async ({ command }: Example): Promise<{ readonly status: number; readonly stdout: string }> => {
-      const script = `set -euo pipefail\n. "${environment}"\n${command}\nexport -p > "${environment}"\n`;
-      try {
-        const { stdout } = await promisify(execFile)("bash", ["-c", script], { cwd: folder, env });
-        return { status: 0, stdout };
-      } catch (error) {
-        const failed = error as { readonly code: number; readonly stdout: string };
-        return { status: failed.code, stdout: failed.stdout };
-      }
-    };
-    expect(examples.length).toBeGreaterThan(15);
-    for (const example of examples) {
-      const { status, stdout } = await run(example);
-      const json = example.language === "json" ? (JSON.parse(example.shown ?? "") as object) : undefined;
-      const refused = json !== undefined && "code" in json;
-      expect({ of: example.title, status, stdout }).toMatchObject({ status: refused ? 22 : 0 });
-      if (json !== undefined) {
-        expect(JSON.parse(stdout), example.title).toEqual(shape(json));
-        if (refused) expect(JSON.parse(stdout)).toMatchObject({ code: json.code });
-      }
-      if (example.language === "text") {
-        const events = (text: string) => [...new Set([...text.matchAll(/^event: \w+$/gm)].map(([line]) => line))];
-        expect(events(stdout)).toEqual(events(example.shown ?? ""));
-      }
-    }
-  } finally {
+    gateway = await startGateway({ PARLEY_DATA_DIR: join(folder, "data") });
+    await vi.waitUntil(() => gateway.printed().includes("documents add"), { timeout: 60_000, interval: 100 });
+  });
+  afterAll(async () => {
     await gateway.stop();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    ["README.md", examplesOf(readme)],
+    ["docs/api.md", examples],
+  ] as const)("runs every block of %s, and shows what is answered", { timeout: 180_000 }, async (page, all) => {
+    const environment = join(folder, "environment");
+    await writeFile(environment, "");
+    const { PATH = "", HOME = "" } = process.env;
+    const env = { PATH, HOME, CURL_HOME: folder, PARLEY_DATA_DIR: join(folder, "data") };
+    const run = async ({ command }: Example): Promise<Ran> => {
+      const here = command.replaceAll("http://127.0.0.1:8080", gateway.url).replaceAll(notRun, "");
+      const script = `set -euo pipefail\n. "${environment}"\n${here}\nexport -p > "${environment}"\n`;
+      try {
+        return { status: 0, ...(await promisify(execFile)("bash", ["-c", script], { cwd: folder, env })) };
+      } catch (error) {
+        const { code, stdout, stderr } = error as Omit<Ran, "status"> & { readonly code: number };
+        return { status: code, stdout, stderr };
+      }
+    };
+    expect(all.length).toBeGreaterThan(page === "README.md" ? 5 : 20);
+    for (const example of all) compare(example, await run(example));
+  });
+
+  const script = "puts the widget on a page of one's own";
+  if (noBrowser !== undefined) return skipped(script, noBrowser);
+  it.each([...blocksOf(readme, "html"), ...blocksOf(guide, "html")])(`${script} by %s`, async (block) => {
+    const [id = ""] = /wt_[a-z0-9_]+/.exec(await (await fetch(`${gateway.url}/demo`)).text()) ?? [];
+    const html = block.replace("http://127.0.0.1:8080", gateway.url).replace("WORKSPACE_ID", id);
+    const shop = createServer((_request, response) => {
+      response
+        .writeHead(200, { "content-type": "text/html" })
+        .end(`<!doctype html><html lang="de"><body>${html}</body>`);
+    }).listen(0, "127.0.0.1");
+    const browser = await openBrowser();
+    try {
+      await vi.waitUntil(() => shop.listening);
+      const page = await browser.newPage();
+      await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
+      await page.getByRole("button", { name: "Chat öffnen" }).click();
+      await page.getByText("Antwortet aus unserer Dokumentation").waitFor();
+    } finally {
+      await browser.close();
+      shop.close();
+    }
+  });
+});
+
+function compare({ title, language, shown = "" }: Example, { status, stdout, stderr }: Ran): void {
+  const json = language === "json" ? (JSON.parse(shown) as object) : undefined;
+  const refused = json !== undefined && "code" in json;
+  expect({ of: title, status, stdout, stderr }).toMatchObject({ status: refused ? 22 : 0 });
+  if (json !== undefined) {
+    expect(JSON.parse(stdout), title).toEqual(shape(json));
+    if (refused) expect(JSON.parse(stdout)).toMatchObject({ code: json.code });
+    return;
+  }
+  if (language !== "text") return;
+  const events = (text: string) => [...new Set([...text.matchAll(/^event: \w+$/gm)].map(([line]) => line))];
+  expect(events(stdout)).toEqual(events(shown));
+}
+
+it("shows values where a value is expected, not an ellipsis", () => {
+  for (const page of [guide, readme]) {
+    for (const [block] of page.matchAll(/^```[^]*?^```$/gm)) expect(block).not.toContain("…");
   }
 });

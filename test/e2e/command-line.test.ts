@@ -86,7 +86,7 @@ eachDatabase("the command line", (open) => {
       env,
     );
     expect(ran).toMatchObject({ status: 1, stdout: "" });
-    expect(ran.stderr).toContain("1 to the plan's 1000");
+    expect(ran.stderr).toContain("1 to the workspace's 1000");
   });
 
   it("makes an agent once, and a link that signs in", async () => {
@@ -326,6 +326,19 @@ eachDatabase("the command line", (open) => {
     await writeFile(file, "workspaces:\n  - name: ${NO_SUCH_VARIABLE}\n");
     const missing = await parley(["start"], { ...env, PARLEY_CONFIG: file });
     expect(missing.stderr).toContain(`${file}, line 2: the environment has no variable NO_SUCH_VARIABLE`);
+  });
+
+  it("needs no variable of the configuration file in a command that does not use it", async () => {
+    const file = join(folder, "parley.yaml");
+    const bot = "{ name: bot, channel: telegram, token: '${NO_SUCH_VARIABLE}', transport: polling }";
+    await writeFile(file, `workspaces:\n  - name: Acme\n    channels:\n      - ${bot}\n`);
+    const there = { ...env, PARLEY_CONFIG: file };
+    expect(await parley(["workspace", "list"], there)).toMatchObject({ status: 0, stderr: "" });
+    const doctor = await parley(["doctor"], there);
+    expect(doctor.status).toBe(1);
+    expect(`${doctor.stdout}${doctor.stderr}`).toContain(`${file}, line 4: the environment has no variable`);
+    await writeFile(file, "outbound:\n  allow_private: ['${NO_SUCH_VARIABLE}']\n");
+    expect((await parley(["workspace", "list"], there)).stderr).toContain("line 2: the environment has no variable");
   });
 });
 

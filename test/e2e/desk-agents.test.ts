@@ -41,14 +41,14 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(sees().at(-1)).toBe("Cleo:\nHello");
   });
 
-  it("tells the loser of a race who was quicker", async () => {
+  it("tells the loser of a race who claimed the conversation", async () => {
     const card = await escalated();
     const clicks = [world.clicks(mia, card, "parley_claim"), world.clicks(ben, card, "parley_claim")];
     for (const response of await Promise.all(clicks)) expect(response.status).toBe(200);
     await bench.settle();
     const { assigned_to: holder } = await bench.conversation();
     const loser = holder === "mia@shop.example" ? ben : mia;
-    expect(told(loser)).toBe(`${loser === ben ? "Mia Meyer" : "Ben Bauer"} has claimed this conversation.`);
+    expect(told(loser)).toBe(`${loser === ben ? "Mia Meyer" : "Ben Bauer"} already claimed this conversation.`);
   });
 
   it("does once what is clicked twice", async () => {
@@ -70,7 +70,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     await click(mia, card, "parley_claim");
     await click(ben, { ...card, blocks: old }, "parley_resolve");
     expect((await bench.conversation()).status).toBe("claimed");
-    expect(told(ben)).toBe("Mia Meyer has claimed this conversation.");
+    expect(told(ben)).toBe("Mia Meyer already claimed this conversation.");
   });
 
   it("keeps what somebody else writes, and asks them what to do", async () => {
@@ -448,7 +448,7 @@ describe.each(["webhook", "socket"] as const)("agents at the desk, over a %s", (
     expect(JSON.stringify(world.slack.responses.at(-1))).toContain("The conversation is yours");
     await ask(ben, `claim ${id}`);
     await bench.settle();
-    expect(JSON.stringify(world.slack.responses.at(-1))).toContain("Mia Meyer has claimed this conversation");
+    expect(JSON.stringify(world.slack.responses.at(-1))).toContain("Mia Meyer already claimed this conversation");
     expect(await ask(mia, "mine")).toContain(id);
     await bench.until("the words are found", async () => (await ask(mia, "search human about")).includes(id));
     expect(await ask(mia, "search zebra")).toContain("There is none.");

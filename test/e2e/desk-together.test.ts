@@ -151,7 +151,7 @@ describe("the desk", () => {
     await click(ben, other, "parley_snooze", "reply");
     expect(JSON.stringify(other.blocks)).toContain("Snoozed until the customer replies, assigned to Mia Meyer");
     await click(mia, seen, "parley_resolve");
-    expect(told(mia)).toBe("This conversation is snoozed by now: Ben Bauer was quicker.");
+    expect(told(mia)).toBe("Ben Bauer already snoozed this conversation.");
   });
 
   it("shows a customer's name on the card once Slack tells it", async () => {

@@ -8,7 +8,7 @@ import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
 import { seedConversations } from "../support/conversation-rows.ts";
 import { addAgent, asked, password } from "../support/inbox.ts";
-import { createInboxPages } from "../support/inbox-pages.ts";
+import { createInboxPages, focusIn } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
 const name = "two agents in their browsers";
@@ -137,7 +137,7 @@ function inTheirBrowsers(): void {
     await expect.poll(() => field.inputValue()).toBe("");
   });
 
-  it("changes several conversations by the keyboard, and says which a colleague was quicker with", async () => {
+  it("changes several conversations by the keyboard, and says which a colleague changed first", async () => {
     const made = [await asked(app, "many-1", "One?", "Kim One"), await asked(app, "many-2", "Two?", "Kim Two")];
     const [one = "", two = ""] = made.map(({ conversationId }) => conversationId);
     const page = await pages.open("anna", {}, "#/open");
@@ -153,7 +153,7 @@ function inTheirBrowsers(): void {
     await app.engine.act(app.workspace.id, two, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
     await bar.getByRole("button", { name: "Resolve" }).click();
     await page.getByText("1 conversation resolved.").waitFor();
-    await bar.getByText("Kim Two: Ben has claimed this conversation.").waitFor();
+    await bar.getByText("Kim Two: Ben already claimed this conversation.").waitFor();
     await bar.getByText("1 conversation could not be changed:").waitFor();
     expect([(await stateOf(one)).status, (await stateOf(two)).status]).toEqual(["resolved", "claimed"]);
     // What is asked for and ends after the bar was closed is told in passing, and not in the next bar.
@@ -171,6 +171,27 @@ function inTheirBrowsers(): void {
     go();
     await page.getByText("1 conversation could not be changed.").waitFor();
     expect(await bar.getByText("could not be changed").count()).toBe(0);
+  });
+
+  it("keeps what is ticked after a change, for the next one", async () => {
+    const made = [await asked(app, "keep-1", "One?", "Lu One"), await asked(app, "keep-2", "Two?", "Lu Two")];
+    const page = await pages.open("anna", {}, "#/open");
+    for (const label of ["Lu One", "Lu Two"]) {
+      await page.getByRole("link", { name: label }).focus();
+      await page.keyboard.press("x");
+    }
+    const bar = page.getByRole("group", { name: "Chosen conversations" });
+    await bar.getByRole("textbox", { name: "Add a tag" }).fill("vip");
+    await page.keyboard.press("Enter");
+    await page.getByText("2 conversations tagged vip.").waitFor();
+    await bar.getByText("2 chosen").waitFor();
+    expect(await focusIn(page)).toContain("Add a tag");
+    await bar.getByRole("button", { name: "Resolve" }).press("Enter");
+    await page.getByText("2 conversations resolved.").waitFor();
+    // They are not in this view any more, so nothing is left to choose.
+    await expect.poll(() => bar.isVisible()).toBe(false);
+    await expect.poll(() => focusIn(page)).not.toBe("BODY");
+    for (const { conversationId } of made) expect((await stateOf(conversationId)).status).toBe("resolved");
   });
 
   it("leaves the letters to the search that ends the choosing", async () => {
@@ -204,7 +225,7 @@ function inTheirBrowsers(): void {
     await expect.poll(offered, { timeout: 10_000 }).toBe(1);
   });
 
-  it("takes nothing from a colleague who was quicker than the choice of whom to assign it to", async () => {
+  it("takes nothing from a colleague who claimed it before the assignment was chosen", async () => {
     const { conversationId: id } = await asked(app, "chosen", "How long does delivery take?", "Mary Menu");
     const page = await pages.open("anna", {}, `#/all/${id}`);
     await page.getByRole("button", { name: "Assigned to: Nobody" }).click();
@@ -213,7 +234,7 @@ function inTheirBrowsers(): void {
     await app.engine.act(app.workspace.id, id, { kind: "claim" }, { email: "ben@shop.example", name: "Ben" });
     await page.getByRole("button", { name: "Assigned to: Ben" }).waitFor();
     await anna.click();
-    await page.getByText("Ben was quicker: the conversation is theirs.").waitFor();
+    await page.getByText("Ben already claimed this conversation.").waitFor();
     expect((await stateOf(id)).assigned_to).toBe("ben@shop.example");
   });
 
@@ -362,7 +383,7 @@ function inTheirBrowsers(): void {
     await page.getByRole("log").getByText("Seen as it comes").waitFor();
     app.clock.advance(5_000);
     const listed = page.waitForResponse(
-      async (one) => one.url().endsWith("view=escalated") && ((await one.json()) as ListPage).now >= app.clock.now(),
+      async (one) => one.url().includes("view=escalated") && ((await one.json()) as ListPage).now >= app.clock.now(),
     );
     await asked(app, "later", "How long does delivery take?");
     await (await listed).finished();

@@ -102,11 +102,11 @@ function inTheBrowser(): void {
   });
 
   it("changes and takes back a reply by the keyboard, and leaves the focus where the work goes on", async () => {
-    const asked = await app.post("/v1/query", {
+    const question = await app.post("/v1/query", {
       workspace_id: app.workspace.id,
       query: "How long does delivery take?",
     });
-    const { conversation_id: id } = asked.body as { readonly conversation_id: string };
+    const { conversation_id: id } = question.body as { readonly conversation_id: string };
     const page = await open("anna", {}, `#/all/${id}`);
     const field = page.getByRole("textbox", { name: /^Reply to/ });
     await field.fill("Thre days.");
@@ -293,7 +293,7 @@ function inTheBrowser(): void {
     pages.excuse("ERR_FAILED");
   });
 
-  it("tells the second of two agents that the first was quicker", async () => {
+  it("tells the second of two agents that the first claimed the conversation", async () => {
     const customer = await customerWrites(app, "race", "Anybody?", "Alan Turing");
     await settled(app);
     const [anna, ben] = [await open("anna", {}, `#/all/${customer.conversationId}`), await open("ben")];
@@ -304,7 +304,7 @@ function inTheBrowser(): void {
     await anna.getByRole("button", { name: "Claim" }).click();
     await anna.getByText("The conversation is yours.").waitFor();
     await ben.getByRole("button", { name: "Claim" }).click();
-    await ben.getByText("Anna was quicker").waitFor();
+    await ben.getByText("Anna already claimed this conversation.").waitFor();
     await ben.getByRole("button", { name: "Take over" }).click();
     await ben.getByRole("dialog").getByRole("button", { name: "Take over" }).click();
     await anna.getByText("Ben has this conversation.").waitFor();

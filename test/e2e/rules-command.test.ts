@@ -99,7 +99,7 @@ describe("rules test", () => {
 
   it("tells people, names rules that there are, and takes one of them", { timeout: patienceMs }, async () => {
     const shown = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "refunds"], env);
-    expect(shown.stdout).toContain("1 rules on 1 conversations: they would have fired 1 times. Nothing was changed.");
+    expect(shown.stdout).toContain("1 rule on 1 conversation: would have fired 1 time. Nothing was changed.");
     const wrong = await host.parley(["rules", "test", "--workspace", app.workspace.id, "--rule", "x"], env);
     expect(wrong).toMatchObject({ status: 1, stdout: "" });
     expect(wrong.stderr).toContain('there is no rule "x"; there are: "refunds", "waits", "late"');

@@ -193,7 +193,7 @@ describe("a program that is told to stop", { timeout: 120_000 }, () => {
     await fetch(`${running.gateway.url}/health/live`);
     const began = performance.now();
     const first = running.gateway.stop();
-    await expect.poll(running.gateway.printed).toContain('"msg":"stopping"');
+    await expect.poll(running.gateway.printed).toContain('"msg":"stop: begun"');
     await expect.poll(() => refusesConnections(running.port)).toBe(true);
     running.gateway.child.kill("SIGINT");
     expect(await first).toBe(1);

@@ -77,7 +77,7 @@ function startApiCustomers(): FakePlatform {
     async shown(customer) {
       const id = conversations.get(customer);
       if (id === undefined) return [];
-      const response = await call("GET", `conversations/${id}?workspace_id=${program?.workspaceId ?? ""}`);
+      const response = await call("GET", `conversations/${id}`);
       const { messages } = (await response.json()) as Conversation;
       return messages.filter(({ role }) => role !== "user").map(({ content }) => content);
     },

@@ -109,6 +109,8 @@ export interface StartOptions {
   readonly typesense?: Config["typesense"];
   readonly publicUrl?: string;
   readonly metricsToken?: string;
+  /** How much room the disk has; otherwise as the system says. */
+  readonly freeBytes?: AppOptions["freeBytes"];
   /** For pages to crawl; otherwise public addresses alone. */
   readonly outbound?: GuardedFetch;
 }
@@ -144,6 +146,7 @@ export async function startApp(open: () => Promise<TestDatabase>, options: Start
       log,
       ...(options.answerer === undefined ? {} : { answerer: options.answerer }),
       ...(options.http === undefined ? {} : { http: options.http }),
+      ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
       ...(options.outbound === undefined ? {} : { outbound: options.outbound }),
     },
   );

@@ -10,8 +10,8 @@ import type { TypesenseOptions } from "#store/typesense-client.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import type { TestDatabase } from "./databases.ts";
 import { eachDatabase } from "./databases.ts";
-import type { TypesenseServer } from "./typesense-server.ts";
-import { typesenseServer } from "./typesense-server.ts";
+import type { TestTypesense } from "./typesense-server.ts";
+import { startTypesense } from "./typesense-server.ts";
 
 export interface TestSearch {
   readonly engine: "database" | "typesense";
@@ -28,8 +28,8 @@ const inTheDatabase: TestSearch = {
 };
 
 /**
- * Runs one suite on every search: in each database, and in Typesense beside each database. Typesense is the server that
- * `TYPESENSE_URL` names, with the key in `TYPESENSE_API_KEY`, and otherwise an imitation.
+ * Runs one suite on every search: in each database, and in Typesense beside each database. For Typesense see
+ * `typesense-server.ts`.
  */
 export function eachSearch(name: string, suite: (open: () => Promise<TestDatabase>, search: TestSearch) => void): void {
   eachDatabase(name, (open) => suite(open, inTheDatabase));
@@ -37,10 +37,10 @@ export function eachSearch(name: string, suite: (open: () => Promise<TestDatabas
 }
 
 function inTypesense(): TestSearch {
-  let server: TypesenseServer | undefined;
+  let server: TestTypesense | undefined;
   afterAll(() => server?.close());
   const on = async (store: OpenStore, read: Reader = store.read): Promise<OutsideSearch> => {
-    server ??= await typesenseServer();
+    server ??= await startTypesense();
     return typesenseOn({ ...store, read }, server.options);
   };
   return { engine: "typesense", on, settle: async (store) => settle(store, await on(store)) };

@@ -50,7 +50,7 @@ export function startCrawling(
       for (let steps = 0; steps < 500; steps += 1) {
         const now = await documents.get(document.workspaceId, document.id);
         if (now === undefined) throw new Error("the document is gone");
-        if (now.status === "indexed" || now.status === "failed") return now;
+        if (documents.isSettled(now)) return now;
         if (!(await step(document))) clock.advance(1_000);
       }
       throw new Error("the document is never done");

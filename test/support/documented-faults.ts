@@ -46,3 +46,34 @@ export function expectDocumented(faults: readonly string[], lines: readonly Line
     }
   }
 }
+
+/**
+ * Compares how often each reply was shown with the table in docs/channels.md. A fault is a line there, with a column for
+ * the channel that cannot look for what it has sent, and one for all others.
+ */
+export function expectDocumentedAnswers(
+  faults: readonly string[],
+  channels: readonly string[],
+  found: ReadonlyMap<string, string>,
+): void {
+  const [own, others] = ["Telegram", "other platforms"];
+  const cell = (fault: string, names: readonly string[]): string => {
+    const words = Map.groupBy(names, (name) => found.get(`${name}\n${fault}`) ?? never);
+    const [only] = words.keys();
+    if (words.size === 1 && only !== undefined) return only;
+    return [...words].map(([word, of]) => `${word} (${of.join(", ")})`).join("; ");
+  };
+  const rest = channels.filter((name) => name !== own);
+  const rows = faults.map((fault) => [fault, cell(fault, [own]), cell(fault, rest)]);
+  const first = "the answer to a reply";
+  const text = markdownTable([first, own, others], rows);
+  process.stdout.write(`\n${text}\n\n`);
+  const documented = tableIn(readFileSync(page, "utf8"), first);
+  const unlike = `docs/channels.md has other words than:\n${text}`;
+  expect(documented?.head, unlike).toEqual([first, own, others]);
+  for (const row of rows)
+    expect(
+      documented?.rows.find(([fault]) => fault === row[0]),
+      unlike,
+    ).toEqual(row);
+}

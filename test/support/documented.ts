@@ -1,5 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
+import { dereference } from "#http/openapi-components.ts";
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -7,7 +8,13 @@ interface Document {
 
 interface Operation {
   readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+    Record<
+      string,
+      {
+        readonly content?: Readonly<Record<string, { readonly schema: object }>>;
+        readonly "x-error-codes"?: readonly string[];
+      }
+    >
   >;
 }
 
@@ -16,7 +23,7 @@ export type DocumentedCheck = (method: string, path: string, status: number, bod
 
 /** Of the text of `/openapi.json`. Paths and methods that it does not know are left to the test. */
 export function createDocumentedCheck(openapi: string): DocumentedCheck {
-  const { paths } = JSON.parse(openapi) as Document;
+  const { paths } = dereference(JSON.parse(openapi) as Document);
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const validators = new Map<object, ValidateFunction>();
   // A literal path goes before one with a parameter in its place.
@@ -33,6 +40,10 @@ export function createDocumentedCheck(openapi: string): DocumentedCheck {
       throw new Error(`${method} ${bare} answered ${status}, which the reference does not name`);
     const schema = response.content?.["application/json"]?.schema;
     if (schema === undefined || typeof body === "string") return;
+    const { code } = body as { readonly code?: string };
+    if (code !== undefined && response["x-error-codes"]?.includes(code) === false) {
+      throw new Error(`${method} ${bare} answered ${code}, which the reference does not name`);
+    }
     const validate = validators.get(schema) ?? ajv.compile(schema);
     validators.set(schema, validate);
     if (!validate(body)) {

@@ -20,6 +20,7 @@ import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { Checkpoint } from "#engine/checkpoint.ts";
 import type { Answer, Question } from "#engine/ports.ts";
 import type { App } from "#src/app.ts";
+import type { AppOptions } from "#src/app.ts";
 import { createApp } from "#src/app.ts";
 import type { FileConfig } from "#src/config/file.ts";
 import type { LoadAdapter } from "#src/channels.ts";
@@ -72,6 +73,8 @@ export interface BenchOptions {
   /** Another account than one on the scripted platform. */
   readonly account?: BenchAccount;
   readonly files?: FilesConfig;
+  /** How much room the disk has; otherwise as the system says. */
+  readonly freeBytes?: AppOptions["freeBytes"];
 }
 
 export interface BenchAccount {
@@ -203,6 +206,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
           }
         : {}),
       ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
+      ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
     },
   );
   const { engine } = app;

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { interceptAnswers } from "./answer-faults.ts";
 import type { AddressInfo, Socket } from "node:net";
 
 /** What a fake platform listens with. */
@@ -17,6 +18,7 @@ export async function openFakeServer(make: () => Server): Promise<FakeServer> {
   let server = make();
   const listen = (port: number) =>
     new Promise<void>((resolve, reject) => {
+      interceptAnswers(server);
       server.on("connection", (socket) => {
         sockets.add(socket);
         socket.once("close", () => sockets.delete(socket));

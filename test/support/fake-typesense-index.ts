@@ -24,6 +24,7 @@ export type Postings = ReadonlyMap<FakeDocument, readonly number[]>;
 export interface FakeCollection {
   readonly name: string;
   readonly fields: readonly FakeField[];
+  readonly symbols: readonly string[];
   readonly types: ReadonlyMap<string, string>;
   readonly documents: ReadonlyMap<string, FakeDocument>;
   put(document: FakeDocument): void;
@@ -80,6 +81,7 @@ export function createFakeCollection(schema: FakeSchema): FakeCollection {
   return {
     name: schema.name,
     fields: schema.fields,
+    symbols: schema.symbols_to_index ?? [],
     types: new Map([["id", "string"], ...indexed.map(({ name, type }) => [name, type] as const)]),
     documents,
     put(document) {

@@ -54,6 +54,7 @@ const queryParameters: readonly (readonly [RegExp, readonly string[]])[] = [
     /^POST \/collections\/[^/]+\/documents\/import$/,
     ["action", "dirty_values", "batch_size", "return_id", "return_doc"],
   ],
+  [/^GET \/collections$/, ["exclude_fields", "limit", "offset"]],
   [/^DELETE \/collections\/[^/]+\/documents$/, ["filter_by", "batch_size", "ignore_not_found", "truncate"]],
 ];
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { readFilter } from "./fake-typesense-filter.ts";
 import type { FakeCollection, FakeDocument, FakeField, FakeSchema } from "./fake-typesense-index.ts";
 import { createFakeCollection } from "./fake-typesense-index.ts";
-import { mistakeIn } from "./fake-typesense-rules.ts";
 import type { FakeSearch } from "./fake-typesense-search.ts";
 import { searchCollection } from "./fake-typesense-search.ts";
 
@@ -16,28 +15,6 @@ import { searchCollection } from "./fake-typesense-search.ts";
 export interface FakeTypesense {
   readonly url: string;
   readonly apiKey: string;
-  /** Requests so far, as `METHOD /path`. */
-  readonly requests: readonly string[];
-  /** What in them is not as the API's description has it. */
-  readonly mistakes: readonly string[];
-  /** Documents of a collection, or of what an alias points to; undefined when there is none. */
-  documents(name: string): readonly FakeDocument[] | undefined;
-  collections(): readonly string[];
-  alias(name: string): string | undefined;
-  /** What the server does from now on. `away`: closes every connection. `lagging`: 503. `hang`: never answers. */
-  behave(as: "well" | "away" | "lagging" | "hang" | "cut_off" | "cut_short"): void;
-  /** Says that it is of this version. */
-  changeVersion(version: string): void;
-  /** Takes only this key from now on. */
-  changeKey(key: string): void;
-  /** Loses everything, as a server without its disk. */
-  wipe(): void;
-  /** From now on every write is answered with this status, as with a full disk (422) or a key that may only read (401). */
-  refuseWrites(status: number | undefined): void;
-  /** The next request whose `METHOD /path` fits is answered with 503. */
-  failOnce(request: RegExp): void;
-  /** The next documents whose line holds this text are refused with this code. */
-  refuse(text: string, code: number): void;
   close(): Promise<void>;
 }
 
@@ -52,14 +29,6 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   const apiKey = "a key for tests";
   const collections = new Map<string, FakeCollection>();
   const aliases = new Map<string, string>();
-  const requests: string[] = [];
-  const refused = new Map<string, number>();
-  const mistakes: string[] = [];
-  const failing: RegExp[] = [];
-  let writesRefused: number | undefined;
-  let version = "30.2";
-  let keyTaken = apiKey;
-  let behaviour: Parameters<FakeTypesense["behave"]>[0] = "well";
 
   const server = createServer((request, response) => {
     void answer(request, response).catch((error: unknown) => {
@@ -75,44 +44,19 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
     const url = new URL(request.url ?? "/", "http://typesense");
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    requests.push(`${request.method} ${url.pathname}`);
-    if (behaviour === "hang") return;
-    if (behaviour === "away") {
-      request.socket.destroy();
-      return;
-    }
-    const body = Buffer.concat(chunks).toString("utf8");
-    const mistake = mistakeIn(request.method ?? "", url, body);
-    if (mistake !== undefined) mistakes.push(mistake);
-    const { status, body: answered } =
-      mistake === undefined ? reply(request, url, body) : { status: 400, body: { message: mistake } };
-    const text = typeof answered === "string" ? answered : JSON.stringify(answered);
+    const { status, body } = reply(request, url, Buffer.concat(chunks).toString("utf8"));
     response.writeHead(status, { "content-type": "application/json; charset=utf-8" });
-    response.end(behaviour === "cut_short" && text.length > 20 ? text.slice(0, text.length / 2) : text);
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
   }
 
   function reply(request: IncomingMessage, url: URL, body: string): Answer {
     const path = url.pathname.split("/").slice(1).map(decodeURIComponent);
     const route = `${request.method} ${path[0] ?? ""}`;
-    if (behaviour === "lagging") {
-      return { status: 503, body: { message: "Not Ready or Lagging", ...(path[0] === "health" ? { ok: false } : {}) } };
-    }
     if (route === "GET health") return { status: 200, body: { ok: true } };
-    if (request.headers["x-typesense-api-key"] !== keyTaken) {
+    if (request.headers["x-typesense-api-key"] !== apiKey) {
       return { status: 401, body: { message: "Forbidden - a valid `x-typesense-api-key` header must be sent." } };
     }
-    if (failing.some((each) => each.test(`${request.method} ${url.pathname}`))) {
-      failing.splice(0);
-      return { status: 503, body: { message: "Not Ready or Lagging" } };
-    }
-    if (writesRefused !== undefined && request.method !== "GET" && route !== "POST multi_search") {
-      const why =
-        writesRefused === 401
-          ? "Forbidden - a valid `x-typesense-api-key` header must be sent."
-          : "Rejecting write: running out of resource type: OUT_OF_DISK";
-      return { status: writesRefused, body: { message: why } };
-    }
-    if (route === "GET debug") return { status: 200, body: { state: 1, version } };
+    if (route === "GET debug") return { status: 200, body: { state: 1, version: "30.2" } };
     if (route === "POST multi_search") return multiSearch(body);
     if (path[0] === "aliases") return aliasReply(request.method ?? "", path[1], body);
     if (path[0] === "collections") return collectionReply(request.method ?? "", path.slice(1), url, body);
@@ -127,12 +71,16 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       const { collection_name } = JSON.parse(body) as { readonly collection_name?: string };
       if (typeof collection_name !== "string")
         return { status: 400, body: { message: "Parameter `collection_name` is required." } };
+      if (collections.has(name))
+        return { status: 500, body: { message: `Name \`${name}\` conflicts with an existing collection name.` } };
       aliases.set(name, collection_name);
     }
     if (method === "DELETE") {
       const collection_name = aliases.get(name);
       aliases.delete(name);
-      return collection_name === undefined ? notFound("Not Found") : { status: 200, body: { name, collection_name } };
+      return collection_name === undefined
+        ? notFound("Collection not found")
+        : { status: 200, body: { name, collection_name } };
     }
     const target = aliases.get(name);
     return target === undefined ? notFound("Not Found") : { status: 200, body: { name, collection_name: target } };
@@ -140,13 +88,22 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
 
   function collectionReply(method: string, [name, ...rest]: readonly string[], url: URL, body: string): Answer {
     if (method === "POST" && name === undefined) return create(body);
-    const collection = resolve(name ?? "");
-    if (collection === undefined) return notFound("Not Found");
+    if (name === undefined) {
+      const all = [...collections.values()].map((each) => ({ name: each.name, num_documents: each.documents.size }));
+      return { status: 200, body: all };
+    }
+    const collection = resolve(name);
+    if (collection === undefined) return notFound("Collection not found");
     const [documents, second] = rest;
     if (documents === undefined && method === "GET") {
       return {
         status: 200,
-        body: { name: collection.name, num_documents: collection.documents.size, fields: collection.fields },
+        body: {
+          name: collection.name,
+          num_documents: collection.documents.size,
+          fields: collection.fields,
+          symbols_to_index: collection.symbols,
+        },
       };
     }
     if (documents === undefined && method === "DELETE") {
@@ -165,6 +122,9 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
       }
       for (const { id } of gone) collection.remove(id);
       return { status: 200, body: { num_deleted: gone.length } };
+    }
+    if (documents === "documents" && second === "export" && method === "GET") {
+      return { status: 200, body: [...collection.documents.values()].map((each) => JSON.stringify(each)).join("\n") };
     }
     if (documents === "documents" && second === "import" && method === "POST") {
       return { status: 200, body: importLines(collection, url.searchParams.get("action") ?? "create", body) };
@@ -191,8 +151,6 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   function importLines(collection: FakeCollection, action: string, body: string): string {
     const lines = body.split("\n").filter((line) => line !== "");
     const results = lines.map((line) => {
-      const code = [...refused].find(([text]) => line.includes(text))?.[1];
-      if (code !== undefined) return { success: false, code, error: "Refused.", document: line };
       let document: FakeDocument;
       try {
         document = JSON.parse(line) as FakeDocument;
@@ -225,9 +183,8 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
 
   function searchOne(search: FakeSearch): object {
     const collection = resolve(String(search["collection"]));
-    if (collection === undefined) return { code: 404, error: "Not found." };
-    const result = searchCollection(collection, search);
-    return behaviour === "cut_off" ? { ...result, search_cutoff: true } : result;
+    if (collection === undefined) return { code: 404, error: "Collection not found" };
+    return searchCollection(collection, search);
   }
 
   function resolve(name: string): FakeCollection | undefined {
@@ -237,32 +194,6 @@ export async function startFakeTypesense(): Promise<FakeTypesense> {
   return {
     url: `http://127.0.0.1:${port}`,
     apiKey,
-    requests,
-    mistakes,
-    documents: (name) => {
-      const collection = resolve(name);
-      return collection === undefined ? undefined : [...collection.documents.values()];
-    },
-    collections: () => [...collections.keys()],
-    alias: (name) => aliases.get(name),
-    behave(as) {
-      behaviour = as;
-    },
-    changeVersion(to) {
-      version = to;
-    },
-    changeKey(key) {
-      keyTaken = key;
-    },
-    wipe() {
-      collections.clear();
-      aliases.clear();
-    },
-    refuseWrites(status) {
-      writesRefused = status;
-    },
-    failOnce: (request) => void failing.push(request),
-    refuse: (text, code) => void refused.set(text, code),
     async close() {
       server.closeAllConnections();
       server.close();

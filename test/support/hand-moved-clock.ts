@@ -5,6 +5,8 @@ export interface HandMovedClock extends Clock {
   advance(ms: number): void;
   /** Moves the time on at once, as for a machine that slept: what fell due meanwhile is called back one time, late. */
   leap(ms: number): void;
+  /** Puts the time back, as an operator or the network's time does. Timers go on: they count what passes. */
+  putBack(ms: number): void;
   /** How many timers are set. What has come to rest until the clock moves on has set all of its own again. */
   waiting(): number;
 }
@@ -12,7 +14,7 @@ export interface HandMovedClock extends Clock {
 /** A clock that stands still until it is moved. What is due at once is called back in the next turn. */
 export function createHandMovedClock(start: number): HandMovedClock {
   let now = start;
-  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  const timers = new Set<{ at: number; readonly callback: () => void }>();
 
   return {
     now: () => now,
@@ -25,6 +27,10 @@ export function createHandMovedClock(start: number): HandMovedClock {
       const timer = { at: now + delayMs, callback };
       timers.add(timer);
       return () => timers.delete(timer);
+    },
+    putBack(ms) {
+      now -= ms;
+      for (const timer of timers) timer.at -= ms;
     },
     leap(ms) {
       now += ms;

@@ -102,5 +102,6 @@ export const heldTables: Readonly<Record<keyof Database, Held>> = {
   },
   connection_leases: { workspace: ofTheProgram, customer: ofTheProgram, deleted: null },
   requests_in_flight: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
+  commit_marks: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
   processes: { workspace: ofTheProgram, customer: ofTheProgram, deleted: ofTheProgram },
 };

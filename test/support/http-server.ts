@@ -2,9 +2,10 @@ import { hash } from "node:crypto";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { newApiKey, newId, newWorkspaceId } from "#domain/ids.ts";
-import { planLimits } from "#domain/workspace.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { HttpDependencies, HttpTimeouts } from "#http/dependencies.ts";
+import type { BodyLimits } from "#http/bodies.ts";
+import { defaultBodyLimits } from "#http/bodies.ts";
 import { defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
 import { createInProcessFanout } from "#jobs/in-process.ts";
@@ -23,6 +24,7 @@ export interface HttpOptions {
   readonly readiness?: HttpDependencies["readiness"];
   readonly demoPage?: HttpDependencies["demoPage"];
   readonly timeouts?: Partial<HttpTimeouts>;
+  readonly bodies?: Partial<BodyLimits>;
   readonly connectionsMax?: number;
   readonly trustedProxies?: readonly string[];
   readonly publicUrl?: string;
@@ -119,12 +121,12 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       add: absent,
       crawl: absent,
       recrawl: absent,
+      ofFiles: absent,
       remove: absent,
     },
     files: { bytesMax: 0, open: absent, link: absent, ofLink: absent },
     listConversations: absent,
-    identitySecret: absent,
-    planLimits: (plan) => planLimits[plan],
+    tokenKeys: absent,
     cursorKey: Buffer.alloc(32, 7),
     sites: {
       page: () => undefined,
@@ -145,6 +147,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
       version: "0.0.0",
       trustedProxies: options.trustedProxies ?? [],
       timeouts: { ...defaultTimeouts, ...options.timeouts },
+      bodies: { ...defaultBodyLimits, ...options.bodies },
       connectionsMax: options.connectionsMax ?? 1_000,
     },
   });

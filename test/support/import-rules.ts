@@ -25,6 +25,9 @@ const drivers = [
   "src/store/typesense-client.ts",
   "src/store/typesense-collections.ts",
   "src/store/typesense-conversations.ts",
+  "src/store/typesense-search-queue.ts",
+  "src/store/typesense-search-work.ts",
+  "src/store/transaction-context.ts",
   "src/store/migrations/",
 ];
 
@@ -137,6 +140,7 @@ export const importRules: readonly ImportRule[] = [
       "src/store/",
       "src/answering/languages.ts",
       "src/answering/terms.ts",
+      "src/channel/markdown-parts.ts",
       "src/outbound/guarded-fetch.ts",
       "kysely",
       "node:",
@@ -233,6 +237,7 @@ export const importRules: readonly ImportRule[] = [
       "src/engine/act-words.ts",
       "src/engine/attachments.ts",
       "src/engine/engine.ts",
+      "src/engine/provenance.ts",
       "src/engine/representation.ts",
       "src/engine/topics.ts",
       "src/engine/workspaces.ts",
@@ -266,7 +271,7 @@ export const importRules: readonly ImportRule[] = [
     may: [
       ports,
       "src/knowledge/typesense/typesense-index.ts",
-      "src/store/conversation-search-typesense.ts",
+      "src/store/typesense-search-queue.ts",
       "src/store/open.ts",
       "src/store/typesense-check.ts",
       "src/store/typesense-client.ts",
@@ -307,7 +312,10 @@ export const importRules: readonly ImportRule[] = [
       "src/operator/",
       "src/store/open.ts",
       "src/store/customers.ts",
+      "src/store/faults.ts",
+      "src/store/database-state.ts",
       "src/app.ts",
+      "src/closing.ts",
       "src/core.ts",
       "src/data-folder.ts",
       "src/declared-channels.ts",
@@ -326,6 +334,10 @@ export const importRules: readonly ImportRule[] = [
   },
   // The composition root: the only place that knows which implementation stands behind a port.
   { files: "src/app.ts", may: ["src/", "node:", "pino", "ioredis"] },
+  {
+    files: "src/readiness.ts",
+    may: ["src/domain/", "src/http/dependencies.ts", "src/jobs/processes.ts", "src/store/open.ts", "src/files/disk.ts"],
+  },
   {
     files: "src/declared-channels.ts",
     may: [
@@ -379,6 +391,7 @@ export const importRules: readonly ImportRule[] = [
       "src/engine/",
       "src/store/",
       "src/secrets.ts",
+      "src/token-keys.ts",
       "src/windows.ts",
     ],
     never: drivers,
@@ -388,7 +401,7 @@ export const importRules: readonly ImportRule[] = [
     files: "src/sites.ts",
     may: ["src/domain/", "src/channel/", "src/http/dependencies.ts", "src/channels.ts", "src/measures.ts"],
   },
-  { files: "src/config/environment.ts", own: "src/config/", may: ["node:"] },
+  { files: "src/config/environment.ts", own: "src/config/", may: ["src/store/mysql-url.ts", "node:"] },
   {
     files: "src/config/",
     own: "src/config/",
@@ -397,6 +410,9 @@ export const importRules: readonly ImportRule[] = [
   },
   { files: "src/secrets.ts", may: ["node:", "src/data-folder.ts"] },
   { files: "src/data-folder.ts", may: ["node:fs"] },
+  { files: "src/token-keys.ts", may: ["src/domain/", "src/secrets.ts", ports] },
+  { files: "src/closing.ts", may: [] },
+  { files: "src/backoff.ts", may: ["src/domain/", "src/engine/deliver.ts", "src/store/typesense-client.ts"] },
   { files: "src/windows.ts", may: [ports] },
   { files: "src/typing-signs.ts", may: [ports] },
   { files: "src/version.ts", may: ["node:fs"] },
@@ -413,7 +429,7 @@ export const importRules: readonly ImportRule[] = [
 
 /** What stands behind a port, or opens something. Apart from its own folder, only these files name it. */
 export const implementations: Readonly<Record<string, readonly string[]>> = {
-  "src/store/open.ts": ["src/app.ts", "src/core.ts", "src/cli/", "src/operator/search.ts"],
+  "src/store/open.ts": ["src/app.ts", "src/readiness.ts", "src/core.ts", "src/cli/", "src/operator/search.ts"],
   "src/store/conversation-search.ts": ["src/app.ts", "src/core.ts"],
   "src/knowledge/index/embedded-index.ts": ["src/app.ts", "src/core.ts"],
   "src/knowledge/typesense/typesense-index.ts": ["src/app.ts", "src/core.ts", "src/operator/search.ts"],

@@ -51,3 +51,11 @@ export function createInboxPages(browser: () => Browser, app: () => Pick<TestApp
     },
   };
 }
+
+/** The element that has the focus: its tag, and its name or text. */
+export const focusIn = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const node = document.activeElement;
+    if (node === null || node === document.body) return "BODY";
+    return `${node.tagName} ${node.getAttribute("aria-label") ?? node.textContent ?? ""}`;
+  });

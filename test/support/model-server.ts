@@ -32,6 +32,8 @@ export type Behaviour =
   | { readonly kind: "hang_up"; readonly after: string }
   /** Ends the response in good order after this text, as if all were said. */
   | { readonly kind: "end_early"; readonly after: string }
+  /** Sends a piece whenever this says so, for as long as the client listens. */
+  | { readonly kind: "drip"; readonly piece: string; readonly next: () => Promise<void> }
   /** Says nothing more after this text; null: not even that it has heard. */
   | { readonly kind: "silence"; readonly after: string | null };
 
@@ -283,6 +285,13 @@ async function play(behaviour: Behaviour, dialect: Dialect, response: ServerResp
       open();
       dialect.text(send, behaviour.after);
       response.end();
+      return;
+    case "drip":
+      open();
+      while (!response.destroyed) {
+        dialect.text(send, behaviour.piece);
+        await behaviour.next();
+      }
       return;
     case "silence":
       if (behaviour.after !== null) {

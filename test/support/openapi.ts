@@ -1,3 +1,5 @@
+import { dereference } from "#http/openapi-components.ts";
+
 /** What the tests use of `/openapi.json`. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
@@ -36,7 +38,7 @@ export interface Operation {
 
 /** Every operation that the running program says it has: a new route is among them by itself. */
 export async function operationsOf(url: string): Promise<readonly Operation[]> {
-  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
+  const { paths } = dereference((await (await fetch(`${url}/openapi.json`)).json()) as OpenApi);
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody }]) => {
       const [content] = Object.entries(requestBody?.content ?? {});

@@ -88,7 +88,9 @@ interface MysqlPlanRow {
 
 async function mysqlCosts(read: Reader, query: CompiledQuery): Promise<string[]> {
   const text = query.sql.replace(/^\s*\/\*M!.*?\*\//, "");
-  const { rows } = await read.executeQuery<MysqlPlanRow>(CompiledQuery.raw(`explain ${text}`, [...query.parameters]));
+  // The format that MySQL and MariaDB have in common; MySQL 9 has another by default.
+  const explain = CompiledQuery.raw(`explain format=traditional ${text}`, [...query.parameters]);
+  const { rows } = await read.executeQuery<MysqlPlanRow>(explain);
   return rows
     .filter(({ table, type, Extra }) => {
       // Derived tables are pages themselves, bounded by their limit; a full-text search by its time.

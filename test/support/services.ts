@@ -14,6 +14,7 @@ const started: { readonly process: ChildProcess; readonly folder: string }[] = [
 export async function setup(project: TestProject): Promise<void> {
   project.provide("mysql", await mysql());
   project.provide("redis", await redis());
+  await typesense();
 }
 
 export async function teardown(): Promise<void> {
@@ -30,6 +31,23 @@ export async function teardown(): Promise<void> {
 export async function mysql(): Promise<ServerState> {
   const named = process.env["TEST_MYSQL_URL"];
   if (named !== undefined && named !== "") return { url: named };
+  const server = await startMariaDb();
+  return server.url === undefined ? server : { url: server.url };
+}
+
+export interface OwnServer {
+  readonly url: string;
+  readonly reason?: undefined;
+  /** Kills it, without an end. */
+  kill(): Promise<void>;
+  /** Starts it again after that. */
+  start(): Promise<void>;
+}
+
+/** A server of its own, with these settings beside those of all tests. */
+export async function startMariaDb(
+  settings: readonly string[] = [],
+): Promise<OwnServer | Extract<ServerState, { readonly url?: undefined }>> {
   const program = find(["mariadbd", "mysqld"]);
   const install = find(["mariadb-install-db"]);
   if (program === undefined || install === undefined) {
@@ -50,35 +68,46 @@ export async function mysql(): Promise<ServerState> {
   );
   if (made.status !== 0) return { reason: `mariadb-install-db failed: ${made.stderr.trim().slice(-300)}` };
   const port = await freePort();
-  const server = spawn(
-    program,
-    [
-      "--no-defaults",
-      `--datadir=${folder}/data`,
-      // A server that starts clears the temporary tables of its folder away, another server's as well.
-      `--tmpdir=${folder}`,
-      `--socket=${folder}/socket`,
-      `--port=${port}`,
-      "--bind-address=127.0.0.1",
-      `--user=${user}`,
-      // Nothing of it has to outlive this machine, and it is the program that is killed in tests, not its database: a
-      // disk that is waited for at every change of a table would take most of a run's time.
-      "--innodb-flush-log-at-trx-commit=0",
-      "--innodb-flush-method=nosync",
-      "--innodb-doublewrite=0",
-      "--loose-sync-frm=0",
-      "--loose-debug-no-sync",
-      "--skip-name-resolve",
-    ],
-    { stdio: "ignore" },
-  );
-  started.push({ process: server, folder });
+  const given = [
+    "--no-defaults",
+    `--datadir=${folder}/data`,
+    // A server that starts clears the temporary tables of its folder away, another server's as well.
+    `--tmpdir=${folder}`,
+    `--socket=${folder}/socket`,
+    `--port=${port}`,
+    "--bind-address=127.0.0.1",
+    `--user=${user}`,
+    // Nothing of it has to outlive this machine, and it is the program that is killed in tests, not its database: a
+    // disk that is waited for at every change of a table would take most of a run's time.
+    "--innodb-flush-log-at-trx-commit=0",
+    "--innodb-flush-method=nosync",
+    "--innodb-doublewrite=0",
+    "--loose-sync-frm=0",
+    "--loose-debug-no-sync",
+    "--skip-name-resolve",
+    ...settings,
+  ];
   const url = `mysql://root@127.0.0.1:${port}/mysql`;
-  await until("MariaDB", async () => {
-    const connection = await createConnection(url);
-    await connection.end();
-  });
-  return { url };
+  let running: { process: ChildProcess; readonly folder: string } | undefined;
+  const start = async (): Promise<void> => {
+    const server = spawn(program, given, { stdio: "ignore" });
+    if (running === undefined) started.push((running = { process: server, folder }));
+    else running.process = server;
+    await until("MariaDB", async () => {
+      const connection = await createConnection(url);
+      await connection.end();
+    });
+  };
+  await start();
+  return {
+    url,
+    start,
+    async kill() {
+      const ended = new Promise((resolve) => running?.process.once("exit", resolve));
+      running?.process.kill("SIGKILL");
+      await ended;
+    },
+  };
 }
 
 export async function redis(): Promise<ServerState> {
@@ -105,6 +134,36 @@ export async function redis(): Promise<ServerState> {
     }
   });
   return { url: `redis://127.0.0.1:${port}` };
+}
+
+/** Without the program an imitation stands in for it. Processes of the tests inherit the environment. */
+async function typesense(): Promise<void> {
+  const program = find(["typesense-server"]);
+  if (program === undefined || (process.env["TEST_TYPESENSE_URL"] ?? "") !== "") return;
+  const folder = mkdtempSync(join(tmpdir(), "parley-typesense-"));
+  const [port, peeringPort] = [await freePort(), await freePort()];
+  const apiKey = "a key for tests";
+  const server = spawn(
+    program,
+    [
+      `--data-dir=${folder}`,
+      `--api-key=${apiKey}`,
+      "--api-address=127.0.0.1",
+      `--api-port=${port}`,
+      "--peering-address=127.0.0.1",
+      `--peering-port=${peeringPort}`,
+      "--disk-used-max-percentage=99",
+    ],
+    { stdio: "ignore" },
+  );
+  started.push({ process: server, folder });
+  const url = `http://127.0.0.1:${port}`;
+  await until("Typesense", async () => {
+    const { status } = await fetch(`${url}/health`);
+    if (status !== 200) throw new Error(`it is not ready (${status})`);
+  });
+  process.env["TEST_TYPESENSE_URL"] = url;
+  process.env["TEST_TYPESENSE_KEY"] = apiKey;
 }
 
 function find(names: readonly string[]): string | undefined {

@@ -5,7 +5,7 @@ import { knowledgeLane, queueKnowledge } from "#knowledge/knowledge-queue.ts";
 import { createTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { createTypesense } from "#store/typesense-client.ts";
 import { silentLog } from "./knowledge.ts";
-import type { TypesenseServer } from "./typesense-server.ts";
+import type { TestTypesense } from "./typesense-server.ts";
 import { readsWork } from "#src/work-payloads.ts";
 
 export interface OpenTypesenseIndex extends KnowledgeIndex {
@@ -14,7 +14,7 @@ export interface OpenTypesenseIndex extends KnowledgeIndex {
 }
 
 /** Without anything to fall back to: every answer has to come from the server, which is closed with it. */
-export function openTypesenseIndex(store: Store, server: TypesenseServer): OpenTypesenseIndex {
+export function openTypesenseIndex(store: Store, server: TestTypesense): OpenTypesenseIndex {
   const clock = { now: () => Date.now(), timer: () => () => undefined };
   const run = (lane: string): Promise<boolean> =>
     runLane({ store, clock, handlers: { knowledge: (rows) => index.work(rows) }, reads: readsWork }, lane);
@@ -38,7 +38,7 @@ export function openTypesenseIndex(store: Store, server: TypesenseServer): OpenT
     },
     async close() {
       await index.close();
-      const mistakes = server.mistakes();
+      const mistakes = server.mistakes;
       await server.close();
       if (mistakes.length > 0) throw new Error(`requests that the API does not describe: ${mistakes.join("; ")}`);
     },

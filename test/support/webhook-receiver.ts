@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { vi } from "vitest";
+import { unlikeDescribed } from "./described-events.ts";
 
 export interface ReceivedEvent {
   readonly type: string;
@@ -35,6 +36,7 @@ export type Behaviour = (request: ReceivedRequest, response: ServerResponse) => 
 /** Somebody's server, on this machine, that is told of events. */
 export async function openReceiver(now: () => number) {
   const received: ReceivedRequest[] = [];
+  const undescribed: string[] = [];
   const state: { behaviour: Behaviour } = { behaviour: (_, response) => void response.writeHead(204).end() };
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -44,6 +46,8 @@ export async function openReceiver(now: () => number) {
       const event = JSON.parse(body) as ReceivedEvent;
       const one = { path: request.url ?? "", headers: request.headers, body, event, at: now() };
       received.push(one);
+      const complaint = unlikeDescribed(event);
+      if (complaint !== "") undescribed.push(complaint);
       state.behaviour(one, response);
     });
   });
@@ -64,6 +68,7 @@ export async function openReceiver(now: () => number) {
       await new Promise((resolve) => {
         server.close(resolve);
       });
+      if (undescribed.length > 0) throw new Error(`events are not as described: ${undescribed.join("; ")}`);
     },
   };
 }

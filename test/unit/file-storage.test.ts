@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "#domain/ids.ts";
 import { cleanFileName, sizeText } from "#domain/files.ts";
+import { createDisk } from "#src/files/disk.ts";
 import { openFiles } from "#src/files/open-files.ts";
 import { createS3Storage } from "#src/files/s3.ts";
 import { createSecrets } from "#src/secrets.ts";
@@ -109,6 +110,7 @@ describe.each(["a folder", "S3"] as const)("files in %s", (kind) => {
       publicUrl: "https://help.shop.example",
       secrets: createSecrets("a secret for tests, of more than thirty-two characters"),
       clock,
+      disk: createDisk([dataDir], 0),
     });
   const read = async (bytes: AsyncIterable<Uint8Array>): Promise<Buffer> => Buffer.concat(await all(bytes));
   const newName = () => ({ workspaceId, id: newId("file", Date.now()) });
@@ -224,6 +226,7 @@ describe("the settings of files", () => {
       loadConfig({ FILES_S3_URL: "https://s3.example/b/", FILES_S3_ACCESS_KEY: "x", FILES_S3_SECRET_KEY: "y" }).files,
     ).toEqual({
       bytesMax: 26_214_400,
+      reserveBytes: 1_073_741_824,
       s3: { url: "https://s3.example/b", region: "us-east-1", accessKey: "x", secretKey: "y" },
     });
   });

@@ -76,6 +76,7 @@ eachDatabase("documents", (open) => {
       audience: ["a", "b"],
       createdAt: clock.now(),
       indexedAt: null,
+      crawledAt: null,
     });
     expect(await work(document.id)).toEqual([
       { lane: `ingest:${document.id}`, kind: "ingest", payload: JSON.stringify({ documentId: document.id }) },

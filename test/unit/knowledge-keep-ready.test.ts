@@ -45,12 +45,12 @@ it("tries what cannot be prepared more and more rarely, warns once, and tells wh
   expect(tries.well).toBe(1);
   expect(tries.broken).toBeGreaterThan(10);
   expect(tries.broken).toBeLessThan(20);
-  expect(told).toEqual(["warn: the index cannot be brought up to date; it is tried again"]);
+  expect(told).toEqual(["warn: index: refresh failed, retrying"]);
   expect(keeper.trouble()).toBe("the index of one workspace cannot be brought up to date: the log tells why");
   broken = false;
   await pass(62_000);
   expect(keeper.trouble()).toBeNull();
-  expect(told.at(-1)).toBe("info: the index is up to date again");
+  expect(told.at(-1)).toBe("info: index: up to date again");
   expect(told).toHaveLength(2);
   await keeper.close();
 });

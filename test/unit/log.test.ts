@@ -130,7 +130,7 @@ it("tells at the end of the program what it has left out", () => {
   const lines = child.texts.filter(({ msg }) => msg === "line").length;
   expect([child.errors, child.status]).toEqual(["", 3]);
   expect(lines).toBeLessThan(1_900);
-  expect(child.texts.at(-1)).toMatchObject({ msg: "lines were left out of the log", lines: 2_000 - lines });
+  expect(child.texts.at(-1)).toMatchObject({ msg: "log: lines dropped", lines: 2_000 - lines });
 });
 
 it("goes on after a disk that was full, and tells of what that has cost", async () => {

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block, Inline } from "#channel/markdown.ts";
-import { markdownBytesMax, marksMax, plainBlocks, safeHref, safeTree } from "#channel/markdown.ts";
+import { markdownBytesMax, plainBlocks, safeHref, safeTree } from "#channel/markdown.ts";
+import { marksMax } from "#channel/markdown-parts.ts";
 
 const only = (markdown: string): Block | undefined => safeTree(markdown)[0];
 

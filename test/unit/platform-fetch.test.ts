@@ -1,3 +1,4 @@
+import twilio from "twilio";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -77,6 +78,25 @@ describe("a call of a platform's API", () => {
     await new Promise((resolve) => platform.close(resolve));
     const failure: unknown = await send(`${base}/say`, {}).catch((error: unknown) => error);
     expect(connectionFailure(failure)).toEqual({ unsent: true, code: "ECONNREFUSED" });
+  });
+
+  it("tells that nothing was sent where the name is unknown or TLS fails, as the other ways to call do", async () => {
+    const ways: readonly ((url: string) => Promise<unknown>)[] = [
+      (url) => send(url, { method: "POST", body: "{}" }),
+      (url) => fetch(url, { method: "POST", body: "{}" }),
+      (url) => new twilio.RequestClient({ timeout: 5_000 }).request({ method: "post", uri: url, data: {} }),
+    ];
+    for (const address of ["https://no-such-platform.invalid/say", `${base.replace("http:", "https:")}/say`]) {
+      for (const [at, way] of ways.entries()) {
+        const failure: unknown = await way(address).catch((error: unknown) => error);
+        expect(connectionFailure(failure).unsent, `${address}, way ${at}`).toBe(true);
+      }
+    }
+    expect(asked).toEqual([]);
+    for (const code of ["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID", "CERT_HAS_EXPIRED"]) {
+      const cause = Object.assign(new Error("certificate"), { code });
+      expect(connectionFailure(new TypeError("fetch failed", { cause })), code).toEqual({ unsent: true, code });
+    }
   });
 
   it("is not said to be unsent when the network goes away under an open connection", () => {

@@ -3,6 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commands, usage } from "#src/cli/commands.ts";
 import { readConfigFile } from "#src/config/file.ts";
+import { keyPairs, pemOf } from "../support/user-tokens.ts";
 import { projectDir } from "../support/source-tree.ts";
 
 const read = (path: string): string => readFileSync(join(projectDir, path), "utf8");
@@ -91,7 +92,8 @@ describe("the documentation", () => {
     expect(shown.length).toBeGreaterThan(5);
     for (const { path, match } of shown) {
       for (const [, quoted, double, plain] of (match[1] ?? "").matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)) {
-        const [key = "", value = ""] = splitOnce(quoted ?? double ?? plain ?? "");
+        const [key = "", given = ""] = splitOnce(quoted ?? double ?? plain ?? "");
+        const value = given === "$(cat public.pem)" ? pemOf(keyPairs.ec.publicKey) : given;
         const keys = key.split(".");
         const text = /^(?:\[.*\]|\d+(?:\.\d+)?|true|false)$/.test(value) ? value : JSON.stringify(value);
         const yaml = keys.map((each, depth) => `${"  ".repeat(depth + 2)}${each}:`).join("\n");

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { createTypesense } from "#store/typesense-client.ts";
-import { startFakeTypesense } from "../support/fake-typesense.ts";
+import { startTypesense } from "../support/typesense-server.ts";
 
 it("lets one request at a time find out whether a server that hangs is back, and fails the others at once", async () => {
-  const engine = await startFakeTypesense();
+  const engine = await startTypesense();
   const typesense = createTypesense({ urls: [engine.url], apiKey: engine.apiKey });
   const ask = (timeoutMs?: number) =>
     typesense.request("GET", "/aliases", timeoutMs === undefined ? {} : { timeoutMs });

@@ -319,7 +319,7 @@ describe("a bot on a server whose channels come and go", () => {
     await bench.until("it has asked for both", () => asked() > 1);
     for (let i = 0; i < 5; i += 1) await bench.advance(2_000);
     expect(asked()).toBe(2);
-    expect(bench.logged.join("\n")).not.toContain("cannot be stored");
+    expect(bench.logged.join("\n")).not.toContain("storing a message failed");
   });
 });
 

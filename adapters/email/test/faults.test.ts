@@ -69,7 +69,7 @@ describe("a mailbox whose servers fail", () => {
     await mail.write({ from: "renumber@customers.example", id: "<renumber-3@x.example>", text: "renumber 3" });
     expect(await stored("renumber %")).toEqual(["renumber 1", "renumber 2", "renumber 3"]);
     expect(await stored("%")).toHaveLength(before + 2);
-    expect(mail.bench.logged.join("\n")).toContain("numbered a folder anew");
+    expect(mail.bench.logged.join("\n")).toContain("folder was renumbered");
   });
 
   it("takes the same mail once when it comes by two ways, and two mails that share a Message-ID both", async () => {

@@ -38,8 +38,7 @@ const refused = async (headers: Readonly<Record<string, string>>): Promise<void>
 };
 const sign = (at: number, secret?: string) =>
   account.slack.sign(JSON.stringify({ type: "url_verification", challenge: "x" }), at, secret);
-const warnings = (): number =>
-  account.bench.logged.filter((line) => line.includes("a delivery of Slack is refused")).length;
+const warnings = (): number => account.bench.logged.filter((line) => line.includes("slack: delivery refused")).length;
 
 describe("deliveries of Slack that are refused", () => {
   it("tell the operator of another signing secret, until one comes that is signed with this", async () => {

@@ -59,7 +59,7 @@ describe("an account in Socket Mode", () => {
     const event = envelopeOf(account.slack, account.said({ channel: "D0ADA", text: "Keep me" }));
     await runBeside(account.bench.url, "alter table inbound_events rename to away");
     const refused = account.slack.push("events_api", event);
-    await account.bench.until("it has failed", () => logged("could not be stored or acknowledged"));
+    await account.bench.until("it has failed", () => logged("storing or acknowledging"));
     account.slack.dropSockets();
     expect(await refused).toMatchObject({ acknowledged: false });
     await runBeside(account.bench.url, "alter table away rename to inbound_events");
@@ -89,7 +89,7 @@ describe("an account in Socket Mode", () => {
   it("tries again later when Slack is away, and says so without a token", async () => {
     await connected();
     await account.slack.goAway();
-    await account.bench.until("it has noticed", () => logged("a channel connection broke"));
+    await account.bench.until("it has noticed", () => logged("connections: connection broke"));
     await account.slack.comeBack();
     await account.bench.advance(120_000);
     await connected();

@@ -338,7 +338,7 @@ describe("what an agent has sent on Telegram", () => {
     const { default: module } = await import("../index.ts");
     const config = { token: telegram.token, base_url: telegram.url };
     const account = { id: "a", workspaceId: bench.workspaceId, channel: "telegram" as const, name: "t", config };
-    const host = { webhookUrl: "http://parley.test/x", seal: (text: string) => text } as unknown as ChannelHost;
+    const host = { webhookUrl: "http://parley.test/x", signToken: (text: string) => text } as unknown as ChannelHost;
     const adapter = module.create(account, host);
     const sent = telegram.shown.at(-1);
     const externalId = `7:${sent?.messageId}`;

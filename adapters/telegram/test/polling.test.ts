@@ -17,7 +17,7 @@ describe("a bot that polls and cannot store", () => {
     telegram.queue(messageUpdate({ chatId: 6, messageId: 1, text: "/start" }));
     const kept = messageUpdate({ chatId: 7, messageId: 1, text: "Keep me" });
     telegram.queue(kept);
-    const failures = () => bench.logged.filter((line) => line.includes("a channel connection broke")).length;
+    const failures = () => bench.logged.filter((line) => line.includes("connections: connection broke")).length;
     for (let times = 1; times <= 3; times += 1) {
       await bench.until("it has failed", () => failures() >= times);
       await bench.advance(10_000);
@@ -25,7 +25,7 @@ describe("a bot that polls and cannot store", () => {
     expect(bot.texts(6)).toHaveLength(1);
     expect(telegram.unconfirmed()).toEqual([kept.update_id]);
     // Nothing is wrong with Telegram.
-    const told = bench.logged.filter((line) => line.includes("a channel connection broke"));
+    const told = bench.logged.filter((line) => line.includes("connections: connection broke"));
     expect(told.at(-1)).toContain("could not be stored");
     expect(told.at(-1)).not.toContain("cannot be read from Telegram");
     await runBeside(bench.url, "alter table away rename to inbound_events");
@@ -83,7 +83,7 @@ describe("an answer that takes long", () => {
     await bot.post(messageUpdate({ chatId: 7, messageId: 1, text: "How long?" }));
     await slow.question(0);
     bench.clock.advance(300);
-    await bench.until("it is told", () => bench.logged.some((line) => line.includes("could not show")));
+    await bench.until("it is told", () => bench.logged.some((line) => line.includes("showing a typing sign failed")));
     bench.clock.advance(20_000);
     slow.held[0]?.release(answerOf("Two days."));
     await bench.settle();

@@ -13,7 +13,7 @@ import type { Connection, Status } from "./connection.ts";
 import { createConnection } from "./connection.ts";
 import type { Remembered, Waiting } from "./kept.ts";
 import { faceOf, isRemembered, seenOf, waitingOf } from "./kept.ts";
-import type { Settings } from "./settings.ts";
+import type { Identity, Settings } from "./settings.ts";
 import { createKeep } from "./storage.ts";
 import { UploadRefused, post } from "./upload.ts";
 
@@ -54,6 +54,8 @@ export interface ChatState {
 export interface Chat {
   state(): ChatState;
   connect(): void;
+  /** A newer proof of the same user. */
+  identify(next: Pick<Identity, "user_id" | "user_token">): void;
   /** Whether there is a conversation to come back to. */
   known(): boolean;
   /** False: so much waits already that it is not taken. */
@@ -86,7 +88,8 @@ const waitingMax = 50;
 export function createChat(settings: Settings, changed: () => void): Chat {
   const prefix = `parley:${settings.workspace}:${settings.channel}:`;
   const shared = createKeep(prefix, "localStorage");
-  const user = settings.identity?.user_id ?? "";
+  let { identity } = settings;
+  const user = identity?.user_id ?? "";
   /** A signed-in user's things are kept apart from a visitor's and from another user's. */
   const own = createKeep(`${prefix}${user}:`, "localStorage");
   /** The visitor's things, while somebody is signed in. */
@@ -281,7 +284,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     if (state.lead === "saved" || state.lead === "saving" || own.read("lead") === "dismissed") {
       return own.read("lead") === "dismissed" ? "none" : state.lead;
     }
-    const wanted = face?.leadCapture === "on_handover" && standing.handledBy !== "assistant" && !standing.hasEmail;
+    const wanted = face?.leadCapture === "on_handover" && isForPeople(standing) && !standing.hasEmail;
     if (!wanted) return "none";
     return state.lead === "none" ? "ask" : state.lead;
   };
@@ -298,7 +301,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
         page: location.origin + location.pathname,
         ...(token === undefined ? {} : { token }),
         ...(seen.conversation === null ? {} : { conversation: seen.conversation }),
-        ...(settings.identity === undefined ? {} : { identity: settings.identity }),
+        ...(identity === undefined ? {} : { identity }),
       };
     },
     badToken() {
@@ -308,6 +311,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     status(status) {
       if (status !== "online") flushed = false;
       const asking = state.older === "loading" ? "some" : state.older;
+      if (status === "expired") document.dispatchEvent(new CustomEvent("parley:expired"));
       update(status === "online" ? { status } : { status, typing: undefined, older: asking });
     },
     frame(frame: ServerFrame) {
@@ -359,6 +363,10 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   return {
     state: () => state,
     connect: () => connection.open(),
+    identify(next) {
+      identity = { ...identity, ...next };
+      if (state.status === "expired") connection.open();
+    },
     known: () => remembered() !== undefined || outbox().length > 0 || waitingOf(visitor?.read("outbox")).length > 0,
     submit(text, files = []) {
       const waiting: Waiting = {
@@ -479,6 +487,8 @@ function sentItem(frame: MessageFrame, base: URL): Item {
     deleted: frame.deleted === true,
   };
 }
+
+const isForPeople = ({ handledBy }: Standing): boolean => handledBy === "waiting" || handledBy === "agent";
 
 /** 128 random bits; `randomUUID` exists on https pages alone. */
 function newClientId(): string {

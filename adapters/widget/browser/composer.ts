@@ -23,7 +23,6 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
     rows: "1",
     placeholder: strings.placeholder,
     "aria-label": strings.placeholder,
-    dir: "auto",
     enterkeyhint: "send",
   });
   const send = el(
@@ -42,6 +41,9 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   );
 
   const fit = (): void => {
+    // An empty field has the direction of the page: its placeholder is in the page's language.
+    if (text.value === "") text.removeAttribute("dir");
+    else text.dir = "auto";
     text.style.height = "auto";
     text.style.height = `${Math.min(text.scrollHeight, 132)}px`;
     const length = [...text.value].length;

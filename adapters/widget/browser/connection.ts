@@ -1,6 +1,6 @@
 import type { ClientFrame, HelloFrame, ServerFrame } from "../frames.ts";
 
-export type Status = "idle" | "connecting" | "online" | "offline" | "refused";
+export type Status = "idle" | "connecting" | "online" | "offline" | "refused" | "expired";
 
 /** A socket that comes back by itself. Frames are only sent between `ready` and the loss of the connection. */
 export interface Connection {
@@ -73,9 +73,9 @@ export function createConnection(url: string, events: ConnectionEvents): Connect
     ready = false;
     clearTimeout(beatTimer);
     clearTimeout(silenceTimer);
-    if (code === 4403) {
+    if (code === 4403 || code === 4402) {
       wanted = false;
-      return events.status("refused");
+      return events.status(code === 4403 ? "refused" : "expired");
     }
     if (code === 4401) events.badToken();
     events.status(navigator.onLine ? "connecting" : "offline");

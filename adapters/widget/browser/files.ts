@@ -1,5 +1,5 @@
 import { sizeText } from "../../../src/domain/files.ts";
-import type { Face, FileFrame, UploadedFile } from "../frames.ts";
+import type { Face, FileFrame, UploadRefusal, UploadedFile } from "../frames.ts";
 import type { Chat } from "./chat.ts";
 import { el, icon } from "./dom.ts";
 import type { Strings } from "./strings.ts";
@@ -108,15 +108,15 @@ export function createTray(strings: Strings, chat: Chat, changed: () => void): T
     } catch (error) {
       if (entry.abort.signal.aborted) return;
       const code = error instanceof UploadRefused ? error.code : "unavailable";
-      const why =
-        code === "too_large"
-          ? tooLarge(bytesMax)
-          : code === "type"
-            ? strings.fileType
-            : code === "limited"
-              ? strings.limited
-              : strings.fileFailed;
-      fail(entry, why, code === "too_large" || code === "type" ? undefined : again(entry, bytesMax));
+      const told: Partial<Record<UploadRefusal, string>> = {
+        too_large: tooLarge(bytesMax),
+        type: strings.fileType,
+        limited: strings.limited,
+        quota: strings.fileQuota,
+        full: strings.storageFull,
+      };
+      const isFinal = code === "too_large" || code === "type";
+      fail(entry, told[code] ?? strings.fileFailed, isFinal ? undefined : again(entry, bytesMax));
     }
     update();
   }

@@ -34,6 +34,7 @@ export function createMessageLog(
 ): MessageLog {
   const list = el("div", { class: "list" });
   const typing = el("div", { class: "row bot typing", hidden: "" });
+  const ended = el("p", { class: "ended" }, strings.endedText);
   const element = el(
     "div",
     {
@@ -199,7 +200,7 @@ export function createMessageLog(
     }
     // What goes must not take the focus with it.
     if (state.older === "none" && earlier.matches(":focus")) element.focus({ preventScroll: true });
-    place(list, [...nodes, typing]);
+    place(list, [...nodes, ...(state.standing.handledBy === "resolved" ? [ended] : []), typing]);
     // What was read stays where it was.
     if (prepended && !pinned) element.scrollTop = element.scrollHeight - fromEnd;
     const last = items.at(-1);

@@ -1,3 +1,5 @@
+import type { Keep } from "./storage.ts";
+import { createKeep } from "./storage.ts";
 import type { Strings } from "./strings.ts";
 import { languageOf } from "./strings.ts";
 
@@ -19,7 +21,8 @@ export interface Settings {
 
 export interface Identity {
   readonly user_id: string;
-  readonly hash: string;
+  readonly hash?: string;
+  readonly user_token?: string;
   readonly name?: string;
   readonly email?: string;
 }
@@ -44,21 +47,57 @@ export function readSettings(script: HTMLScriptElement): Settings | undefined {
     theme: data["theme"] === "light" || data["theme"] === "dark" ? data["theme"] : "auto",
     lang: data["lang"] || ofPage || navigator.language,
     color: data["color"],
-    identity: identityOf(data),
+    identity: identityOf(data, mode === "page" ? handedToken(workspace) : undefined),
     strings: stringsOf(data["strings"]),
   };
 }
 
-function identityOf(data: DOMStringMap): Identity | undefined {
-  const { userId, userHash, userName, userEmail } = data;
-  if (!userId || !userHash) return undefined;
+function identityOf(data: DOMStringMap, handed: string | undefined): Identity | undefined {
+  const { userHash, userName, userEmail, userToken = handed } = data;
+  const userId = userToken ? userOf(userToken) : data["userId"];
+  if (!userId || !(userToken || userHash)) return undefined;
   return {
     user_id: userId,
-    hash: userHash,
+    ...(userToken ? { user_token: userToken } : userHash ? { hash: userHash } : {}),
     ...(userName ? { name: userName } : {}),
     ...(userEmail ? { email: userEmail } : {}),
   };
 }
+
+/** Whose token this is, unchecked: the server checks it. Undefined, and a line on the console, where it is none. */
+export function userOf(token: string): string | undefined {
+  try {
+    const bytes = atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
+    const { sub } = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (each) => each.charCodeAt(0)))) as {
+      readonly sub?: unknown;
+    };
+    if (typeof sub === "string" && sub !== "") return sub;
+  } catch {
+    // Told below.
+  }
+  console.error("[parley] The user token is not a JWT with a sub; the visitor is anonymous.");
+  return undefined;
+}
+
+/**
+ * The token that a link to the chat page has brought behind `#`, which no server sees; it goes out of the address, and
+ * is kept for reloads of this tab.
+ */
+function handedToken(workspace: string): string | undefined {
+  const keep = tokenKeep(workspace);
+  const [, handed] = /^#user_token=([\w.-]+)$/.exec(location.hash) ?? [];
+  if (handed !== undefined) {
+    history.replaceState(history.state, "", location.pathname + location.search);
+    keep.write("user_token", handed);
+  }
+  const token = keep.read("user_token");
+  return typeof token === "string" ? token : undefined;
+}
+
+/** Once it has expired, the page is a visitor's again after a reload. */
+export const forgetHandedToken = ({ workspace }: Settings): void => tokenKeep(workspace).write("user_token", undefined);
+
+const tokenKeep = (workspace: string): Keep => createKeep(`parley:${workspace}:`, "sessionStorage");
 
 function stringsOf(json: string | undefined): Record<string, string> {
   if (json === undefined) return {};

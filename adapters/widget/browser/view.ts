@@ -6,7 +6,7 @@ import { avatar, createMessageLog } from "./messages.ts";
 import type { Settings } from "./settings.ts";
 import { createKeep } from "./storage.ts";
 import type { Strings } from "./strings.ts";
-import { fill } from "./strings.ts";
+import { fill, isRightToLeft } from "./strings.ts";
 import style from "./style.css";
 import { createTheme } from "./theme.ts";
 
@@ -20,15 +20,15 @@ export interface View {
 
 const phone = "(max-width: 480px), (max-height: 420px)";
 
-/** Everything that is seen, in a shadow tree that the page's own styles do not reach. */
-export function createView(settings: Settings, strings: Strings, chat: Chat): View {
+/** Everything that is seen, in a shadow tree of `host` that the page's own styles do not reach. */
+export function createView(host: HTMLElement, settings: Settings, strings: Strings, chat: Chat): View {
   const page = settings.mode === "page";
   const tab = createKeep(
     `parley:${settings.workspace}:${settings.channel}:${settings.identity?.user_id ?? ""}:`,
     "sessionStorage",
   );
   let isOpen = page;
-  if (page) document.documentElement.lang = settings.lang;
+  const pageTitle = document.title;
 
   const root = el("div", {
     class: `root ${page ? "page" : "bubble-mode"} ${settings.side}`,
@@ -41,7 +41,7 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
   const composer = createComposer(strings, chat, tab, () => log.toEnd());
 
   const face = el("span", { class: "face", "aria-hidden": "true" }, avatar("assistant", ""));
-  const title = el(page ? "h1" : "h2", { class: "title", id: "title" });
+  const title = el(page ? "h1" : "h2", { class: "title", id: "title", dir: "auto" });
   const standing = el("p", { class: "standing" });
   const closeButton = el(
     "button",
@@ -86,11 +86,9 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
   root.append(panel);
   if (!page) root.append(launcher);
 
-  const host = el("parley-chat" as "div");
   const shadow = host.attachShadow({ mode: "open" });
   addStyle(shadow);
   shadow.append(root);
-  document.body.append(host);
 
   const small = matchMedia(phone);
   const fitPhone = (): void => {
@@ -171,7 +169,9 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
           ? strings.connecting
           : state.status === "refused"
             ? strings.refused
-            : "";
+            : state.status === "expired"
+              ? strings.expired
+              : "";
     hasBeenOnline ||= state.status === "online";
     if (banner.textContent !== trouble) banner.textContent = trouble;
     lead.render(state);
@@ -183,6 +183,9 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
     }
     const count = isOpen ? 0 : state.unread;
     badge.hidden = count === 0;
+    // The page around the widget is somebody else's, and so is its title.
+    if (page)
+      document.title = state.unread === 0 ? pageTitle : `(${state.unread > 99 ? "99+" : state.unread}) ${pageTitle}`;
     badge.textContent = count > 9 ? "9+" : String(count);
     launcher.setAttribute(
       "aria-label",
@@ -198,9 +201,11 @@ export function createView(settings: Settings, strings: Strings, chat: Chat): Vi
         ? strings.answersNow
         : handledBy === "waiting"
           ? strings.waiting
-          : agentName === null
-            ? strings.agentUnnamed
-            : fill(strings.agentHere, agentName);
+          : handledBy === "resolved"
+            ? strings.ended
+            : agentName === null
+              ? strings.agentUnnamed
+              : fill(strings.agentHere, agentName);
     if (standing.textContent !== text) standing.textContent = text;
     root.dataset["handledBy"] = handledBy;
     const shown = handledBy === "agent" ? `agent ${agentName ?? strings.agent}` : "assistant";
@@ -245,6 +250,6 @@ function keepInside(event: KeyboardEvent, shadow: ShadowRoot, panel: HTMLElement
   (event.shiftKey ? stops.at(-1) : stops[0])?.focus();
 }
 
-function directionOf(lang: string): "ltr" | "rtl" {
-  return /^(?:ar|fa|he|ur|ps|yi|dv|ckb)\b/iu.test(lang) ? "rtl" : "ltr";
+export function directionOf(lang: string): "ltr" | "rtl" {
+  return isRightToLeft(lang) ? "rtl" : "ltr";
 }

@@ -64,8 +64,7 @@ function throughTheProgram(open: () => Promise<TestDatabase>): void {
     });
     expect(claimed.body).toMatchObject({ status: "claimed", assigned_to: "anna@example.com" });
     await page.getByText(/Anna is helping you/u).waitFor();
-    const reply = await app.post(`/v1/conversations/${conversation?.id}/messages?workspace_id=${app.workspace.id}`, {
-      workspace_id: app.workspace.id,
+    const reply = await app.post(`/v1/conversations/${conversation?.id}/messages`, {
       content: "Hello, **Anna** here.",
       author_email: "anna@example.com",
     });

@@ -367,6 +367,9 @@ function inBrowser(): void {
     const dialog = page.getByRole("dialog");
     expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width, height });
     expect(await dialog.getAttribute("aria-modal")).toBe("true");
+    // match-parent alone is unknown to Chromium; the widget's own language is written from left to right here.
+    const title = dialog.locator(".title");
+    expect(await title.evaluate((node) => getComputedStyle(node).textAlign)).toBe("left");
     const overflow = await page.evaluate(() => {
       const list = document.querySelector("parley-chat")?.shadowRoot?.querySelector(".log");
       return [document.documentElement.scrollWidth - innerWidth, (list?.scrollWidth ?? 0) - (list?.clientWidth ?? 0)];

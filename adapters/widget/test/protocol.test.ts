@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
+import { userToken } from "../../../test/support/user-tokens.ts";
 import { greet, connect, newClientId, refusal, texts } from "./support/client.ts";
 import type { SiteOptions, TestSite } from "./support/site.ts";
 import { createTestHost, handClock, realClock, startSite } from "./support/site.ts";
@@ -207,8 +208,9 @@ describe("identity", () => {
     user.send({ kind: "send", clientId: newClientId(), text: "Hello" });
     await user.next("ack");
     expect(shop.host.events[0]).toMatchObject({
-      sender: { verified: { userId: "u1", name: "Ada", email: "ada@example.com" } },
+      sender: { verified: { userId: "u1" }, claimed: { name: "Ada", email: "ada@example.com" } },
     });
+    expect(Object.keys(Reflect.get(shop.host.events[0] ?? {}, "sender").verified)).toEqual(["userId"]);
   });
 
   it("is refused when the hash does not prove it, and the visitor is anonymous", async () => {
@@ -279,6 +281,67 @@ describe("a visitor who signs in", () => {
     expect(texts(visitor.frames)).toEqual([]);
   });
 
+  it("takes nothing that a socket of before sends at the same time", async () => {
+    const shop = await site();
+    const { accept } = shop.host;
+    const gate = Promise.withResolvers<undefined>();
+    shop.host.accept = async (event) => {
+      if (event.kind === "message" && event.sender.verified === undefined) await gate.promise;
+      return accept(event);
+    };
+    const visitor = await greet(shop);
+    const user = await greet(shop, { token: visitor.ready.token, identity: identity(shop.host.secret, "u1") });
+    for (const text of ["one", "two", "three"]) visitor.send({ kind: "send", clientId: newClientId(), text });
+    user.send({ kind: "send", clientId: newClientId(), text: "My secret" });
+    await user.next("ack");
+    gate.resolve(undefined);
+    expect(await visitor.closed).toBe(4401);
+    expect(visitor.frames.filter(({ kind }) => kind === "ack" || kind === "nack")).toEqual([]);
+    expect(shop.host.events.map((event) => Reflect.get(event, "text"))).toEqual(["My secret"]);
+  });
+
+  it("takes no contact details from a socket of before", async () => {
+    const shop = await site();
+    const { accept } = shop.host;
+    const gate = Promise.withResolvers<undefined>();
+    shop.host.accept = async (event) => {
+      if (event.kind === "contact") await gate.promise;
+      return accept(event);
+    };
+    const visitor = await greet(shop);
+    const user = await greet(shop, { token: visitor.ready.token, identity: identity(shop.host.secret, "u1") });
+    visitor.send({ kind: "lead", clientId: newClientId(), name: "Eve", email: "eve@example.com" });
+    user.send({ kind: "send", clientId: newClientId(), text: "My secret" });
+    await user.next("ack");
+    gate.resolve(undefined);
+    expect(await visitor.closed).toBe(4401);
+    expect(visitor.frames.filter(({ kind }) => kind === "lead_saved")).toEqual([]);
+    expect(shop.host.events).toHaveLength(1);
+  });
+
+  it("takes nothing more of the queue once its socket is closed", async () => {
+    const clock = handClock();
+    const shop = await site({ host: createTestHost(clock) });
+    const { accept } = shop.host;
+    const gate = Promise.withResolvers<undefined>();
+    shop.host.accept = async (event) => {
+      await gate.promise;
+      return accept(event);
+    };
+    const user = await greet(shop, {
+      identity: { user_token: userToken(shop.host.secret, { sub: "u1", exp: clock.now() / 1_000 + 10 }) },
+    });
+    for (const text of ["one", "two"]) user.send({ kind: "send", clientId: newClientId(), text });
+    user.send({ kind: "ping" });
+    await user.next("pong");
+    clock.advance(10_000);
+    expect(await user.closed).toBe(4402);
+    gate.resolve(undefined);
+    await shop.close();
+    open.splice(open.indexOf(shop), 1);
+    expect(shop.host.events.map((event) => Reflect.get(event, "text"))).toEqual(["one"]);
+  });
+
   it("goes on in every window that proves the same user", async () => {
     const { shop, visitor } = await signIn();
     const again = await greet(shop, { token: visitor.ready.token, identity: identity(shop.host.secret, "u1") });
@@ -342,111 +405,6 @@ describe("typing, sight and contact details", () => {
     client.send({ kind: "lead", clientId, name: " Ada ", email: "ada@example.com" });
     expect(await client.next("lead_saved")).toMatchObject({ clientId });
     expect(shop.host.events).toMatchObject([{ kind: "contact", contact: { name: "Ada", email: "ada@example.com" } }]);
-  });
-});
-
-describe("hostile clients", () => {
-  it.each([
-    ["no JSON", "{"],
-    ["no object", "[1]"],
-    ["an unknown kind", '{"kind":"drop"}'],
-    ["a wrong type", '{"kind":"hello","lastSeq":"1"}'],
-    ["a number out of range", '{"kind":"hello","lastSeq":-1}'],
-    ["a prototype", '{"kind":"__proto__","lastSeq":0}'],
-    ["talk before hello", '{"kind":"send","clientId":"abcdefgh","text":"x"}'],
-  ])("are told what is wrong with a frame of %s, and closed when they go on", async (_what, frame) => {
-    const client = await connect(await site());
-    for (let index = 0; index < 3; index += 1) client.socket.send(frame);
-    expect(await client.next("error")).toMatchObject({ code: "bad_frame" });
-    expect(await client.closed).toBe(4400);
-  });
-
-  it("may not send binary frames, nor frames over 64 KiB", async () => {
-    const shop = await site();
-    const binary = await connect(shop);
-    binary.socket.send(Buffer.from([1, 2, 3]), { binary: true });
-    expect(await binary.next("error")).toMatchObject({ code: "bad_frame" });
-    const huge = await connect(shop);
-    huge.socket.send("x".repeat(64 * 1024 + 1));
-    expect(await huge.closed).toBe(1009);
-  });
-
-  it("are refused messages over the limit, by name, and served again in the next minute", async () => {
-    const clock = handClock();
-    const shop = await site({ host: createTestHost(clock), config: { messages_per_minute: 2 } });
-    const client = await greet(shop);
-    for (let index = 0; index < 3; index += 1) client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
-    expect(await client.next("nack")).toMatchObject({ code: "limited" });
-    for (let passedS = 0; passedS < 60; passedS += 20) {
-      clock.advance(20_000);
-      client.send({ kind: "ping" });
-      await client.next("pong");
-    }
-    client.send({ kind: "send", clientId: newClientId(), text: "Hello" });
-    for (let index = 0; index < 3; index += 1) await client.next("ack");
-    expect(shop.host.events).toHaveLength(3);
-  });
-
-  it("are closed when they flood", async () => {
-    const shop = await site({ config: { messages_per_minute_address: 1 } });
-    const client = await greet(shop);
-    for (let index = 0; index < 30; index += 1) client.send({ kind: "ping" });
-    expect(await client.closed).toBe(4429);
-  });
-
-  it("may open so many connections in a minute, and hold so many, from one address", async () => {
-    const rate = await site({ config: { connections_per_minute: 2 } });
-    expect(await refusal(rate, {})).toBeUndefined();
-    expect(await refusal(rate, {})).toBeUndefined();
-    expect(await refusal(rate, {})).toBe(429);
-    const held = await site({ config: { sockets_per_address: 1 } });
-    const client = await greet(held);
-    expect(await refusal(held, {})).toBe(429);
-    client.close();
-    await client.closed;
-    await expect.poll(() => refusal(held, {})).toBeUndefined();
-  });
-
-  it("wait for their own reading, and are let go of when they stop", async () => {
-    const clock = handClock();
-    const shop = await site({ host: createTestHost(clock) });
-    const client = await greet(shop);
-    const thread = `web:${client.ready.session}`;
-    client.socket.pause();
-    shop.host.say(thread, { role: "user", markdown: "the first of many" });
-    const first = shop.host.threads.get(thread)?.messages[0];
-    if (first === undefined) throw new Error("it was just said");
-    const long = { ...first, markdown: "word ".repeat(4_000) };
-    const many = Array.from({ length: 1_000 }, (_, index) => ({ ...long, seq: index + 2 }));
-    shop.host.threads.get(thread)?.messages.push(...many);
-    shop.host.announce(thread);
-    let before = -1;
-    const settled = (): boolean => {
-      const still = shop.host.read === before && before > 0;
-      before = shop.host.read;
-      return still;
-    };
-    await expect.poll(settled, { timeout: 10_000, interval: 200 }).toBe(true);
-    // The history is read page by page, and no further than the browser reads.
-    expect(shop.host.read).toBeLessThan(900);
-    clock.advance(25_000);
-    clock.advance(25_000);
-    await expect.poll(() => shop.host.watchers()).toBe(0);
-    client.socket.terminate();
-  });
-
-  it("are closed when they do not say hello, and let go of when they fall silent", async () => {
-    const clock = handClock();
-    const shop = await site({ host: createTestHost(clock) });
-    const silent = await connect(shop);
-    clock.advance(10_000);
-    expect(await silent.closed).toBe(4401);
-    const dead = await greet(shop, {}, { autoPong: false });
-    expect(shop.host.watchers()).toBe(1);
-    clock.advance(25_000);
-    clock.advance(25_000);
-    expect(await dead.closed).toBe(1006);
-    await expect.poll(() => shop.host.watchers()).toBe(0);
   });
 });
 

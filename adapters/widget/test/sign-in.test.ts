@@ -3,9 +3,10 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { buildBrowserCode } from "../../../src/web/build.ts";
 import { skipped } from "../../../test/support/skipped.ts";
+import { userToken } from "../../../test/support/user-tokens.ts";
 import { noBrowser, openBrowser, openPage } from "./support/browser.ts";
 import type { TestSite } from "./support/site.ts";
-import { embedding, startSite } from "./support/site.ts";
+import { createTestHost, embedding, handClock, startSite, workspaceId } from "./support/site.ts";
 
 if (noBrowser === undefined) describe("signing in, in a browser", { timeout: 60_000 }, inBrowser);
 else skipped("signing in, in a browser", noBrowser);
@@ -117,5 +118,63 @@ function inBrowser(): void {
       .poll(() => host.events.map((event) => (event.kind === "message" ? event.text : event.kind)))
       .toEqual(["before signing in", "as Ada", "as a visitor again"]);
     expect(host.threads.size).toBe(2);
+  });
+
+  it("goes on in the same conversation with a newer token, once the page's token has expired", async () => {
+    const clock = handClock();
+    const host = createTestHost(clock);
+    const started = await startSite({ host });
+    open.push(started);
+    const token = (claims: object = {}): string =>
+      userToken(host.secret, { sub: "ada", exp: clock.now() / 1_000 + 600, email: "ada@shop.example", ...claims });
+    const { origin, pages } = started;
+    pages.set("/", embedding(origin, `data-user-token="${token()}" data-user-name="Ada"`));
+    const page = await visit(origin);
+    await ask(page, "with a token");
+    await own(page, "with a token").waitFor();
+    expect(host.events).toMatchObject([
+      { sender: { verified: { userId: "ada", email: "ada@shop.example" }, claimed: { name: "Ada" } } },
+    ]);
+    clock.advance(600_000);
+    await page.getByText("Your sign-in has expired. Please reload the page.").waitFor();
+    await ask(page, "while signed out");
+    const tell = (detail: string): Promise<void> =>
+      page.evaluate((each) => void document.dispatchEvent(new CustomEvent("parley:user", { detail: each })), detail);
+    await tell(token({ sub: "bob" }));
+    await tell("no token");
+    await tell(token());
+    await own(page, "while signed out").getByText("Sending…").waitFor({ state: "detached" });
+    await expect.poll(() => host.events.length).toBe(2);
+    expect(host.events[1]).toMatchObject({ text: "while signed out", sender: { verified: { userId: "ada" } } });
+    expect(host.threads.size).toBe(1);
+    await own(page, "with a token").waitFor();
+  });
+
+  it("reaches the chat page behind # of its link, which leaves the address and holds for the tab", async () => {
+    const clock = handClock();
+    const host = createTestHost(clock);
+    const started = await startSite({ host, channel: "hosted" });
+    open.push(started);
+    const token = userToken(host.secret, { sub: "ada", exp: clock.now() / 1_000 + 600 });
+    const context = await browser.newContext({ locale: "en-GB" });
+    open.push(context);
+    const address = `${started.origin}/chat/${workspaceId}`;
+    const { page } = await openPage(context, `${address}#user_token=${token}`);
+    await ask(page, "from a link");
+    await own(page, "from a link").waitFor();
+    expect(page.url()).toBe(address);
+    await page.reload();
+    await own(page, "from a link").waitFor();
+    await ask(page, "after a reload");
+    await expect.poll(() => host.events.length).toBe(2);
+    for (const event of host.events) expect(event).toMatchObject({ sender: { verified: { userId: "ada" } } });
+    clock.advance(600_000);
+    await page.getByText("Your sign-in has expired. Please reload the page.").waitFor();
+    await page.reload();
+    await ask(page, "as a visitor");
+    await own(page, "as a visitor").waitFor();
+    expect(await own(page, "from a link").count()).toBe(0);
+    expect(host.events.at(-1)).toMatchObject({ sender: { key: expect.any(String) } });
+    expect(JSON.stringify(host.events.at(-1))).not.toContain("verified");
   });
 }

@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, it, describe } from "vitest";
+import { request } from "node:http";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, describe } from "vitest";
 import type { WebResponse } from "#channel/contract.ts";
 import { createHandMovedClock } from "../../../test/support/hand-moved-clock.ts";
 import { bytesOf, png } from "../../../test/support/file-channel.ts";
 import type { TestApp } from "../../../test/support/app.ts";
 import { startApp } from "../../../test/support/app.ts";
-import { newSqlite } from "../../../test/support/databases.ts";
+import { eachDatabase, newSqlite } from "../../../test/support/databases.ts";
 import { createLimits } from "../limits.ts";
 import { tokenOf } from "../session.ts";
 import { createUploads } from "../uploads.ts";
+import { connect } from "./support/client.ts";
 import type { TestHost } from "./support/site.ts";
 import { createTestHost, workspaceId } from "./support/site.ts";
 
@@ -79,6 +81,125 @@ describe("a file that a customer sends", () => {
     const codes = new Set<string | undefined>();
     for (let i = 0; i < 30; i += 1) codes.add((await send()).json.code);
     expect(codes).toContain("limited");
+  });
+});
+
+eachDatabase("the files that visitors send", (open) => {
+  const mb = 1_048_576;
+  const metricsToken = "a-token-for-metrics";
+  let app: TestApp;
+  let freeBytes: number;
+  let visitors = 0;
+  beforeEach(async () => {
+    freeBytes = Number.MAX_SAFE_INTEGER;
+    app = await startApp(open, {
+      freeBytes: async () => freeBytes,
+      trustedProxies: ["127.0.0.1"],
+      metricsToken,
+      settings: { uploadMbVisitor: 2, uploadMbAddress: 3, uploadMbWorkspace: 5 },
+    });
+  });
+  afterEach(() => app?.close());
+
+  const visitor = async (): Promise<string> => {
+    const client = await connect(
+      {
+        socketUrl: `${app.url.replace("http", "ws")}/widget/ws?workspace=${app.workspace.id}&channel=hosted`,
+      },
+      { headers: { origin: app.url } },
+    );
+    client.send({ kind: "hello", lastSeq: 0 });
+    const { token } = await client.next("ready");
+    client.close();
+    return token;
+  };
+  const send = async (token: string, bytes: number, address = "203.0.113.1") => {
+    const response = await fetch(
+      `${app.url}/widget/files?workspace=${app.workspace.id}&channel=hosted&name=${(visitors += 1)}.bin`,
+      {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "x-forwarded-for": address, origin: app.url },
+        body: Buffer.alloc(bytes, "x"),
+      },
+    );
+    const { code } = (await response.json()) as { readonly code?: string };
+    return `${response.status} ${code ?? "stored"}${response.headers.has("retry-after") ? ", later" : ""}`;
+  };
+  const full = "429 quota, later";
+
+  it("are no more in a day than each visitor, each address and all together may send", async () => {
+    const [one, two, three, four] = [await visitor(), await visitor(), await visitor(), await visitor()];
+    const together = await Promise.all([1, 2, 3, 4].map(() => send(one, mb)));
+    expect(together.toSorted()).toEqual(["200 stored", "200 stored", full, full]);
+    expect([await send(two, mb), await send(two, mb)]).toEqual(["200 stored", full]);
+    expect([await send(two, mb, "203.0.113.2"), await send(three, mb, "203.0.113.3")]).toEqual([
+      "200 stored",
+      "200 stored",
+    ]);
+    expect(await send(four, mb, "203.0.113.4")).toBe(full);
+    app.clock.advance(24 * 3_600_000);
+    expect(await send(four, mb, "203.0.113.4")).toBe("200 stored");
+    const metrics = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+    expect(await metrics.text()).toContain('parley_files_refused_total{reason="rate_limit_day"} 4');
+  });
+
+  it("count only with the bytes that were stored", async () => {
+    const token = await visitor();
+    for (let i = 0; i < 6; i += 1) expect(await send(token, mb / 8)).toBe("200 stored");
+    const broken = request(`${app.url}/widget/files?workspace=${app.workspace.id}&channel=hosted&name=cut.bin`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "x-forwarded-for": "203.0.113.1",
+        origin: app.url,
+        "content-length": mb,
+      },
+    });
+    broken.on("error", () => undefined);
+    broken.write(Buffer.alloc(1_000));
+    const next = (): Promise<string> => {
+      // Files of a minute are bounded too.
+      app.clock.advance(60_000);
+      return send(token, mb);
+    };
+    const counted = () =>
+      app.store.read.selectFrom("counters").select("value").where("name", "like", "upload:visitor:%").execute();
+    await expect.poll(counted).toEqual([{ value: 1_024 + 768 }]);
+    expect(await next()).toBe(full);
+    broken.destroy();
+    await expect.poll(next).toBe("200 stored");
+  });
+
+  it("are refused while the disk has no room, and taken again when it has", async () => {
+    const token = await visitor();
+    freeBytes = 1_024 * mb;
+    expect(await send(token, mb)).toBe("507 full, later");
+    const disk = async () => {
+      const ready = await fetch(`${app.url}/health/ready`);
+      const { dependencies } = (await ready.json()) as { readonly dependencies: readonly { readonly name: string }[] };
+      return [ready.status, dependencies.find(({ name }) => name === "disk")];
+    };
+    expect(await disk()).toEqual([200, { name: "disk", state: "ready", cause: null }]);
+    freeBytes = 1_023 * mb;
+    const cause = expect.stringMatching(/^1023 MB are free and 1024 MB are kept \(FILES_RESERVE_MB\)/);
+    expect(await disk()).toEqual([200, { name: "disk", state: "degraded", cause }]);
+    freeBytes = 1_026 * mb;
+    expect(await send(token, mb)).toBe("200 stored");
+  });
+
+  it("are removed an hour after they came when they were not sent", async () => {
+    const token = await visitor();
+    await send(token, 10);
+    app.clock.advance(50 * 60_000);
+    const count = async (): Promise<number> =>
+      (await app.store.read.selectFrom("attachments").select("id").execute()).length;
+    expect(await count()).toBe(1);
+    await expect
+      .poll(() => {
+        app.clock.advance(10 * 60_000);
+        return count();
+      })
+      .toBe(0);
   });
 });
 

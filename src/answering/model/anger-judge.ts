@@ -23,7 +23,7 @@ export function createAngerJudge({
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ModelFailure)) throw error;
-      log.warn({ kind: error.kind, reason: error.message }, "the language model did not judge a message's anger");
+      log.warn({ kind: error.kind, reason: error.message }, "model: judging anger failed");
       return angerOf(text);
     }
   };

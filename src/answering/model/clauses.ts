@@ -88,7 +88,7 @@ export function deniesIn(text: string): boolean {
 
 /** Cuts a sentence where a new thing begins: always at a "but", and at a comma where there is a fact on both sides. */
 export function cutClauses(sentence: string): string[] {
-  return splitAt(sentence, hardCut).flatMap((part) => softSplit(part));
+  return splitAt(sentence.replaceAll(/\s+/gu, " "), hardCut).flatMap((part) => softSplit(part));
 }
 
 function splitAt(text: string, pattern: RegExp): string[] {
@@ -107,13 +107,18 @@ function isClause(text: string): boolean {
   return hardFactsOf(text).quantities.length > 0 || (namesOf(text).length > 0 && contentTerms(text).length >= 2);
 }
 
+/** A fact that is further away says nothing of a comma, and a long list has very many commas. */
+const besideMax = 600;
+
 function softSplit(text: string): string[] {
   const parts: string[] = [];
   let from = 0;
   for (const match of text.matchAll(softCut)) {
-    if (!isClause(text.slice(from, match.index)) || !isClause(text.slice(match.index + match[0].length))) continue;
+    const end = match.index + match[0].length;
+    if (!isClause(text.slice(Math.max(from, match.index - besideMax), match.index))) continue;
+    if (!isClause(text.slice(end, end + besideMax))) continue;
     parts.push(text.slice(from, match.index).trim());
-    from = match.index + match[0].length;
+    from = end;
   }
   parts.push(text.slice(from).trim());
   return parts.filter((part) => part !== "");

@@ -18,10 +18,11 @@ export interface HardFacts {
   readonly letters: readonly string[];
 }
 
-const emailPattern = /[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
+// Patterns begin where a run of their signs begins: tried from each sign of a run they would take quadratic time.
+const emailPattern = /(?<![\p{L}\p{N}._%+'-])[\p{L}\p{N}._%+'-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 const linkPattern =
-  /\b(?:https?|ftp|file|data|javascript|vbscript|mailto|tel|sms|blob):\S[^\s<>()[\]"'`]*|\bwww\.[^\s<>()[\]"'`]+|(?<![\p{L}\p{N}@])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?![\p{L}\p{N}])(?:[/:?#][^\s<>()[\]"'`]*)?/giu;
-const phonePattern = /(?<![\p{L}\p{N}])(?:\+|00|\(?0)\d[\d ()/.-]{5,}\d/gu;
+  /\b(?:https?|ftp|file|data|javascript|vbscript|mailto|tel|sms|blob):\S[^\s<>()[\]"'`]*|\bwww\.[^\s<>()[\]"'`]+|(?<![\p{L}\p{N}@-]|[\p{L}\p{N}-]\.)(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?![\p{L}\p{N}])(?:[/:?#][^\s<>()[\]"'`]*)?/giu;
+const phonePattern = /(?<![\p{L}\p{N}])(?:\+|00|\(?0)\d[\d ()/.-]{5,40}\d/gu;
 const datePattern = /(?<![\p{L}\p{N}])(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\1\d{2,4})(?!\d)/gu;
 const timePattern = /(?<![\p{L}\p{N}])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)/gu;
 /** A letter and a digit in one word: article numbers, models, keys. CJK letters stand beside numbers without being of them. */

@@ -41,6 +41,8 @@ export type ModelFailureKind =
   | "unreachable"
   /** Connected, and silent for too long. */
   | "timeout"
+  /** It was still writing when the time for an answer was over. */
+  | "late"
   | "limited"
   | "server"
   | "key"

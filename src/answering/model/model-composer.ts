@@ -71,7 +71,7 @@ export function createModelComposer({
         counts.failed(error.kind, tell ? "told" : "extract");
         log.warn(
           { kind: error.kind, reason: error.message, instead: tell ? "told" : "extract" },
-          "the language model gave no answer",
+          "model: answering failed",
         );
         if (tell) throw problemOf(error);
         return instead.compose(judged, signal);
@@ -194,6 +194,8 @@ function problemOf(failure: ModelFailure): Problem {
       return new Problem("provider_down", "The language model cannot be reached now.", options);
     case "timeout":
       return new Problem("upstream_timeout", "The language model did not answer in time.", options);
+    case "late":
+      return new Problem("query_timeout", "The language model did not finish its answer in time.", options);
     case "limited":
     case "server":
     case "key":

@@ -24,10 +24,7 @@ export async function eraseShown(
   const { accountId, shown } = JSON.parse(row.payload) as ErasePayload;
   const desk = await channels.deskToErase({ id: accountId });
   if (desk === undefined) {
-    log.warn(
-      { account: accountId, shown: shown.length },
-      "the account of a desk is gone, and what it shows stays there",
-    );
+    log.warn({ account: accountId, shown: shown.length }, "desk: account is gone, its cards remain");
   }
   const isTried = clock.now() - row.created_at < triedMs;
   let first: unknown;
@@ -37,7 +34,7 @@ export async function eraseShown(
       await desk?.remove(id, { key: `erase.${row.id}`, signal });
     } catch (error) {
       if (!isTried || isRejected(error)) {
-        log.warn({ err: error }, "something that the desk shows of a deleted conversation could not be taken back");
+        log.warn({ err: error }, "desk: removing a deleted conversation's card failed");
         continue;
       }
       // It may fail for this one alone, and holds up none that follow.

@@ -99,10 +99,7 @@ export async function deskEvent(
     } else {
       const agent = await personOf(found, event.by, signal);
       if (agent.kind === "stranger") {
-        log.warn(
-          { account: accountId, reason: agent.reason },
-          "somebody at the desk is no agent, and is not listened to",
-        );
+        log.warn({ account: accountId, reason: agent.reason }, "desk: event of a person who is no agent skipped");
         const notice = { text: `Nothing was done: ${agent.reason}.` };
         announce(await store.write((tx) => finish(tx, { effects: null, notice })));
         return;
@@ -195,7 +192,7 @@ export async function deskNotice(
   } catch (error) {
     // A notice that is shown twice does no harm; one that can never be shown is not missed for long.
     if (!(error instanceof DeliveryError) || error.outcome !== "rejected") throw later(error);
-    log.warn({ err: error }, "somebody at the desk could not be told what came of what they did");
+    log.warn({ err: error }, "desk: telling an agent the outcome failed");
   }
   await store.write((tx) => finishWork(tx, [row]));
 }

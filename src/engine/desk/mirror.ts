@@ -66,7 +66,7 @@ export async function mirror(
     } catch (error) {
       if (!(error instanceof ChangeLimited)) throw error;
       const { id: conversationId } = place.row;
-      dependencies.log.info({ err: error, conversation: conversationId }, "the desk takes a change later");
+      dependencies.log.info({ err: error, conversation: conversationId }, "desk: change delayed");
       const now = clock.now();
       await held((tx) => mirrorLater(tx, { conversationId, change }, now + error.afterMs, now));
     }
@@ -84,7 +84,7 @@ export async function mirror(
   } catch (error) {
     if (error instanceof LostLease) await changes.again();
     if (error instanceof ThreadGone) {
-      dependencies.log.warn({ conversation: place.row.id }, "a thread at the desk is gone; it is begun anew");
+      dependencies.log.warn({ conversation: place.row.id }, "desk: thread is gone, starting another");
       await store.write((tx) => beginAnew(tx, place.row.id, dependencies.clock.now()));
       throw new RetryLater(error.message, undefined, error);
     }
@@ -170,10 +170,7 @@ function createShow(
       return true;
     } catch (error) {
       if (error instanceof DeliveryError && error.outcome === "rejected") {
-        log.error(
-          { err: error, conversation: row.id, shows: refId },
-          "the desk refuses this for good; it is in the inbox",
-        );
+        log.error({ err: error, conversation: row.id, shows: refId }, "desk: item refused, shown in the inbox only");
         await store.write((tx) => savePost(tx, { ...begun, state: "failed" }));
         return false;
       }
@@ -285,7 +282,7 @@ function createShow(
     const { id, external_id: externalId } = shown;
     await changing(
       () => desk.mark(externalId, mark, { key: `${id}.mark`, signal }),
-      (error) => log.debug({ err: error }, "a reply at the desk could not be marked"),
+      (error) => log.debug({ err: error }, "desk: marking a reply failed"),
     );
     await store.write((tx) => tx.updateTable("desk_posts").set({ mark }).where("id", "=", shown.id).execute());
   }
@@ -338,7 +335,7 @@ function createShow(
   }
 
   const quietly = (run: () => Promise<void>): Promise<void> =>
-    changing(run, (error) => log.warn({ err: error, conversation: row.id }, "the desk does not take a change"));
+    changing(run, (error) => log.warn({ err: error, conversation: row.id }, "desk: change refused"));
 
   return {
     async upTo(items) {

@@ -9,6 +9,7 @@ import type { MessagesTable } from "#store/schema.ts";
 import type { AttachmentRow } from "../attachments.ts";
 import { attachmentsOf } from "../attachments.ts";
 import type { Reader } from "../ports.ts";
+import { verifiedByConversation } from "../provenance.ts";
 import type { WindowView } from "../reply-window.ts";
 
 export interface SnapshotContext {
@@ -27,7 +28,7 @@ export async function deskConversations(
 ): Promise<readonly DeskConversation[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const [tags, questions, threads] = await Promise.all([
+  const [tags, questions, threads, verified] = await Promise.all([
     db
       .selectFrom("conversation_tags")
       .select(["conversation_id", "tag"])
@@ -45,6 +46,7 @@ export async function deskConversations(
       .select(["conversation_id", "external_id"])
       .where("conversation_id", "in", ids)
       .execute(),
+    verifiedByConversation(db, rows),
   ]);
   const names = new Map<string, string>();
   for (const row of rows) {
@@ -65,6 +67,7 @@ export async function deskConversations(
       email: row.customer_email,
       phone: row.customer_phone,
       verified: row.customer_verified === 1,
+      verifiedFields: verified.get(row.id) ?? [],
     },
     sla: slaOf(row, settings, now),
     tags: tags.filter((tag) => tag.conversation_id === row.id).map(({ tag }) => tag),

@@ -134,7 +134,7 @@ export async function updateCard(
   // To show the same card twice does no harm.
   await changing(
     () => place.desk.update(threadId, shown, { key: `card.${place.row.id}`, signal }),
-    (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "the desk does not take a card"),
+    (error) => dependencies.log.warn({ err: error, conversation: place.row.id }, "desk: card refused"),
   );
   await dependencies.store.write((tx) => setThread(tx, place.row.id, { card_hash: face }));
 }

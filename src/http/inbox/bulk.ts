@@ -12,7 +12,7 @@ import type { SignedIn } from "./session.ts";
 import type { BulkResult } from "./wire.ts";
 import { bulkMax } from "./wire.ts";
 
-/** `seen`: how each of them was listed when it was decided; who was quicker wins. */
+/** `seen`: how each of them was listed when it was decided; the first change wins. */
 export const bulkBody = Type.Object({
   action: Type.Enum(["assign", "resolve", "archive", "tag"]),
   items: Type.Array(
@@ -51,7 +51,7 @@ export async function bulk(
     }
     const problem = problemOf(outcome?.reason);
     if (problem.status >= 500) {
-      log.error({ err: outcome?.reason as unknown, requestId, conversationId: id }, "a bulk change failed");
+      log.error({ err: outcome?.reason as unknown, requestId, conversationId: id }, "inbox: bulk change failed");
     }
     return { id, refused: problem.message };
   });

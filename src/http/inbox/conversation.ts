@@ -8,10 +8,12 @@ import { amendmentsUnderWay } from "#engine/act-words.ts";
 import { attachmentsOf } from "#engine/attachments.ts";
 import type { Engine } from "#engine/engine.ts";
 import type { Reader } from "#engine/ports.ts";
+import { verifiedByConversation } from "#engine/provenance.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { DeliveryState, MessagesTable } from "#store/schema.ts";
 import { peopleOf, personOf, slaOf, tagsOf } from "./list.ts";
-import type { AuditView, ConversationView, EarlierMessages, FileView, MessageView, NoteView, Person } from "./wire.ts";
+import type { AuditView, ConversationView, FileView, MessagePage, MessageView, NoteView, Person } from "./wire.ts";
+import { messagesShownMax } from "./wire.ts";
 
 const messagesPerPage = 100;
 const notesMax = 500;
@@ -44,7 +46,7 @@ export async function conversationView(
 ): Promise<ConversationView> {
   const row = await requireRow(db, workspaceId, id);
   const [{ messages, hasEarlier }, notes, audit, tags, others, page, people, amendable, window] = await Promise.all([
-    messagesBefore(db, id, undefined, email),
+    messagePage(db, id, {}, email),
     db
       .selectFrom("notes")
       .selectAll()
@@ -74,6 +76,7 @@ export async function conversationView(
     engine.amendable(row.account_id, row.channel),
     engine.window(row),
   ]);
+  const verified = await verifiedByConversation(db, [row]);
   return {
     id,
     channel: row.channel,
@@ -88,6 +91,7 @@ export async function conversationView(
       email: row.customer_email,
       phone: row.customer_phone,
       verified: row.customer_verified === 1,
+      verifiedFields: verified.get(id) ?? [],
       page,
     },
     sla: slaOf(row, settings, now),
@@ -139,21 +143,55 @@ function actorName(
   }
 }
 
-/** The last messages before `seq`, in order. */
-export async function messagesBefore(
+export interface MessageRange {
+  /** The first sequence number, inclusive. */
+  readonly from?: number;
+  /** The end, exclusive. */
+  readonly before?: number;
+  /** Instead of `from`: the first message of this time or later. */
+  readonly at?: number;
+}
+
+/**
+ * A page that ends before `before`, or one that begins with `from` or `at`; the newest where none of them is given or
+ * nothing was written since `at`. With both ends the page has all between them, up to {@link messagesShownMax}.
+ */
+export async function messagePage(
   db: Reader,
   conversationId: string,
-  seq: number | undefined,
+  { from, before, at }: MessageRange,
   viewer: string,
-): Promise<EarlierMessages> {
+): Promise<MessagePage> {
+  const first = from ?? (at === undefined ? undefined : await seqAt(db, conversationId, at));
+  const forward = first !== undefined;
+  const most = forward && before !== undefined ? messagesShownMax : messagesPerPage;
   let query = db.selectFrom("messages").selectAll().where("conversation_id", "=", conversationId);
-  if (seq !== undefined) query = query.where("seq", "<", seq);
+  if (forward) query = query.where("seq", ">=", first);
+  if (before !== undefined) query = query.where("seq", "<", before);
   const rows = await query
-    .orderBy("seq", "desc")
-    .limit(messagesPerPage + 1)
+    .orderBy("seq", forward ? "asc" : "desc")
+    .limit(most + 1)
     .execute();
-  const shown = rows.slice(0, messagesPerPage).toReversed();
-  return { messages: await messageViews(db, shown, viewer), hasEarlier: rows.length > messagesPerPage };
+  const hasMore = rows.length > most;
+  const shown = forward ? rows.slice(0, most) : rows.slice(0, most).toReversed();
+  return {
+    messages: await messageViews(db, shown, viewer),
+    // Sequence numbers begin with 1 and have no gaps.
+    hasEarlier: forward ? (shown[0]?.seq ?? 1) > 1 : hasMore,
+    hasLater: before !== undefined || (forward && hasMore),
+  };
+}
+
+async function seqAt(db: Reader, conversationId: string, at: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("messages")
+    .select("seq")
+    .where("conversation_id", "=", conversationId)
+    .where("created_at", ">=", at)
+    .orderBy("seq")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.seq;
 }
 
 /** What others than this agent have written since `seq`: customers and colleagues, not the bot. */

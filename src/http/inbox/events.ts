@@ -67,7 +67,7 @@ export function createLiveEvents(db: Reader, fanout: Fanout, clock: Clock, log: 
       };
       const tell = (event: LiveEvent): void => write(`data: ${JSON.stringify(event)}\n\n`);
       const failed = (error: unknown): void => {
-        log.warn({ err: error }, "a live connection of the inbox ended");
+        log.warn({ err: error }, "inbox: live connection failed");
         end();
       };
 

@@ -1,13 +1,17 @@
+import { sql } from "kysely";
+import { styledText } from "#channel/styled-text.ts";
 import { customerLabel } from "#domain/customer.ts";
 import { statuses } from "#domain/lifecycle.ts";
 import type { Status } from "#domain/lifecycle.ts";
+import type { Role } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
+import type { SlaState } from "#domain/sla.ts";
 import { slaState } from "#domain/sla.ts";
 import type { WorkspaceSettings } from "#domain/workspace.ts";
 import type { ListPosition, Reader } from "#engine/ports.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import type { HttpDependencies } from "../dependencies.ts";
-import type { Colleague, Counts, ListItem, ListPage, Person, SlaView, View } from "./wire.ts";
+import type { Colleague, Counts, ListItem, ListPage, Person, SlaView, View, WaitingOrder } from "./wire.ts";
 
 export interface ListRequest {
   readonly workspaceId: string;
@@ -15,6 +19,8 @@ export interface ListRequest {
   readonly view: View;
   readonly text: string | undefined;
   readonly cursor: string | undefined;
+  /** Counts in the views of those that wait, where nothing is searched for. */
+  readonly order: WaitingOrder;
 }
 
 const pageSize = 40;
@@ -42,6 +48,9 @@ export async function listPage(
   now: number,
 ): Promise<ListPage> {
   const { workspaceId, view, text } = request;
+  if (text === undefined && request.order === "urgency" && (view === "unassigned" || view === "escalated")) {
+    return urgentPage(store.read, settings, request, now);
+  }
   const before = positionOf(request.cursor);
   const live = text === undefined && view !== "resolved" && view !== "all";
   const { rows, hasMore } = live
@@ -55,13 +64,100 @@ export async function listPage(
   };
 }
 
+const invalidCursor = (): Problem => new Problem("invalid_cursor", "cursor must be a nextCursor of this list.");
+
 /** A position within the agent's own workspace says nothing secret, so it is not signed. */
 function positionOf(cursor: string | undefined): ListPosition | undefined {
   if (cursor === undefined) return undefined;
   const match = /^(\d{1,15})\.(conv_[0-9a-z]{26})$/.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined)
-    throw new Problem("invalid_cursor", "cursor must be a nextCursor of this list.");
+  if (match?.[1] === undefined || match[2] === undefined) throw invalidCursor();
   return { startedAt: Number(match[1]), id: match[2] };
+}
+
+/** Most urgent first. A page ends in one of them, and the next one begins there. */
+const urgencies: readonly SlaState[] = ["breached", "at_risk", "in_compliance"];
+
+interface Waiting {
+  readonly state: number;
+  readonly since: number;
+  readonly id: string;
+}
+
+async function urgentPage(
+  db: Reader,
+  settings: WorkspaceSettings,
+  { workspaceId, view, cursor }: ListRequest,
+  now: number,
+): Promise<ListPage> {
+  const after = waitingOf(cursor);
+  const found: Waiting[] = [];
+  for (const [state, name] of urgencies.entries()) {
+    if (state < (after?.state ?? 0) || found.length > pageSize) continue;
+    const from = after?.state === state ? after : undefined;
+    // Each is a range of the index, in its order; two together would have to be sorted.
+    const ranges = await Promise.all(statusesOf[view].map((status) => waiting(db, workspaceId, status, name, from)));
+    const merged = ranges.flat().toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1));
+    found.push(...merged.map((each) => ({ ...each, state })));
+  }
+  const page = found.slice(0, pageSize);
+  const last = page.at(-1);
+  const rows = await rowsOf(
+    db,
+    page.map(({ id }) => id),
+  );
+  return {
+    items: await itemsOf(db, workspaceId, settings, rows, now),
+    nextCursor: found.length > pageSize && last !== undefined ? `${last.state}.${last.since}.${last.id}` : null,
+    now,
+  };
+}
+
+function waitingOf(cursor: string | undefined): Waiting | undefined {
+  if (cursor === undefined) return undefined;
+  const [, state, since, id] = /^([0-2])\.(\d{1,15})\.(conv_[0-9a-z]{26})$/.exec(cursor) ?? [];
+  if (state === undefined || since === undefined || id === undefined) throw invalidCursor();
+  return { state: Number(state), since: Number(since), id };
+}
+
+async function waiting(
+  db: Reader,
+  workspaceId: string,
+  status: Status,
+  state: SlaState,
+  after: Waiting | undefined,
+): Promise<readonly Omit<Waiting, "state">[]> {
+  // The database computes it, so it is no column that rows are written with.
+  const waitingSince = sql<number | null>`waiting_since`;
+  let query = db
+    .selectFrom("conversations")
+    .select(["id", waitingSince.as("since")])
+    .where("workspace_id", "=", workspaceId)
+    .where("status", "=", status)
+    .where("sla_state", "=", state);
+  if (after !== undefined) {
+    const { since, id } = after;
+    query = query
+      .where(waitingSince, ">=", since)
+      .where((eb) => eb.or([eb(waitingSince, ">", since), eb("id", ">", id)]));
+  }
+  const rows = await query
+    .orderBy(waitingSince)
+    .orderBy("id")
+    .limit(pageSize + 1)
+    .execute();
+  return rows.map((row) => ({ id: row.id, since: row.since ?? 0 }));
+}
+
+/** The conversations of these ids, in their order. */
+async function rowsOf(db: Reader, ids: readonly string[]): Promise<readonly ConversationRow[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom("conversations")
+    .selectAll()
+    .where("id", "in", [...ids])
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 interface Rows {
@@ -191,9 +287,26 @@ async function itemsOf(
       .innerJoin("messages", (join) =>
         join
           .onRef("messages.conversation_id", "=", "conversations.id")
-          .onRef("messages.seq", "=", "conversations.last_seq"),
+          .on((eb) =>
+            eb(
+              "messages.seq",
+              "=",
+              eb
+                .case()
+                .when("conversations.last_customer_seq", ">", 0)
+                .then(eb.ref("conversations.last_customer_seq"))
+                .else(eb.ref("conversations.last_seq"))
+                .end(),
+            ),
+          ),
+      )
+      .innerJoin("messages as newest", (join) =>
+        join
+          .onRef("newest.conversation_id", "=", "conversations.id")
+          .onRef("newest.seq", "=", "conversations.last_seq"),
       )
       .select([
+        "newest.role as lastRole",
         "messages.conversation_id",
         "messages.role",
         "messages.content",
@@ -224,8 +337,9 @@ async function itemsOf(
                   ? "[deleted]"
                   : last.content === "" && last.files !== null
                     ? filesText(last.files)
-                    : plainText(last.content),
+                    : previewText(last.role, last.content),
             },
+      lastRole: last?.lastRole ?? null,
       lastMessageAt: row.last_message_at,
       startedAt: row.started_at,
       snoozedUntil: row.snoozed_until,
@@ -283,14 +397,14 @@ export function slaOf(row: ConversationRow, settings: WorkspaceSettings, now: nu
   return { ...clock, state: slaState(clock, target, now), targetMs: target * 60_000 };
 }
 
-/** A line to recognise a message by: without the marks of Markdown. */
-function plainText(markdown: string): string {
-  return markdown
-    .slice(0, previewChars * 4)
-    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/gu, "$1")
-    .replaceAll(/^\s*(?:[-*+>#]+|\d+[.)])\s+/gmu, "")
-    .replaceAll(/[*_`~]{1,3}(?=\S)|(?<=\S)[*_`~]{1,3}/gu, "")
-    .replaceAll(/\s+/gu, " ")
-    .trim()
-    .slice(0, previewChars);
+/** A line to recognise a message by, without the marks of Markdown. Customers write plain text: a star is a star. */
+function previewText(role: Role, content: string): string {
+  const start = content.slice(0, previewChars * 4);
+  const text =
+    role === "user"
+      ? start
+      : styledText(start)
+          .map((run) => run.text)
+          .join("");
+  return text.replaceAll(/\s+/gu, " ").trim().slice(0, previewChars);
 }

@@ -57,6 +57,22 @@ ${problem === undefined ? "" : `<p class="problem" role="alert">${escapeHtml(pro
 <p class="hint">No password? Ask whoever runs this installation for a sign-in link.</p>`);
 }
 
+interface Choice {
+  readonly workspace: string;
+  readonly token: string;
+}
+
+/** Shown after the right password only. Without an action, as the sign-in form. */
+export function choicePage(choices: readonly Choice[]): string {
+  const buttons = choices.map(
+    ({ workspace, token }, i) =>
+      `<li><button class="primary" type="submit" name="choice" value="${token}"${i === 0 ? " autofocus" : ""}>${escapeHtml(workspace)}</button></li>`,
+  );
+  return door(`<h1 id="choose">Choose a workspace</h1>
+<p>You can sign in to ${choices.length} workspaces. To change later, sign out and in again.</p>
+<form method="post"><ul class="choices" aria-labelledby="choose">${buttons.join("\n")}</ul></form>`);
+}
+
 /** Looking at the link does not use it up: programs that check links in mails look at them. */
 export const linkPage = door(`<h1>Sign in to the inbox</h1>
 <p>This link works once. Press the button to sign in on this device.</p>

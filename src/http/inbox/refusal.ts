@@ -6,6 +6,7 @@ export type RefusalCode =
   | "cross_site"
   | "signed_out"
   | "not_encrypted"
+  | "insufficient_role"
   | "too_many_attempts"
   | "claimed_by_other"
   | "stale_view"
@@ -15,6 +16,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   cross_site: 403,
   signed_out: 401,
   not_encrypted: 403,
+  insufficient_role: 403,
   too_many_attempts: 429,
   claimed_by_other: 409,
   stale_view: 409,

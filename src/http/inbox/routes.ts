@@ -11,45 +11,38 @@ import { Problem } from "#domain/problem.ts";
 import type { Engine, Snooze } from "#engine/engine.ts";
 import type { Fanout } from "#engine/ports.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
+import { manualDocuments, removeManual } from "../../operator/manual.ts";
 import type { HttpDependencies, HttpOptions } from "../dependencies.ts";
+import type { Bodies } from "../bodies.ts";
+import { parseBodies } from "../bodies.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "../v1/conversations.ts";
 import { emailAddress } from "../v1/schemas.ts";
 import { sendFile } from "../files.ts";
 import { bodyOf, linger } from "../linger.ts";
 import { bulk, bulkBody } from "./bulk.ts";
-import { conversationView, fileView, messagesBefore, requireRow, writtenSince } from "./conversation.ts";
+import { conversationView, fileView, messagePage, requireRow, writtenSince } from "./conversation.ts";
 import { createLiveEvents } from "./events.ts";
 import { colleagues, countViews, listPage } from "./list.ts";
 import { createAsset, sendPage, shell } from "./pages.ts";
 import { answerError, InboxRefusal } from "./refusal.ts";
 import type { SignedIn } from "./session.ts";
 import { requireSameOrigin, signedIn } from "./session.ts";
-import { registerSignIn } from "./sign-in.ts";
-import type {
-  Colleague,
-  Counts,
-  EarlierMessages,
-  FileView,
-  Me,
-  ConversationView,
-  ListPage,
-  SavedReply,
-} from "./wire.ts";
-import { views } from "./wire.ts";
+import { formBytesMax, registerSignIn } from "./sign-in.ts";
+import type { Colleague, Counts, FileView, Me, ConversationView, ListPage, MessagePage, SavedReply } from "./wire.ts";
+import { views, waitingOrders } from "./wire.ts";
 
 export interface InboxDependencies extends Pick<
   HttpDependencies,
-  "store" | "engine" | "files" | "listConversations" | "clock" | "log"
+  "store" | "engine" | "documents" | "files" | "listConversations" | "clock" | "log"
 > {
   readonly fanout: Fanout;
-  readonly options: Pick<HttpOptions, "publicUrl">;
+  readonly options: Pick<HttpOptions, "publicUrl" | "timeouts">;
   /** The folder of the browser build; `dist/` unless a test says otherwise. */
   readonly assets?: URL;
 }
 
 const contentCharsMax = 10_000;
-const formBytesMax = 4_096;
 
 const conversationPath = Type.Object({
   id: Type.String({ pattern: "^conv_[0-9a-z]{26}$", allowed: "a conversation's id" }),
@@ -71,10 +64,18 @@ const uploadQuery = Type.Object({
 const listQuery = Type.Object({
   view: Type.Enum(views),
   q: Type.Optional(Type.String({ maxLength: 500 })),
+  order: Type.Optional(Type.Enum(waitingOrders)),
   cursor: Type.Optional(Type.String({ maxLength: 100 })),
 });
+const meBody = Type.Object({ waitingOrder: Type.Enum(waitingOrders) });
+const seqNumber = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const messagesQuery = Type.Object({
+  from: Type.Optional(seqNumber),
+  before: Type.Optional(seqNumber),
+  at: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })),
+});
 const claimBody = Type.Object({ takeOver: Type.Optional(Type.Boolean()) });
-/** How the conversation stood when it was decided; who was quicker wins. */
+/** How the conversation stood when it was decided; the first change wins. */
 const seenBody = Type.Object({
   status: Type.Enum(statuses),
   assignedTo: Type.Optional(Type.Union([Type.String({ maxLength: 320 }), Type.Null()])),
@@ -89,6 +90,10 @@ const assignBody = Type.Object({
 const snoozeBody = Type.Object({
   seen: Type.Optional(seenBody),
   until: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })),
+});
+/** `snoozedUntil`: until when it was snoozed before it was resolved; absent: until the customer replies. */
+const undoBody = Type.Object({
+  snoozedUntil: Type.Optional(Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 })),
 });
 const clientId = Type.String({ pattern: "^[A-Za-z0-9_-]{8,64}$", allowed: "8 to 64 letters, digits, _ or -" });
 const replyBody = Type.Object({
@@ -121,20 +126,22 @@ const changeBody = Type.Object({
 });
 
 /** Adds the agents' inbox below `/inbox`: its pages, and the JSON and events that they live on. */
-export async function registerInbox(app: App, dependencies: InboxDependencies): Promise<void> {
-  await app.register(async (scope: App) => inbox(scope, dependencies), { prefix: "/inbox" });
+export async function registerInbox(app: App, dependencies: InboxDependencies, bodies: Bodies): Promise<void> {
+  await app.register(async (scope: App) => inbox(scope, dependencies, bodies), { prefix: "/inbox" });
 }
 
-async function inbox(scope: App, dependencies: InboxDependencies): Promise<void> {
+async function inbox(scope: App, dependencies: InboxDependencies, bodies: Bodies): Promise<void> {
   const { store, engine, clock, log, fanout, files, options } = dependencies;
   const assets = dependencies.assets ?? new URL("../../../dist/", import.meta.url);
   const hidden = { schema: { hide: true } };
   await scope.register(cookie);
   scope.setErrorHandler(answerError);
-  scope.addContentTypeParser(
+  parseBodies(
+    scope,
+    bodies,
     "application/x-www-form-urlencoded",
-    { parseAs: "string", bodyLimit: formBytesMax },
     (_request, body, done) => done(null, new URLSearchParams(body.toString())),
+    () => formBytesMax,
   );
   const secure = options.publicUrl.startsWith("https:");
   scope.addHook("onRequest", async (request, reply) => {
@@ -216,10 +223,29 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         const agent = agentOf(request);
         const { id, name } = await workspaceOf(agent);
         return {
-          agent: { email: agent.email, name: agent.name, role: agent.role },
+          agent: { email: agent.email, name: agent.name, role: agent.role, waitingOrder: agent.waiting_order },
           workspace: { id, name },
+          hasManual: agent.role === "admin" && (await manualDocuments(dependencies, id)).length > 0,
           now: clock.now(),
         };
+      });
+
+      api.post("/manual/remove", hidden, async (request, reply) => {
+        const agent = agentOf(request);
+        if (agent.role !== "admin") {
+          throw new InboxRefusal("insufficient_role", "Only agents with the role admin can remove the manual.");
+        }
+        const removed = await removeManual(dependencies, agent.workspace_id);
+        request.log.info({ workspace: agent.workspace_id, agent: agent.id, documents: removed }, "inbox: manual removed");
+        return reply.code(204).send();
+      });
+
+      api.patch("/me", { schema: { hide: true, body: meBody } }, async (request, reply) => {
+        const { waitingOrder } = request.body;
+        await store.write((tx) =>
+          tx.updateTable("agents").set({ waiting_order: waitingOrder }).where("id", "=", agentOf(request).id).execute(),
+        );
+        return reply.code(204).send();
       });
 
       api.get("/agents", hidden, async (request): Promise<readonly Colleague[]> =>
@@ -243,7 +269,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         { schema: { hide: true, querystring: listQuery } },
         async (request): Promise<ListPage> => {
           const agent = agentOf(request);
-          const { q = "", cursor } = request.query;
+          const { q = "", cursor, order = "latest" } = request.query;
           const { settings } = await workspaceOf(agent);
           return listPage(
             dependencies,
@@ -254,6 +280,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
               view: request.query.view,
               text: q.trim() === "" ? undefined : q.trim(),
               cursor,
+              order,
             },
             clock.now(),
           );
@@ -269,10 +296,10 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
 
       api.get(
         "/conversations/:id/messages",
-        { schema: { ...one.schema, querystring: Type.Object({ before: Type.Integer({ minimum: 1 }) }) } },
-        async (request): Promise<EarlierMessages> => {
+        { schema: { ...one.schema, querystring: messagesQuery } },
+        async (request): Promise<MessagePage> => {
           const { id } = await requireRow(store.read, agentOf(request).workspace_id, request.params.id);
-          return messagesBefore(store.read, id, request.query.before, agentOf(request).email);
+          return messagePage(store.read, id, request.query, agentOf(request).email);
         },
       );
 
@@ -297,6 +324,12 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
         const { until, seen } = request.body;
         const snooze: Snooze = until === undefined ? { kind: "until_reply" } : { kind: "until", at: until };
         return perform(request, request.params.id, { kind: "snooze", snooze }, seen && seenOf(seen));
+      });
+
+      api.post("/conversations/:id/undo-resolve", { schema: { ...one.schema, body: undoBody } }, (request) => {
+        const { snoozedUntil: at } = request.body;
+        const snooze: Snooze = at === undefined ? { kind: "until_reply" } : { kind: "until", at };
+        return perform(request, request.params.id, { kind: "undo_resolve", snooze });
       });
 
       api.patch("/conversations/:id", { schema: { ...one.schema, body: changeBody } }, async (request) => {
@@ -380,7 +413,7 @@ async function inbox(scope: App, dependencies: InboxDependencies): Promise<void>
                   name,
                   mediaType: type,
                 },
-                bodyOf(request),
+                bodyOf(request, options.timeouts.bodyMs),
                 gone.signal,
               );
               return fileView({ ...stored, media_type: stored.mediaType, state: "stored", reason: null });

@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
-import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import ipaddr from "ipaddr.js";
 import type { Clock, Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
 import { agentOfSession } from "../../operator/agents.ts";
+import { networkOf } from "../client-address.ts";
 import { InboxRefusal } from "./refusal.ts";
 
 export type SignedIn = NonNullable<Awaited<ReturnType<typeof agentOfSession>>>;
@@ -144,10 +143,4 @@ async function isKnown(store: Store, name: string | undefined, now: number): Pro
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** One customer of a network has a whole /64 of IPv6 addresses. */
-function networkOf(address: string): string {
-  if (isIP(address) !== 6) return address;
-  return ipaddr.parse(address).toNormalizedString().split(":").slice(0, 4).join(":");
 }

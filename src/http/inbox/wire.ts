@@ -24,9 +24,15 @@ export interface SavedReply {
   readonly text: string;
 }
 
+/** How those that wait are sorted: by SLA state and then by how long they have waited, or by their latest message. */
+export const waitingOrders = ["urgency", "latest"] as const;
+export type WaitingOrder = (typeof waitingOrders)[number];
+
 export interface Me {
-  readonly agent: Person & { readonly role: "agent" | "admin" };
+  readonly agent: Person & { readonly role: "agent" | "admin"; readonly waitingOrder: WaitingOrder };
   readonly workspace: { readonly id: string; readonly name: string };
+  /** This agent can remove the built-in manual, which the bot still answers from. */
+  readonly hasManual: boolean;
   /** The server's time, so that countdowns do not depend on the agent's clock. */
   readonly now: number;
 }
@@ -47,7 +53,10 @@ export interface ListItem {
   readonly priority: Priority;
   readonly customer: string;
   readonly assignee: Person | null;
+  /** The customer's last words; where they have written none, the last message. */
   readonly preview: { readonly role: Role; readonly text: string } | null;
+  /** Who wrote the last message. */
+  readonly lastRole: Role | null;
   readonly lastMessageAt: number;
   readonly startedAt: number;
   readonly snoozedUntil: number | null;
@@ -134,7 +143,10 @@ export interface ConversationView {
     readonly name: string | null;
     readonly email: string | null;
     readonly phone: string | null;
+    /** Whether it is proven who they are. */
     readonly verified: boolean;
+    /** Which of these values are the company's or the platform's, and not their own words. */
+    readonly verifiedFields: readonly ("name" | "email" | "phone")[];
     /** The page that they last wrote from. */
     readonly page: string | null;
   };
@@ -169,10 +181,15 @@ export interface ConversationView {
   readonly now: number;
 }
 
-export interface EarlierMessages {
+/** Consecutive messages of a conversation, in order. */
+export interface MessagePage {
   readonly messages: readonly MessageView[];
   readonly hasEarlier: boolean;
+  readonly hasLater: boolean;
 }
+
+/** The most messages of one conversation that the inbox holds at a time. */
+export const messagesShownMax = 300;
 
 export type LiveEvent =
   | { readonly kind: "changed"; readonly conversationId: string }

@@ -3,6 +3,7 @@ import { Problem } from "#domain/problem.ts";
 import type { ConversationChange } from "#engine/engine.ts";
 import { keyActor } from "../auth.ts";
 import { problemOf } from "../problem.ts";
+import { isDatabaseFault } from "#store/faults.ts";
 import type { App } from "../server.ts";
 import { normalTags } from "./conversations.ts";
 import { answerOnce } from "./once.ts";
@@ -10,12 +11,15 @@ import type { Resources } from "./resources.ts";
 import { callerOf } from "./resources.ts";
 import * as schemas from "./schemas.ts";
 
-const bulkBody = Type.Object({
-  action: Type.Enum(["claim", "resolve", "archive", "tag"]),
-  conversation_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
-  assigned_to: Type.Optional(schemas.emailAddress),
-  tags: Type.Optional(schemas.tagList("To add; at most 50")),
-});
+const bulkBody = Type.Object(
+  {
+    action: Type.Enum(["claim", "resolve", "archive", "tag"]),
+    conversation_ids: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
+    assigned_to: Type.Optional(schemas.emailAddress),
+    tags: Type.Optional(schemas.tagList("To add; at most 50")),
+  },
+  { title: "BulkUpdate" },
+);
 
 type BulkBody = Type.Static<typeof bulkBody>;
 
@@ -26,20 +30,27 @@ export function bulkRoutes(app: App, { engine, store, idempotency }: Resources):
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "bulkUpdateConversations",
         summary: "Claim, resolve, archive or tag up to 100 conversations",
         body: bulkBody,
         response: schemas.responses(
           {
-            200: Type.Object({
-              results: Type.Array(
-                Type.Object({
-                  conversation_id: Type.String(),
-                  ok: Type.Boolean(),
-                  status: Type.Optional(schemas.status),
-                  error: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
-                }),
-              ),
-            }),
+            200: Type.Object(
+              {
+                results: Type.Array(
+                  Type.Object(
+                    {
+                      conversation_id: Type.String(),
+                      ok: Type.Boolean(),
+                      status: Type.Optional(schemas.status),
+                      error: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
+                    },
+                    { title: "BulkResult" },
+                  ),
+                ),
+              },
+              { title: "BulkResultList" },
+            ),
           },
           [...schemas.withBody, "duplicate_request_id"],
         ),
@@ -57,6 +68,9 @@ export function bulkRoutes(app: App, { engine, store, idempotency }: Resources):
         const outcomes = await Promise.allSettled(
           ids.map((id) => engine.update(caller.workspaceId, id, change, actor)),
         );
+        // To be tried again as a whole: what is changed already stays as it is.
+        const fault = outcomes.find((each) => each.status === "rejected" && isDatabaseFault(each.reason));
+        if (fault?.status === "rejected") throw fault.reason;
         const after = await store.read
           .selectFrom("conversations")
           .select(["id", "status"])
@@ -71,7 +85,7 @@ export function bulkRoutes(app: App, { engine, store, idempotency }: Resources):
           if (problem.status >= 500) {
             request.log.error(
               { err: outcome.reason as unknown, requestId: request.id, conversationId: id },
-              "a bulk change failed",
+              "http: bulk change failed",
             );
           }
           return {

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { parseInstant } from "#domain/instant.ts";
 import { codePoints } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import type { ConversationChange, Snooze } from "#engine/engine.ts";
@@ -6,7 +7,6 @@ import type { ConversationFilter } from "#engine/ports.ts";
 import { keyActor } from "../auth.ts";
 import { createCursors, listPosition } from "../cursor.ts";
 import type { App } from "../server.ts";
-import { parseInstant } from "./instant.ts";
 import { answerOnce } from "./once.ts";
 import type { Resources } from "./resources.ts";
 import { callerOf } from "./resources.ts";
@@ -26,6 +26,7 @@ export function conversationRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "required" },
       schema: {
         tags: ["Conversations"],
+        operationId: "listConversations",
         summary: "List conversations, newest first",
         querystring: Type.Object({
           workspace_id: Type.String(),
@@ -50,9 +51,12 @@ export function conversationRoutes(app: App, resources: Resources): void {
         }),
         response: schemas.responses(
           {
-            200: Type.Object({ conversations: Type.Array(schemas.conversationItem), pagination: schemas.pagination }),
+            200: Type.Object(
+              { conversations: Type.Array(schemas.conversationItem), pagination: schemas.pagination },
+              { title: "ConversationList" },
+            ),
           },
-          [...schemas.withWorkspaceId, "invalid_parameter", "invalid_cursor", "search_unavailable"],
+          [...schemas.withWorkspaceId, "invalid_cursor", "search_unavailable"],
         ),
       },
     },
@@ -92,6 +96,7 @@ export function conversationRoutes(app: App, resources: Resources): void {
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "getConversation",
         summary: "Read a conversation with its messages, notes and audit log",
         response: schemas.responses({ 200: schemas.conversation }, ["conversation_not_found"]),
       },
@@ -99,33 +104,42 @@ export function conversationRoutes(app: App, resources: Resources): void {
     async (request) => representation.conversation(callerOf(request), request.params.conversation_id),
   );
 
-  const patchBody = Type.Object({
-    status: Type.Optional(schemas.status),
-    assigned_to: Type.Optional(schemas.emailAddress),
-    tags: Type.Optional(schemas.tagList("Replaces the set; at most 50")),
-    priority: Type.Optional(schemas.priority),
-    internal_notes: Type.Optional(
-      Type.Array(Type.Object({ content: schemas.noteText, author_email: Type.Optional(schemas.emailAddress) }), {
-        maxItems: 100,
-        description: "Appended to the notes",
-      }),
-    ),
-    snooze_hours: Type.Optional(
-      Type.Number({
-        exclusiveMinimum: 0,
-        maximum: snoozeHoursMax,
-        allowed: `a number of hours above 0, at most ${snoozeHoursMax}`,
-      }),
-    ),
-    snooze_until: Type.Optional(Type.String({ description: "ISO 8601, in the future" })),
-    snooze_until_reply: Type.Optional(Type.Literal(true)),
-  });
+  const noteBody = Type.Object(
+    { content: schemas.noteText, author_email: Type.Optional(schemas.emailAddress) },
+    { title: "NewNote" },
+  );
+
+  const patchBody = Type.Object(
+    {
+      status: Type.Optional(schemas.status),
+      assigned_to: Type.Optional(schemas.emailAddress),
+      tags: Type.Optional(schemas.tagList("Replaces the set; at most 50")),
+      priority: Type.Optional(schemas.priority),
+      internal_notes: Type.Optional(
+        Type.Array(noteBody, {
+          maxItems: 100,
+          description: "Appended to the notes",
+        }),
+      ),
+      snooze_hours: Type.Optional(
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: snoozeHoursMax,
+          allowed: `a number of hours above 0, at most ${snoozeHoursMax}`,
+        }),
+      ),
+      snooze_until: Type.Optional(Type.String({ description: "ISO 8601, in the future" })),
+      snooze_until_reply: Type.Optional(Type.Literal(true)),
+    },
+    { title: "ConversationUpdate" },
+  );
 
   app.patch<{ Params: { conversation_id: string }; Body: Type.Static<typeof patchBody> }>(
     "/conversations/:conversation_id",
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "updateConversation",
         summary: "Change status, assignee, tags or priority, and add notes: all of it or nothing",
         body: patchBody,
         response: schemas.responses({ 200: schemas.conversation }, [
@@ -174,8 +188,9 @@ export function conversationRoutes(app: App, resources: Resources): void {
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "deleteConversation",
         summary: "Delete a conversation with its messages and notes",
-        response: schemas.responses({ 204: schemas.noContent }, ["conversation_not_found"]),
+        response: schemas.responses({ 204: schemas.noContent }, [...schemas.withBody, "conversation_not_found"]),
       },
     },
     async (request, reply) => {
@@ -185,13 +200,12 @@ export function conversationRoutes(app: App, resources: Resources): void {
     },
   );
 
-  const noteBody = Type.Object({ content: schemas.noteText, author_email: Type.Optional(schemas.emailAddress) });
-
   app.post<{ Params: { conversation_id: string }; Body: Type.Static<typeof noteBody> }>(
     "/conversations/:conversation_id/notes",
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "addNote",
         summary: "Add an internal note, which customers never see",
         body: noteBody,
         response: schemas.responses({ 201: schemas.note }, [

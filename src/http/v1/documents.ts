@@ -16,30 +16,35 @@ const uploadsMax = 8;
 export function documentRoutes(app: App, resources: Resources): void {
   const { store, documents, representation } = resources;
   const cursors = createCursors(resources.cursorKey, "documents", listPosition);
-  const single = Type.Object({ document: schemas.document });
+  const single = Type.Object({ document: schemas.document }, { title: "DocumentResult" });
   let uploads = 0;
 
   app.post(
     "/documents/upload",
     {
+      config: { workspaceId: "optional" },
+      onRequest: (request, _reply, done) => {
+        if (/^multipart\/form-data\s*(?:;|$)/i.test(request.headers["content-type"] ?? "")) done();
+        else
+          done(new Problem("unsupported_media_type", "The body must be multipart/form-data with a part named file."));
+      },
       schema: {
         tags: ["Documents"],
+        operationId: "uploadDocument",
         summary: "Add a file to the knowledge base",
         description:
           "multipart/form-data with the part `file` (at most 25 MB); optional fields `workspace_id` and `audience` (may be repeated). A file of the same name replaces the earlier one once it is indexed.",
         response: schemas.responses({ 202: single }, [
           ...schemas.withWorkspaceId,
-          "invalid_parameter",
           "payload_too_large",
+          "request_timeout",
+          "storage_full",
           "unsupported_media_type",
         ]),
       },
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      if (!request.isMultipart()) {
-        throw new Problem("unsupported_media_type", "The body must be multipart/form-data with a part named file.");
-      }
       if (uploads >= uploadsMax) {
         throw new Problem("too_many_concurrent_requests", `At most ${uploadsMax} uploads are taken at a time.`, {
           retryAfterS: 2,
@@ -49,7 +54,6 @@ export function documentRoutes(app: App, resources: Resources): void {
       try {
         const workspace = (named: unknown): Promise<void> =>
           checkWorkspaceId(store.read, named, caller.workspaceId, "optional");
-        await workspace((request.query as Readonly<Record<string, unknown>>)["workspace_id"]);
         const { file, audience } = await receiveUpload(request, documents, { workspace });
         if (file === undefined) throw new Problem("missing_field", "file is required: a part with a file name.");
         const { id } = await addOrDiscard({
@@ -64,23 +68,29 @@ export function documentRoutes(app: App, resources: Resources): void {
     },
   );
 
-  const crawlBody = Type.Object({
-    url: Type.String({ minLength: 1, maxLength: 2_000, description: "Where the website begins" }),
-    max_pages: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Pages that are kept, at most" }),
-    ),
-    audience: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, allowed: "an array of audience tags" }),
-    ),
-    sitemap: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2_000,
-        description: "Address of the website's sitemap; absent: as robots.txt says, else /sitemap.xml",
-      }),
-    ),
-    workspace_id: Type.Optional(Type.String()),
-  });
+  const crawlBody = Type.Object(
+    {
+      url: Type.String({ minLength: 1, maxLength: 2_000, description: "Where the website begins" }),
+      max_pages: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Pages that are kept, at most" }),
+      ),
+      audience: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          maxItems: 50,
+          allowed: "an array of audience tags",
+        }),
+      ),
+      sitemap: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 2_000,
+          description: "Address of the website's sitemap; absent: as robots.txt says, else /sitemap.xml",
+        }),
+      ),
+      workspace_id: Type.Optional(Type.String()),
+    },
+    { title: "NewWebsite" },
+  );
 
   app.post<{ Body: Type.Static<typeof crawlBody> }>(
     "/documents/crawl",
@@ -88,6 +98,7 @@ export function documentRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "optional" },
       schema: {
         tags: ["Documents"],
+        operationId: "crawlWebsite",
         summary: "Add a website to the knowledge base",
         description:
           "The pages of one site are read in the background, as its robots.txt allows; sources of answers name the page. A website that is there already is gone through again.",
@@ -119,9 +130,12 @@ export function documentRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "optional" },
       schema: {
         tags: ["Documents"],
+        operationId: "recrawlWebsite",
         summary: "Go through a website again",
-        description: "Its pages go on answering meanwhile. While it is being gone through, nothing new begins.",
+        description:
+          "Its pages go on answering meanwhile. A request during a crawl starts one more crawl when that one ends, however many requests there were.",
         response: schemas.responses({ 202: single }, [
+          ...schemas.withBody,
           ...schemas.withWorkspaceId,
           "document_not_found",
           "not_a_website",
@@ -138,7 +152,7 @@ export function documentRoutes(app: App, resources: Resources): void {
 
   const listQuery = Type.Object({
     workspace_id: Type.Optional(Type.String()),
-    status: Type.Optional(Type.Enum(["pending", "processing", "indexed", "failed"])),
+    status: Type.Optional(schemas.documentStatus),
     limit: schemas.listLimit(20),
     cursor: schemas.listCursor,
   });
@@ -149,11 +163,17 @@ export function documentRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "optional" },
       schema: {
         tags: ["Documents"],
+        operationId: "listDocuments",
         summary: "List documents, newest first",
         querystring: listQuery,
         response: schemas.responses(
-          { 200: Type.Object({ documents: Type.Array(schemas.document), pagination: schemas.pagination }) },
-          [...schemas.withWorkspaceId, "invalid_parameter", "invalid_cursor"],
+          {
+            200: Type.Object(
+              { documents: Type.Array(schemas.document), pagination: schemas.pagination },
+              { title: "DocumentList" },
+            ),
+          },
+          [...schemas.withWorkspaceId, "invalid_cursor"],
         ),
       },
     },
@@ -201,6 +221,7 @@ export function documentRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "optional" },
       schema: {
         tags: ["Documents"],
+        operationId: "getDocument",
         summary: "Read one document's state",
         response: schemas.responses({ 200: single }, [...schemas.withWorkspaceId, "document_not_found"]),
       },
@@ -216,8 +237,13 @@ export function documentRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "optional" },
       schema: {
         tags: ["Documents"],
+        operationId: "deleteDocument",
         summary: "Remove a document; answers no longer come from it",
-        response: schemas.responses({ 204: schemas.noContent }, [...schemas.withWorkspaceId, "document_not_found"]),
+        response: schemas.responses({ 204: schemas.noContent }, [
+          ...schemas.withBody,
+          ...schemas.withWorkspaceId,
+          "document_not_found",
+        ]),
       },
     },
     async (request, reply) => {

@@ -1,5 +1,7 @@
 import { provesIdentity } from "#domain/identity.ts";
 import { Problem } from "#domain/problem.ts";
+import type { TokenKeys, VerifiedUser } from "#domain/user-token.ts";
+import { checkUserToken } from "#domain/user-token.ts";
 
 export interface ClaimedIdentity {
   readonly userId: string | undefined;
@@ -7,29 +9,43 @@ export interface ClaimedIdentity {
   readonly hash: string | undefined;
   /** `<expiry, Unix seconds>.<hex HMAC-SHA256 of "user_id.expiry">`. */
   readonly token: string | undefined;
+  /** A JWT, with what the company says of the user in it. */
+  readonly userToken: string | undefined;
 }
 
 /**
- * Whether the user is who they say. No proof: false. A proof that does not hold, or two of which one does not: Problem
- * verification_required, since going on anonymously would hide the mistake.
+ * The proven user, with what the JWT says of them. No proof: null. A proof that does not hold, or two of which one does
+ * not: Problem verification_required, since going on anonymously would hide the mistake.
  */
 export async function verifyIdentity(
-  { userId, hash, token }: ClaimedIdentity,
-  secret: () => Promise<string>,
+  { userId, hash, token, userToken }: ClaimedIdentity,
+  tokenKeys: () => Promise<TokenKeys>,
   nowMs: number,
-): Promise<boolean> {
-  if (hash === undefined && token === undefined) return false;
-  if (userId === undefined) {
+): Promise<VerifiedUser | null> {
+  if (hash === undefined && token === undefined && userToken === undefined) return null;
+  const keys = await tokenKeys();
+  const signed = userToken === undefined ? null : signedUser(userToken, keys, nowMs);
+  const id = userId ?? signed?.userId;
+  if (id === undefined) {
     throw new Problem("missing_field", "user.user_id is required with user.hash or verification_token.");
   }
-  const key = await secret();
-  if (hash !== undefined && !provesIdentity(key, userId, hash)) {
+  if (signed !== null && signed.userId !== id) {
+    throw new Problem("verification_required", "user.user_token was not made for this user_id.");
+  }
+  if (hash !== undefined && !provesIdentity(keys.secret, id, hash)) {
     throw new Problem("verification_required", "user.hash is not the HMAC-SHA256 of user_id with the identity secret.");
   }
-  if (token !== undefined && !tokenHolds(token, userId, key, nowMs)) {
+  if (token !== undefined && !tokenHolds(token, id, keys.secret, nowMs)) {
     throw new Problem("verification_required", "verification_token has expired or was not made for this user_id.");
   }
-  return true;
+  return signed ?? { userId: id };
+}
+
+function signedUser(userToken: string, keys: TokenKeys, nowMs: number): VerifiedUser {
+  const checked = checkUserToken(userToken, keys, nowMs);
+  if (checked.kind === "valid") return checked.user;
+  const reason = checked.kind === "expired" ? "it has expired" : checked.reason;
+  throw new Problem("verification_required", `user.user_token is refused: ${reason}.`);
 }
 
 function tokenHolds(token: string, userId: string, key: string, nowMs: number): boolean {

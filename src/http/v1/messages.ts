@@ -41,11 +41,17 @@ export function messageRoutes(app: App, resources: Resources): void {
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "listMessages",
         summary: "Read the messages of a conversation page by page",
         querystring: pageQuery,
         response: schemas.responses(
-          { 200: Type.Object({ messages: Type.Array(schemas.message), pagination: schemas.pagination }) },
-          ["conversation_not_found", "invalid_parameter", "invalid_cursor"],
+          {
+            200: Type.Object(
+              { messages: Type.Array(schemas.message), pagination: schemas.pagination },
+              { title: "MessageList" },
+            ),
+          },
+          ["conversation_not_found", "invalid_cursor"],
         ),
       },
     },
@@ -70,13 +76,17 @@ export function messageRoutes(app: App, resources: Resources): void {
     },
   );
 
-  const replyBody = Type.Object({ content: schemas.noteText, author_email: schemas.emailAddress });
+  const replyBody = Type.Object(
+    { content: schemas.noteText, author_email: schemas.emailAddress },
+    { title: "NewReply" },
+  );
 
   app.post<{ Params: { conversation_id: string }; Body: Type.Static<typeof replyBody> }>(
     "/conversations/:conversation_id/messages",
     {
       schema: {
         tags: ["Conversations"],
+        operationId: "sendReply",
         summary: "Reply to the customer as an agent, on the channel that they wrote on",
         body: replyBody,
         response: schemas.responses({ 201: schemas.message }, [

@@ -4,12 +4,14 @@ import { Type } from "typebox";
 import { messageCodePointsMax, queryCodePointsMax } from "#domain/message.ts";
 import { audienceTags } from "#domain/audience.ts";
 import { Problem } from "#domain/problem.ts";
+import type { VerifiedUser } from "#domain/user-token.ts";
+import { attributeNameMax, attributesMax, userTokenMax } from "#domain/user-token.ts";
 import { storedSettings, strictnesses } from "#domain/workspace.ts";
 import type { Query, QueryResult } from "#engine/engine.ts";
 import type { Caller } from "../auth.ts";
 import type { KeptResponse } from "../idempotency.ts";
 import type { Slot } from "../limits.ts";
-import { problemBody, problemOf } from "../problem.ts";
+import { logFailure, problemBody, problemOf } from "../problem.ts";
 import type { App } from "../server.ts";
 import { verifyIdentity } from "./identity.ts";
 import type { Resources } from "./resources.ts";
@@ -18,83 +20,97 @@ import * as schemas from "./schemas.ts";
 
 const timeoutMs = 30_000;
 const metadataCharsMax = 16_384;
-const attributesMax = 50;
 
 const attributeValue = Type.Union([Type.String({ maxLength: 190 }), Type.Number(), Type.Boolean()]);
 
 const userId = Type.String({ minLength: 1, maxLength: 190 });
 
-const queryBody = Type.Object({
-  workspace_id: Type.String(),
-  query: Type.Optional(
-    Type.String({ maxLength: queryCodePointsMax, description: "The question. This or `message` is required" }),
-  ),
-  message: Type.Optional(
-    Type.String({ maxLength: messageCodePointsMax, description: "Another name for `query`, with room for more" }),
-  ),
-  conversation_id: Type.Optional(
-    Type.String({
-      maxLength: 100,
-      description: "From an earlier response, to continue it",
-      allowed: "an id of a conversation",
-    }),
-  ),
-  user: Type.Optional(
-    Type.Object({
-      user_id: Type.Optional(userId),
-      hash: Type.Optional(
-        Type.String({
-          maxLength: 100,
-          description: "HMAC-SHA256 of user_id with the identity secret: hex or base64(url)",
-        }),
+const queryBody = Type.Object(
+  {
+    workspace_id: Type.String(),
+    query: Type.Optional(
+      Type.String({ maxLength: queryCodePointsMax, description: "The question. This or `message` is required" }),
+    ),
+    message: Type.Optional(
+      Type.String({ maxLength: messageCodePointsMax, description: "Another name for `query`, with room for more" }),
+    ),
+    conversation_id: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: "From an earlier response, to continue it",
+        allowed: "an id of a conversation",
+      }),
+    ),
+    user: Type.Optional(
+      Type.Object(
+        {
+          user_id: Type.Optional(userId),
+          hash: Type.Optional(
+            Type.String({
+              maxLength: 100,
+              description: "HMAC-SHA256 of user_id with the identity secret: hex or base64(url)",
+            }),
+          ),
+          user_token: Type.Optional(
+            Type.String({
+              maxLength: userTokenMax,
+              description: "JWT with sub, exp and what you know of the user; instead of user_id and hash",
+            }),
+          ),
+          name: Type.Optional(Type.String({ maxLength: 190 })),
+          email: Type.Optional(schemas.emailAddress),
+          attributes: Type.Optional(
+            Type.Record(
+              Type.String({ minLength: 1, maxLength: attributeNameMax }),
+              Type.Union([attributeValue, Type.Array(attributeValue, { maxItems: 50 })]),
+              {
+                maxProperties: attributesMax,
+                description:
+                  "What you know of a verified user, such as `plan`: rules of audience tags ask for it. Kept until the next request that sends some",
+                allowed: `an object of at most ${attributesMax} texts, numbers, booleans or lists of them`,
+              },
+            ),
+          ),
+        },
+        { title: "QueryUser" },
       ),
-      name: Type.Optional(Type.String({ maxLength: 190 })),
-      email: Type.Optional(schemas.emailAddress),
-      attributes: Type.Optional(
-        Type.Record(
-          Type.String({ minLength: 1, maxLength: 64 }),
-          Type.Union([attributeValue, Type.Array(attributeValue, { maxItems: 50 })]),
-          {
-            maxProperties: attributesMax,
-            description:
-              "What you know of a verified user, such as `plan`: rules of audience tags ask for it. Kept until the next request that sends some",
-            allowed: `an object of at most ${attributesMax} texts, numbers, booleans or lists of them`,
-          },
-        ),
-      ),
-    }),
-  ),
-  user_id: Type.Optional(userId),
-  metadata: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "Context: page URL and the like" }),
-  ),
-  document_ids: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 })),
-  top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: 5 })),
-  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  strictness: Type.Optional(Type.Enum([...strictnesses])),
-  audience: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, allowed: "an array of audience tags" }),
-  ),
-  verification_token: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      description: "`<expiry>.<hex HMAC-SHA256 of user_id.expiry>`, instead of user.hash",
-    }),
-  ),
-});
+    ),
+    user_id: Type.Optional(userId),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: "Context: page URL and the like" }),
+    ),
+    document_ids: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 })),
+    top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, default: 5 })),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    strictness: Type.Optional(Type.Enum([...strictnesses])),
+    audience: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50, allowed: "an array of audience tags" }),
+    ),
+    verification_token: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: "`<expiry>.<hex HMAC-SHA256 of user_id.expiry>`, instead of user.hash",
+      }),
+    ),
+  },
+  { title: "Query" },
+);
 
 type QueryBody = Type.Static<typeof queryBody>;
 
-const answerSchema = Type.Object({
-  answer: Type.String({ description: "Markdown" }),
-  sources: Type.Array(schemas.source),
-  conversation_id: Type.String(),
-  message_id: Type.Union([Type.String(), Type.Null()]),
-  skills_fired: Type.Array(Type.String()),
-  latency_ms: Type.Integer(),
-  tokens_used: Type.Integer(),
-  confidence: Type.Union([Type.Enum(["high", "medium", "low"]), Type.Null()]),
-});
+export const answerSchema = Type.Object(
+  {
+    answer: Type.String({ description: "Markdown" }),
+    sources: Type.Array(schemas.source),
+    conversation_id: Type.String(),
+    message_id: schemas.nullable(Type.String()),
+    skills_fired: Type.Array(Type.String()),
+    latency_ms: Type.Integer(),
+    tokens_used: Type.Integer(),
+    confidence: schemas.nullable(schemas.confidence),
+  },
+  { title: "Answer" },
+);
 
 const codes = [
   ...schemas.withBody,
@@ -117,7 +133,7 @@ const codes = [
 
 /** Asking: the answer at once, or as it is made. */
 export function queryRoutes(app: App, resources: Resources): void {
-  const { store, engine, clock, limits, idempotency, identitySecret, ending } = resources;
+  const { store, engine, clock, limits, idempotency, tokenKeys, ending } = resources;
 
   app.post(
     "/query",
@@ -125,6 +141,7 @@ export function queryRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "required" },
       schema: {
         tags: ["Query"],
+        operationId: "query",
         summary: "Ask a question",
         body: queryBody,
         response: schemas.responses({ 200: answerSchema }, codes),
@@ -149,6 +166,7 @@ export function queryRoutes(app: App, resources: Resources): void {
       config: { workspaceId: "required" },
       schema: {
         tags: ["Query"],
+        operationId: "streamQuery",
         summary: "Ask a question and read the answer as it is made",
         description:
           "Server-sent events: `token` with `{delta}`, at the end `done` with the response of `POST /v1/query`, or `error` with an error body. What fails before the first token is an ordinary error response.",
@@ -191,9 +209,7 @@ export function queryRoutes(app: App, resources: Resources): void {
         emit("done", whole);
       } catch (error) {
         const problem = problemOf(error);
-        if (problem.code === "internal_error" && !gone.aborted) {
-          request.log.error({ err: error, requestId: request.id }, "a streamed query failed");
-        }
+        if (problem.status >= 500 && !gone.aborted) logFailure(request, error, problem);
         emit("error", problemBody(problem, request.id));
       }
       ended = true;
@@ -230,7 +246,7 @@ export function queryRoutes(app: App, resources: Resources): void {
         };
         const taken: Slot[] = [];
         try {
-          const ofUser = await limits.takeUser(caller, query.user?.userId);
+          const ofUser = await limits.takeUser(caller, query.user?.userId ?? body.user?.user_id ?? body.user_id);
           if (ofUser !== null) taken.push(ofUser);
           const ofMonth = await limits.takeQuery(caller);
           if (ofMonth !== null) taken.push(ofMonth);
@@ -272,8 +288,8 @@ export function queryRoutes(app: App, resources: Resources): void {
     const { user } = body;
     const id = user?.user_id ?? body.user_id;
     const verified = await verifyIdentity(
-      { userId: id, hash: user?.hash, token: body.verification_token },
-      () => identitySecret(caller.workspaceId),
+      { userId: id, hash: user?.hash, token: body.verification_token, userToken: user?.user_token },
+      () => tokenKeys(caller.workspaceId),
       clock.now(),
     );
     if (body.metadata !== undefined && JSON.stringify(body.metadata).length > metadataCharsMax) {
@@ -282,12 +298,7 @@ export function queryRoutes(app: App, resources: Resources): void {
         `metadata must be an object of at most ${metadataCharsMax} characters of JSON.`,
       );
     }
-    if (user?.attributes !== undefined && !verified) {
-      throw new Problem(
-        "verification_required",
-        "user.attributes needs a verified user: send user.hash or verification_token as well.",
-      );
-    }
+    checkAttributes(user, verified);
     const documentIds =
       body.document_ids === undefined ? undefined : await findDocuments(caller.workspaceId, body.document_ids);
     const audience = body.audience === undefined ? undefined : audienceTags(body.audience);
@@ -296,17 +307,7 @@ export function queryRoutes(app: App, resources: Resources): void {
       workspaceId: caller.workspaceId,
       text,
       ...(body.conversation_id === undefined ? {} : { conversationId: body.conversation_id }),
-      ...(user === undefined && id === undefined
-        ? {}
-        : {
-            user: {
-              verified,
-              ...(id === undefined ? {} : { userId: id }),
-              ...(user?.name === undefined ? {} : { name: user.name }),
-              ...(user?.email === undefined ? {} : { email: user.email }),
-              ...(user?.attributes === undefined ? {} : { attributes: user.attributes }),
-            },
-          }),
+      ...(verified === null ? {} : askerOf(verified, user)),
       ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
       ...(body.strictness === undefined ? {} : { strictness: body.strictness }),
       ...(body.top_k === undefined ? {} : { topK: body.top_k }),
@@ -378,6 +379,33 @@ class ClientGone extends Error {
     super("the client went away");
     this.name = "ClientGone";
   }
+}
+
+function checkAttributes(user: QueryBody["user"], verified: VerifiedUser | null): void {
+  if (user?.attributes === undefined) return;
+  if (verified === null) {
+    throw new Problem(
+      "verification_required",
+      "user.attributes needs a verified user: put them into user.user_token, or send user.hash or verification_token.",
+    );
+  }
+  if (user.user_token !== undefined) {
+    throw new Problem("verification_required", "user.attributes beside user.user_token: put them into the token.");
+  }
+}
+
+/**
+ * The server that holds the key vouches for what it sends beside a hash. Beside a token it may pass on a browser's words:
+ * they are claims.
+ */
+function askerOf(verified: VerifiedUser, user: QueryBody["user"]): Pick<Query, "user" | "claimed"> {
+  const said = {
+    ...(user?.name === undefined ? {} : { name: user.name }),
+    ...(user?.email === undefined ? {} : { email: user.email }),
+  };
+  if (user?.user_token !== undefined) return { user: verified, claimed: said };
+  const attributes = user?.attributes === undefined ? {} : { attributes: user.attributes };
+  return { user: { ...verified, ...said, ...attributes } };
 }
 
 /** A client that goes away stops the generation. */

@@ -6,9 +6,10 @@ import { createIdempotency } from "../idempotency.ts";
 import type { HttpDependencies } from "../dependencies.ts";
 import type { InFlight } from "../in-flight.ts";
 import type { RateState } from "../limits.ts";
-import { createLimits, rateHeaders, unknownCallerRate } from "../limits.ts";
+import { createLimits, limitsOfCaller, rateHeaders, unknownCallerRate } from "../limits.ts";
 import { handleError, MethodNotAllowed } from "../problem.ts";
 import type { App } from "../server.ts";
+import { unknownName } from "../unknown-fields.ts";
 import "../request-state.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { conversationRoutes } from "./conversations.ts";
@@ -16,7 +17,7 @@ import { documentNotFound, documentRoutes } from "./documents.ts";
 import { messageRoutes } from "./messages.ts";
 import { queryRoutes } from "./query.ts";
 import { createRepresentation } from "./representation.ts";
-import { conversationNotFound } from "./resources.ts";
+import { conversationNotFound, pathOf } from "./resources.ts";
 import { formLimits } from "./upload.ts";
 import { checkWorkspaceId } from "./workspace-id.ts";
 
@@ -29,16 +30,16 @@ export async function v1(
   dependencies: HttpDependencies,
   { ending, inFlight }: { readonly ending: AbortSignal; readonly inFlight: InFlight },
 ): Promise<void> {
-  const { store, clock, planLimits } = dependencies;
+  const { store, clock } = dependencies;
   const { log, processId } = dependencies;
-  const limits = createLimits({ store, clock, log, processId, planLimits });
+  const limits = createLimits({ store, clock, log, processId });
   const settle = new WeakMap<FastifyRequest, () => void>();
-  const known: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
+  const known = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
   app.addHook("onRoute", ({ url, method }) => {
     const pattern = new RegExp(`^${url.replaceAll(/:[a-z_]+/g, "[^/]+")}$`);
-    const entry = known.find((each) => each.pattern.source === pattern.source) ?? { pattern, methods: new Set() };
-    if (!known.includes(entry)) known.push(entry);
+    const entry = known.get(url) ?? { pattern, methods: new Set() };
+    known.set(url, entry);
     for (const each of [method].flat()) entry.methods.add(each);
   });
 
@@ -55,6 +56,9 @@ export async function v1(
     request.slot = slot;
     if (problem !== null) throw problem;
     if (request.is404) throw unknownPath(request);
+    // `upload` in place of a document's id is never an id.
+    const literal = known.get(pathOf(request))?.methods;
+    if (literal?.has(request.method) === false) throw notAllowed(literal);
     if (caller.workspaceDeleted) throw new Problem("workspace_not_found", "This key's workspace was deleted.");
   });
 
@@ -64,7 +68,7 @@ export async function v1(
       return limits.enter(keyId);
     } catch (error) {
       if (request.caller !== null) {
-        const { perMinute, perDay } = planLimits(request.caller.plan);
+        const { perMinute, perDay } = limitsOfCaller(request.caller);
         request.rate = {
           ...unknownCallerRate(clock.now()),
           limitMinute: Math.min(perMinute, request.caller.limitMinute ?? perMinute),
@@ -76,33 +80,51 @@ export async function v1(
   }
 
   function unknownPath(request: FastifyRequest): Problem {
-    const path = request.originalUrl.split(/[?#]/, 1)[0] ?? "";
-    const entry = known.find(({ pattern }) => pattern.test(path));
+    const path = pathOf(request);
+    const { methods } = known.get(path) ?? known.values().find(({ pattern }) => pattern.test(path)) ?? {};
     // A path that is not URL-encoded is no path of ours, though it may look like one.
-    if (entry === undefined || entry.methods.has(request.method)) {
+    if (methods === undefined || methods.has(request.method)) {
       return new Problem("not_found", "There is nothing at this path.");
     }
-    return new MethodNotAllowed([...entry.methods].toSorted().join(", "));
+    return notAllowed(methods);
+  }
+
+  function notAllowed(methods: ReadonlySet<string>): Problem {
+    return new MethodNotAllowed([...methods].toSorted().join(", "));
   }
 
   app.addHook("preValidation", (request, _reply, done) => {
     const { schema, config } = request.routeOptions;
+    const { caller } = request;
     try {
       requireExactIds(request.params);
       if (schema?.body !== undefined && !isObject(request.body)) {
         throw new Problem("invalid_json", "The body must be a JSON object.");
       }
+      if (config.workspaceId === undefined || caller === null) {
+        refuseUnknown(request);
+        done();
+        return;
+      }
     } catch (error) {
       done(error as Problem);
       return;
     }
-    if (config.workspaceId === undefined || request.caller === null) {
-      done();
-      return;
-    }
-    const named = valueOf(request.body, "workspace_id") ?? valueOf(request.query, "workspace_id");
-    checkWorkspaceId(store.read, named, request.caller.workspaceId, config.workspaceId).then(() => done(), done);
+    checkWorkspace(request, caller.workspaceId, config.workspaceId)
+      .then(() => refuseUnknown(request))
+      .then(() => done(), done);
   });
+
+  /** Sent in the body and in the query, both must be the caller's. */
+  async function checkWorkspace(
+    { body, query }: FastifyRequest,
+    own: string,
+    presence: "required" | "optional",
+  ): Promise<void> {
+    const named = [body, query].map((from) => valueOf(from, "workspace_id") ?? undefined);
+    const given = named.filter((id) => id !== undefined);
+    for (const id of given.length === 0 ? [undefined] : given) await checkWorkspaceId(store.read, id, own, presence);
+  }
 
   app.addHook("onSend", (request, reply, payload, done) => {
     const { slot } = request;
@@ -123,9 +145,7 @@ export async function v1(
     void limits
       .giveBack(slot)
       // The caller is told of what failed, not of the slot that stays taken until its window ends.
-      .catch((error: unknown) =>
-        request.log.error({ err: error, requestId: request.id }, "a rate-limit slot could not be given back"),
-      )
+      .catch((error: unknown) => request.log.error({ err: error, requestId: request.id }, "limits: refund failed"))
       .then(() => send(given));
   });
 
@@ -138,7 +158,7 @@ export async function v1(
     () => clock.now(),
     (id) => dependencies.files.link(id, apiLinkMs),
   );
-  const idempotency = createIdempotency(store, () => clock.now(), dependencies.processId);
+  const idempotency = createIdempotency(dependencies);
   const resources = { ...dependencies, limits, idempotency, representation, ending };
   conversationRoutes(app, resources);
   messageRoutes(app, resources);
@@ -156,6 +176,20 @@ function requireExactIds(params: unknown): void {
     if (name === "document_id") throw documentNotFound();
     throw new Problem("not_found", "There is nothing with this id.");
   }
+}
+
+/** Where a route has a schema, the validator refuses; where it has none, it takes nothing, or `workspace_id` alone. */
+function refuseUnknown({ routeOptions, query, body }: FastifyRequest): void {
+  const { schema, config } = routeOptions;
+  const known = config.workspaceId === "optional" ? ["workspace_id"] : [];
+  if (schema?.querystring === undefined && isObject(query)) {
+    const problem = unknownName(query, known, "parameter");
+    if (problem !== undefined) throw problem;
+  }
+  if (schema?.body !== undefined || body === undefined || body === null) return;
+  if (!isObject(body)) throw new Problem("invalid_json", "The body must be a JSON object.");
+  const problem = unknownName(body, known, "field");
+  if (problem !== undefined) throw problem;
 }
 
 /**

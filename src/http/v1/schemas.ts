@@ -6,13 +6,16 @@ import type { ProblemCode } from "#domain/problem.ts";
 import { problemStatus } from "#domain/problem.ts";
 import { priorities, slaStates } from "#domain/sla.ts";
 
-const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
-const time = Type.String({ format: "date-time", description: "ISO 8601, UTC, with milliseconds" });
+// A schema with a title is a component of the OpenAPI document by that name.
 
-export const channel = Type.Enum([...channels]);
-export const status = Type.Enum([...statuses]);
-export const slaState = Type.Enum([...slaStates]);
-export const priority = Type.Enum([...priorities]);
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const time = Type.String({ format: "date-time", description: "ISO 8601, UTC, with milliseconds" });
+
+export const channel = Type.Enum([...channels], { title: "Channel" });
+export const status = Type.Enum([...statuses], { title: "ConversationStatus" });
+export const slaState = Type.Enum([...slaStates], { title: "SlaState" });
+export const confidence = Type.Enum([...confidences], { title: "Confidence" });
+export const priority = Type.Enum([...priorities], { title: "Priority" });
 
 /** Enough for an address; what it may look like beyond one @ is for mail servers to say. */
 export const emailAddress = Type.String({
@@ -44,63 +47,87 @@ export const listLimit = (standard: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: standard }));
 export const listCursor = Type.Optional(Type.String({ description: "`next_cursor` of the page before" }));
 
-export const source = Type.Object({
-  title: Type.String(),
-  url: Type.String({ description: "Empty for an uploaded file that has no address" }),
-  chunk: Type.String({ description: "The exact text that was retrieved" }),
-  score: Type.Number(),
-});
+export const source = Type.Object(
+  {
+    title: Type.String(),
+    url: Type.String({ description: "Empty for an uploaded file that has no address" }),
+    chunk: Type.String({ description: "The exact text that was retrieved" }),
+    score: Type.Number(),
+  },
+  { title: "Source" },
+);
 
-const attachment = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  media_type: Type.String({ description: "What the bytes say; until they are stored, what the sender says" }),
-  bytes: nullable(Type.Integer()),
-  state: Type.Enum(["pending", "stored", "failed"]),
-  error: nullable(Type.String({ description: "Why it could not be fetched" })),
-  url: nullable(Type.String({ description: "Opens the file for an hour; null until it is stored" })),
-});
+const attachment = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    media_type: Type.String({ description: "What the bytes say; until they are stored, what the sender says" }),
+    bytes: nullable(Type.Integer()),
+    state: Type.Enum(["pending", "stored", "failed"]),
+    error: nullable(Type.String({ description: "Why it could not be fetched" })),
+    url: nullable(Type.String({ description: "Opens the file for an hour; null until it is stored" })),
+  },
+  { title: "Attachment" },
+);
 
-export const message = Type.Object({
-  id: Type.String(),
-  role: Type.Enum(["user", "assistant", "agent"]),
-  content: Type.String(),
-  created_at: time,
-  author: Type.Optional(nullable(Type.String({ description: "The agent's address" }))),
-  author_name: Type.Optional(nullable(Type.String())),
-  attachments: Type.Optional(Type.Array(attachment, { description: "Files that came with it" })),
-  metadata: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "What came with a customer's message" }),
-  ),
-  sources: Type.Optional(Type.Array(source)),
-  tokens_used: Type.Optional(Type.Integer()),
-  confidence: Type.Optional(nullable(Type.Enum([...confidences]))),
-  skills_fired: Type.Optional(Type.Array(Type.String())),
-  edited_at: Type.Optional(time),
-  deleted_at: Type.Optional(time),
-});
+export const message = Type.Object(
+  {
+    id: Type.String(),
+    role: Type.Enum(["user", "assistant", "agent"]),
+    content: Type.String(),
+    created_at: time,
+    author: Type.Optional(nullable(Type.String({ description: "The agent's address" }))),
+    author_name: Type.Optional(nullable(Type.String())),
+    attachments: Type.Optional(Type.Array(attachment, { description: "Files that came with it" })),
+    metadata: Type.Optional(
+      Type.Unsafe<Readonly<Record<string, unknown>>>({
+        type: "object",
+        additionalProperties: true,
+        description: "What came with a customer's message",
+      }),
+    ),
+    sources: Type.Optional(Type.Array(source)),
+    tokens_used: Type.Optional(Type.Integer()),
+    confidence: Type.Optional(nullable(confidence)),
+    skills_fired: Type.Optional(Type.Array(Type.String())),
+    edited_at: Type.Optional(time),
+    deleted_at: Type.Optional(time),
+  },
+  { title: "Message" },
+);
 
-export const note = Type.Object({
-  id: Type.String(),
-  conversation_id: Type.String(),
-  content: Type.String(),
-  author: Type.String(),
-  created_at: time,
-});
+export const note = Type.Object(
+  {
+    id: Type.String(),
+    conversation_id: Type.String(),
+    content: Type.String(),
+    author: Type.String(),
+    created_at: time,
+  },
+  { title: "Note" },
+);
 
-const auditEntry = Type.Object({
-  id: Type.String(),
-  action: Type.Enum([...auditActions]),
-  actor: Type.Object({
+export const actor = Type.Object(
+  {
     type: Type.Enum(["customer", "assistant", "agent", "api_key", "system"]),
     id: nullable(Type.String()),
     name: nullable(Type.String()),
-  }),
-  from: nullable(Type.String()),
-  to: nullable(Type.String()),
-  detail: nullable(Type.String()),
-  created_at: time,
-});
+  },
+  { title: "Actor" },
+);
+
+const auditEntry = Type.Object(
+  {
+    id: Type.String(),
+    action: Type.Enum([...auditActions]),
+    actor,
+    from: nullable(Type.String()),
+    to: nullable(Type.String()),
+    detail: nullable(Type.String()),
+    created_at: time,
+  },
+  { title: "AuditEntry" },
+);
 
 const listItem = {
   id: Type.String(),
@@ -110,11 +137,10 @@ const listItem = {
   started_at: time,
   last_message_at: time,
   message_count: Type.Integer(),
-  customer: Type.Object({
-    email: nullable(Type.String()),
-    name: nullable(Type.String()),
-    phone: nullable(Type.String()),
-  }),
+  customer: Type.Object(
+    { email: nullable(Type.String()), name: nullable(Type.String()), phone: nullable(Type.String()) },
+    { title: "Customer" },
+  ),
   tags: Type.Array(Type.String()),
   sla_state: slaState,
   assigned_to: nullable(Type.String()),
@@ -123,36 +149,59 @@ const listItem = {
   previous_conversation_id: nullable(Type.String()),
 };
 
-export const conversationItem = Type.Object(listItem);
+export const conversationItem = Type.Object(listItem, { title: "ConversationItem" });
 
-export const conversation = Type.Object({
-  ...listItem,
-  resolved_at: Type.Optional(time),
-  snoozed_until: Type.Optional(nullable(time)),
-  messages: Type.Array(message),
-  internal_notes: Type.Array(note),
-  audit_log: Type.Array(auditEntry),
-});
+export const conversation = Type.Object(
+  {
+    ...listItem,
+    resolved_at: Type.Optional(time),
+    snoozed_until: Type.Optional(nullable(time)),
+    messages: Type.Array(message),
+    internal_notes: Type.Array(note),
+    audit_log: Type.Array(auditEntry),
+  },
+  { title: "Conversation" },
+);
 
-export const pagination = Type.Object({ next_cursor: Type.String(), has_more: Type.Boolean() });
+export const pagination = Type.Object(
+  { next_cursor: Type.String(), has_more: Type.Boolean() },
+  { title: "Pagination" },
+);
 
-export const document = Type.Object({
-  id: Type.String(),
-  workspace_id: Type.String(),
-  source: Type.Enum(["crawl", "upload"]),
-  title: Type.String(),
-  url: nullable(Type.String()),
-  status: Type.Enum(["pending", "processing", "indexed", "failed"]),
-  error: nullable(Type.String()),
-  chunks: Type.Integer(),
-  pages: Type.Integer(),
-  audience: Type.Array(Type.String()),
-  created_at: time,
-  indexed_at: nullable(time),
-});
+export const documentStatus = Type.Enum(["pending", "processing", "indexed", "failed"], { title: "DocumentStatus" });
 
-/** What any route below /v1 can answer, whatever it does. */
+export const document = Type.Object(
+  {
+    id: Type.String(),
+    workspace_id: Type.String(),
+    source: Type.Enum(["crawl", "upload"]),
+    title: Type.String(),
+    url: nullable(Type.String()),
+    status: documentStatus,
+    error: nullable(
+      Type.String({ description: "Why it could not be read; with status indexed: why the last crawl has failed" }),
+    ),
+    chunks: Type.Integer(),
+    pages: Type.Integer(),
+    audience: Type.Array(Type.String()),
+    created_at: time,
+    indexed_at: nullable(time),
+    crawled_at: Type.Optional(
+      nullable(
+        Type.String({
+          format: "date-time",
+          description: "Of a website: when the last crawl ended; null while it is crawled",
+        }),
+      ),
+    ),
+  },
+  { title: "Document" },
+);
+
+/** What any route below /v1 can answer, whatever it does: a request without Host lacks a field, too. */
 const everywhere = [
+  "missing_field",
+  "invalid_parameter",
   "missing_auth",
   "malformed_auth",
   "invalid_key",
@@ -170,14 +219,13 @@ const everywhere = [
 
 export const withBody = [
   "invalid_json",
-  "missing_field",
-  "invalid_parameter",
   "payload_too_large",
   "unsupported_media_type",
+  "request_timeout",
+  "overloaded",
 ] as const satisfies readonly ProblemCode[];
 
 export const withWorkspaceId = [
-  "missing_field",
   "invalid_workspace_id",
   "workspace_access_denied",
 ] as const satisfies readonly ProblemCode[];

@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "#domain/problem.ts";
 import type { DocumentShelf, StoredBytes } from "../dependencies.ts";
 import { linger } from "../linger.ts";
+import { unknownName } from "../unknown-fields.ts";
 
 const fileBytesMax = 25 * 1_048_576;
 
@@ -14,6 +15,8 @@ export const formLimits = {
   fieldNameSize: 100,
   parts: 61,
 };
+
+const formFields = ["file", "workspace_id", "audience"];
 
 export interface Upload {
   /** Undefined: the form held none. */
@@ -49,6 +52,9 @@ export async function receiveUpload(request: FastifyRequest, shelf: DocumentShel
         await checks.workspace(String(part.value));
       } else if (part.fieldname === "audience") {
         audience = [...(audience ?? []), ...String(part.value).split(",")];
+      } else {
+        const problem = unknownName({ [part.fieldname]: part.value }, formFields, "field");
+        if (problem !== undefined) throw problem;
       }
     }
   } catch (error) {

@@ -99,6 +99,8 @@ export async function putCrawl(
         robots: null,
         started_at: now,
         finished_at: null,
+        requested: 0,
+        changed: 0,
       })
       .execute();
   } else {
@@ -106,8 +108,7 @@ export async function putCrawl(
     if (row.audience !== audience) await changeAudience(tx, row, audience, now);
   }
   const queued = await startRun(tx, row.id, url, now);
-  const changed: DocumentsTable = { ...row, audience, ...(queued ? { status: "pending", error: null } : {}) };
-  return { row: changed, queued };
+  return { row: await documentOfOrigin(tx, workspaceId, originKey), queued };
 }
 
 /** Who may see a site holds at once for all its pages. */
@@ -120,11 +121,23 @@ async function changeAudience(tx: Tx, row: DocumentsTable, audience: string, now
   await raiseKnowledgeVersion(tx, row.workspace_id, now);
 }
 
-/** False where it is being gone through already. The pages that there are go on answering. */
+/**
+ * False while the site is being crawled: then it is crawled once more afterwards, however often that was requested. The
+ * pages that there are go on answering, and the site keeps its status while any do.
+ */
 export async function startRun(tx: Tx, documentId: string, url: string, now: number): Promise<boolean> {
+  // Holds the row, so that the run cannot end between this statement and the next one. A run that has not begun will do.
+  await tx
+    .updateTable("crawls")
+    .set({ requested: 1 })
+    .where("document_id", "=", documentId)
+    .where("state", "!=", "new")
+    .execute();
   const { numUpdatedRows } = await tx
     .updateTable("crawls")
     .set((eb) => ({
+      requested: 0,
+      changed: 0,
       run: eb("run", "+", 1),
       state: "new",
       fetches: 0,
@@ -147,7 +160,13 @@ export async function startRun(tx: Tx, documentId: string, url: string, now: num
     .set({ state: "queued", reason: null, attempts: 0, canonical_hash: null })
     .where("document_id", "=", documentId)
     .execute();
-  await tx.updateTable("documents").set({ status: "pending", error: null }).where("id", "=", documentId).execute();
+  await tx.updateTable("documents").set({ crawled_at: null }).where("id", "=", documentId).execute();
+  await tx
+    .updateTable("documents")
+    .set({ status: "pending", error: null })
+    .where("id", "=", documentId)
+    .where((eb) => eb.or([eb("pages", "=", 0), eb("indexed_at", "is", null)]))
+    .execute();
   await enqueueRun(tx, documentId, url, run, now, now);
   return true;
 }

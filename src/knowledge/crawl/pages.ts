@@ -251,8 +251,7 @@ async function keepPage(
     })
     .where("id", "=", id)
     .execute();
-  await raiseKnowledgeVersion(tx, workspaceId, now);
-  await countPages(tx, siteId);
+  await noteChange(tx, site, now);
   return id;
 }
 
@@ -260,8 +259,13 @@ export async function removePage(tx: Tx, site: Site, pageId: string | null, now:
   if (pageId === null) return;
   await tx.deleteFrom("chunks").where("document_id", "=", pageId).execute();
   await tx.deleteFrom("documents").where("id", "=", pageId).execute();
-  await raiseKnowledgeVersion(tx, site.document.workspace_id, now);
-  await countPages(tx, site.document.id);
+  await noteChange(tx, site, now);
+}
+
+async function noteChange(tx: Tx, { document: { id, workspace_id: workspaceId } }: Site, now: number): Promise<void> {
+  await raiseKnowledgeVersion(tx, workspaceId, now);
+  await tx.updateTable("crawls").set({ changed: 1 }).where("document_id", "=", id).execute();
+  await countPages(tx, id);
 }
 
 async function countPages(tx: Tx, siteId: string): Promise<void> {

@@ -8,7 +8,7 @@ import { robotRules } from "../parse/page-head.ts";
 import { pageUrl } from "../page-url.ts";
 import { parsePageApart, parseSitemapApart } from "../parse/apart.ts";
 import type { CrawlWork } from "./crawls.ts";
-import { scheduleRecrawl } from "./crawls.ts";
+import { scheduleRecrawl, startRun } from "./crawls.ts";
 import { pageType } from "./page-type.ts";
 import type { Outcome, Site } from "./pages.ts";
 import { addAddresses, discoveredMax, removePage, storeVisit, unknownAddresses } from "./pages.ts";
@@ -45,7 +45,9 @@ interface Run extends Site {
 
 /** Goes through websites a slice at a time, so that no site keeps others waiting, and what is done is done for good. */
 export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOptions) {
-  return async function slice({ documentId, run }: CrawlWork, signal: AbortSignal): Promise<SliceEnd> {
+  return { slice, abandon };
+
+  async function slice({ documentId, run }: CrawlWork, signal: AbortSignal): Promise<SliceEnd> {
     const begun = await begin(documentId, run, signal);
     if (begun === undefined) return { dueAt: null };
     const until = clock.now() + sliceMs;
@@ -61,7 +63,12 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       if (visited !== undefined) return { dueAt: clock.now() + visited.pauseMs };
     }
     return { dueAt: clock.now() };
-  };
+  }
+
+  /** Ends a run whose work was given up, if it is the one under way. */
+  async function abandon({ documentId, run }: CrawlWork, tx: Tx, error: string): Promise<void> {
+    if (await close(tx, documentId, run, clock.now())) await end(tx, documentId, clock.now(), error);
+  }
 
   /** The run with its rules; undefined where there is nothing to do, or no more. */
   async function begin(documentId: string, run: number, signal: AbortSignal): Promise<Run | undefined> {
@@ -74,7 +81,12 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
         .where("state", "in", ["new", "running"])
         .executeTakeFirst();
       if (numUpdatedRows !== 1n) return undefined;
-      await tx.updateTable("documents").set({ status: "processing" }).where("id", "=", documentId).execute();
+      await tx
+        .updateTable("documents")
+        .set({ status: "processing" })
+        .where("id", "=", documentId)
+        .where("status", "=", "pending")
+        .execute();
       const document = await tx.selectFrom("documents").selectAll().where("id", "=", documentId).executeTakeFirst();
       const crawl = await tx
         .selectFrom("crawls")
@@ -138,7 +150,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
         queue.push(...found.sitemaps);
       } catch (error) {
         if (!(error instanceof UnreadableDocument)) throw error;
-        log.info({ sitemap: address.href, reason: error.message }, "a sitemap cannot be read");
+        log.info({ sitemap: address.href, reason: error.message }, "crawl: reading a sitemap failed");
       }
       if (pages.size >= discoveredMax) break;
     }
@@ -330,7 +342,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       const why = worst?.reason ?? start?.reason ?? "no page of it holds text";
       const named = (start?.state === "kept" ? start : first)?.page_id ?? null;
       const title = named === null ? undefined : await titleOfPage(tx, named);
-      await end(tx, site, now, kept === 0 ? `The website could not be read: ${why}.` : null, title);
+      await end(tx, document.id, now, kept === 0 ? `The website could not be read: ${why}.` : null, title);
     });
   }
 
@@ -338,7 +350,7 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
     const now = clock.now();
     await store.write(async (tx) => {
       if (await close(tx, site.document.id, site.run, now)) {
-        await end(tx, site, now, `The website could not be read: ${reason}.`);
+        await end(tx, site.document.id, now, `The website could not be read: ${reason}.`);
       }
     });
   }
@@ -349,26 +361,35 @@ export function createCrawler({ store, clock, log, sites, onSettled }: CrawlerOp
       .set({ state: "done", finished_at: now })
       .where("document_id", "=", documentId)
       .where("run", "=", run)
-      .where("state", "=", "running")
+      .where("state", "!=", "done")
       .executeTakeFirst();
     return numUpdatedRows === 1n;
   }
 
-  async function end(tx: Tx, { document }: Site, now: number, error: string | null, title?: string): Promise<void> {
-    await tx
-      .updateTable("documents")
-      .set({
-        status: error === null ? "indexed" : "failed",
-        error,
-        ...(error === null ? { indexed_at: now } : {}),
-        ...(title === undefined ? {} : { title }),
-      })
-      .where("id", "=", document.id)
-      .execute();
-    await raiseKnowledgeVersion(tx, document.workspace_id, now);
-    await scheduleRecrawl(tx, document, now, now);
-    const row = await tx.selectFrom("documents").selectAll().where("id", "=", document.id).executeTakeFirstOrThrow();
-    await onSettled?.(tx, toDocument(row));
+  /** A run that has changed nothing moves no time and sends no event; one that has failed leaves what answers as it is. */
+  async function end(tx: Tx, id: string, now: number, error: string | null, title?: string): Promise<void> {
+    const before = await tx.selectFrom("documents").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const { requested, changed } = await tx
+      .selectFrom("crawls")
+      .select(["requested", "changed"])
+      .where("document_id", "=", id)
+      .executeTakeFirstOrThrow();
+    const answers = before.pages > 0 && before.indexed_at !== null;
+    const isNew = error === null && (changed === 1 || before.status !== "indexed");
+    const after = {
+      status: error === null || answers ? "indexed" : "failed",
+      error,
+      crawled_at: now,
+      ...(isNew ? { indexed_at: now } : {}),
+      ...(title === undefined ? {} : { title }),
+    } as const;
+    await tx.updateTable("documents").set(after).where("id", "=", id).execute();
+    await scheduleRecrawl(tx, before, now, now);
+    if (isNew || error !== null) {
+      await raiseKnowledgeVersion(tx, before.workspace_id, now);
+      await onSettled?.(tx, toDocument({ ...before, ...after }));
+    }
+    if (requested === 1 && before.url !== null) await startRun(tx, id, before.url, now);
   }
 }
 

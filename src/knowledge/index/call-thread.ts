@@ -79,7 +79,7 @@ export function createCallThread<Call, Result>(options: CallThreadOptions<Call>)
     worker = undefined;
     const interrupted = current;
     settle();
-    log.warn({ err: error }, `the thread of ${name} failed`);
+    log.warn({ err: error, name }, "thread: failed, restarting");
     if (interrupted !== undefined) {
       if (interrupted.attempts < attemptsMax) queueOf(interrupted.call).unshift(interrupted);
       else interrupted.reject(unavailable(`${capital(name)} cannot be read now.`, error));

@@ -71,7 +71,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
   }
 
   async function remake(error: unknown): Promise<void> {
-    log.warn({ err: error, path }, "the search index is damaged and is made anew");
+    log.warn({ err: error, path }, "index: file damaged, rebuilding");
     await stopThreads();
     file.close();
     removeFile(path);
@@ -143,7 +143,7 @@ export function openEmbeddedIndex(options: EmbeddedIndexOptions): KnowledgeIndex
     patience.catch(() => undefined);
     done.then(forget, (error: unknown) => {
       forget();
-      if (!closed) log.debug({ err: error, workspaceId }, "bringing the search index up to date failed");
+      if (!closed) log.debug({ err: error, workspaceId }, "index: refresh failed");
     });
     return run;
   }
@@ -242,7 +242,7 @@ function openRepaired(path: string, log: Log): IndexFile {
     return openIndexFile(path);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    log.warn({ err: error, path }, "the search index cannot be opened and is made anew");
+    log.warn({ err: error, path }, "index: opening failed, rebuilding");
     removeFile(path);
     return openIndexFile(path);
   }

@@ -50,7 +50,7 @@ export function createHybridIndex({
       return vector === undefined ? [] : await vectors.nearest(workspaceId, vector, nearMax, signal);
     } catch (error) {
       if (!(error instanceof EmbedderAway || error instanceof TextRefused)) throw error;
-      log.debug({ reason: error.message }, "a question is answered by its words alone");
+      log.debug({ reason: error.message }, "vectors: no vector for a question, searching by words");
       return [];
     }
   }

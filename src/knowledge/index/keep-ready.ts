@@ -71,7 +71,7 @@ export function openKeeper({
         await one.each.prepare(workspaceId, stop.signal);
         one.ready.set(workspaceId, wanted);
         one.failing.delete(workspaceId);
-        if (before !== undefined) log.info({ workspaceId }, `${one.each.name} is up to date again`);
+        if (before !== undefined) log.info({ workspaceId, name: one.each.name }, "index: up to date again");
       } catch (error) {
         if (stop.signal.aborted) return;
         complete = false;
@@ -81,11 +81,7 @@ export function openKeeper({
           notBefore: clock.now() + Math.min(everyMs * 2 ** (times - 1), againMsMax),
         });
         const tell = before === undefined ? log.warn : log.debug;
-        tell.call(
-          log,
-          { err: error, workspaceId, times },
-          `${one.each.name} cannot be brought up to date; it is tried again`,
-        );
+        tell.call(log, { err: error, workspaceId, times, name: one.each.name }, "index: refresh failed, retrying");
       }
     }
     if (complete) one.seen = state;
@@ -96,7 +92,7 @@ export function openKeeper({
       try {
         if (!stop.signal.aborted) await follow(one);
       } catch (error) {
-        if (!stop.signal.aborted) log.debug({ err: error }, `what ${one.each.name} lacks cannot be read now`);
+        if (!stop.signal.aborted) log.debug({ err: error, name: one.each.name }, "index: reading the changes failed");
       }
     }
   }

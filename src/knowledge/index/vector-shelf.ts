@@ -187,7 +187,7 @@ export function createVectorShelf({
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, patienceMs);
     // It may fail when nobody waits for it any more; the next question tries again.
-    work.catch((error: unknown) => log.debug({ err: error }, "vectors could not be read"));
+    work.catch((error: unknown) => log.debug({ err: error }, "vectors: reading failed"));
     try {
       await Promise.race([work, promise]);
     } finally {

@@ -110,7 +110,7 @@ export function createVectors({
     } catch (error) {
       if (!(error instanceof TextRefused)) throw error;
       if (texts.length === 1) {
-        log.warn({ reason: error.message }, "a passage gets no vector; it is found by its words alone");
+        log.warn({ reason: error.message }, "vectors: no vector for a passage");
         return [new Uint8Array()];
       }
       const half = Math.ceil(texts.length / 2);

@@ -3,13 +3,13 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { parse as parseYaml } from "yaml";
+import { markdownParts } from "#channel/markdown-parts.ts";
 import { createBlockList, describePictures, linkMark, markPicture, namedCells, oneLine } from "../blocks.ts";
 import type { BlockList, ParsedDocument } from "../blocks.ts";
 import { parseHtml } from "./html.ts";
 
 const frontMatterLinesMax = 200;
 const listDepthMax = 4;
-const partCharacters = 32 * 1024;
 
 /** The YAML between `---` lines at the very top, and the rest. */
 function splitFrontMatter(text: string): { readonly title: string | null; readonly body: string } {
@@ -22,10 +22,13 @@ function splitFrontMatter(text: string): { readonly title: string | null; readon
   return { title: frontMatterTitle(head), body };
 }
 
+/** Only the title is given to the YAML parser, which takes quadratic time over some texts. */
 function frontMatterTitle(head: string): string | null {
+  const [entry] = /^title:[ \t]*(?![[{&*!\s]|[?:-] )[^\r\n]{1,500}(?:\r?\n[ \t]+[^\r\n]{1,500}){0,4}/m.exec(head) ?? [];
+  if (entry === undefined) return null;
   let data: unknown;
   try {
-    data = parseYaml(head, { maxAliasCount: 0, logLevel: "silent" });
+    data = parseYaml(entry, { maxAliasCount: 0, logLevel: "silent" });
   } catch {
     // Front matter that is not YAML names no title; the text below it is still good.
     return null;
@@ -191,40 +194,16 @@ function addBlock(list: BlockList, node: RootContent, depth: number): void {
   }
 }
 
-/**
- * A long text in pieces, since the parser's time grows with the square of what it is given: from heading to heading, or,
- * where none comes for long, at an empty line. Never inside a listing.
- */
-function partsOf(body: string): string[] {
-  if (body.length <= partCharacters) return [body];
-  const parts: string[] = [];
-  let lines: string[] = [];
-  let characters = 0;
-  let fence: string | null = null;
-  for (const line of body.split("\n")) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    const heading = characters >= partCharacters && /^#{1,6}\s/.test(line);
-    const gap = characters >= 4 * partCharacters && line.trim() === "";
-    if (fence === null && (heading || gap)) {
-      parts.push(lines.join("\n"));
-      lines = [];
-      characters = 0;
-    }
-    if (fence === null && mark !== undefined) fence = mark;
-    else if (fence !== null && mark?.startsWith(fence) === true) fence = null;
-    lines.push(line);
-    characters += line.length + 1;
-  }
-  parts.push(lines.join("\n"));
-  return parts;
-}
-
 /** CommonMark with GitHub's tables and lists. The title is that of the front matter, else the first `#` heading. */
 export function parseMarkdown(source: string): ParsedDocument {
   const { title, body } = splitFrontMatter(source);
   const list = createBlockList();
-  for (const part of partsOf(body)) {
-    const root: Root = fromMarkdown(part, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  for (const { text, isPlain } of markdownParts(body, { repeatHeads: true })) {
+    if (isPlain) {
+      addParagraphs(list, text);
+      continue;
+    }
+    const root: Root = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
     for (const node of root.children) addBlock(list, node, 0);
   }
   const first = list.blocks.find((block) => block.kind === "heading" && block.depth === 1);

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { CollectionSchema, Search } from "#store/typesense-collections.ts";
-import { multiSearch, searchesMax } from "#store/typesense-collections.ts";
+import { markId, multiSearch, searchesMax } from "#store/typesense-collections.ts";
 import type { Typesense } from "#store/typesense-client.ts";
+import type { Searched } from "./searched.ts";
+import { searchIn } from "./searched.ts";
 import { wordsDoc } from "./word-documents.ts";
 
 // One collection a workspace, one document a passage. What it holds are the same terms as in the embedded index, in
@@ -9,7 +11,7 @@ import { wordsDoc } from "./word-documents.ts";
 // database. Values that are filtered by are hexadecimal digests and numbers: Typesense has no complete way to quote.
 
 /** To be raised with every change of the schema, of what a document holds, or of what terms are: collections are built anew. */
-export const passagesForm = 3;
+export const passagesForm = 4;
 
 export interface PassageDocument {
   readonly id: string;
@@ -95,6 +97,17 @@ function filterFor(audience: readonly string[], documentIds: readonly string[] |
   return documentIds === undefined ? `(gate:=[${gates}])` : `(${ofDocuments(documentIds)}) && (gate:=[${gates}])`;
 }
 
+/** Is counted with the words. */
+export const markDocument = (written: number) => ({
+  id: markId,
+  doc: wordsDoc,
+  gate: [],
+  title: "",
+  terms: "",
+  length: 0,
+  written,
+});
+
 function searchFor(collection: string, terms: readonly string[], perPage: number): Search {
   return {
     collection,
@@ -120,15 +133,15 @@ function searchFor(collection: string, terms: readonly string[], perPage: number
 /** In how many passages of the collection each term occurs; those that occur in none are absent. */
 export async function frequencies(
   typesense: Typesense,
-  collection: string,
+  searched: Searched,
   terms: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const asked = terms.filter((term) => term !== "");
   const found = new Map<string, number>();
   for (let first = 0; first < asked.length; first += searchesMax) {
     const some = asked.slice(first, first + searchesMax);
-    const searches = some.map((term) => searchFor(collection, [term], 0));
-    for (const [index, result] of (await multiSearch(typesense, searches)).entries()) {
+    const searches = some.map((term) => searchFor(searched.collection, [term], 0));
+    for (const [index, result] of (await searchIn(typesense, searched, searches)).entries()) {
       const term = some[index];
       if (term !== undefined && result.found > 0) found.set(term, result.found);
     }
@@ -162,7 +175,7 @@ export interface Hit {
  */
 export async function candidates(
   typesense: Typesense,
-  collection: string,
+  searched: Searched,
   terms: readonly string[],
   { audience, documentIds }: { readonly audience: readonly string[]; readonly documentIds?: readonly string[] },
 ): Promise<readonly Hit[]> {
@@ -173,12 +186,16 @@ export async function candidates(
     ...paired.flatMap((term, index) => paired.slice(index + 1).map((other) => [term, other])),
   ];
   const searches = wanted.map((each) => ({
-    ...searchFor(collection, each, hitsEach),
+    ...searchFor(searched.collection, each, hitsEach),
     filter_by: filter,
     sort_by: "_text_match:desc,length:asc",
   }));
   const found = new Map<string, Hit>();
-  for (const { hits } of await multiSearch<{ readonly id: string; readonly terms: string }>(typesense, searches)) {
+  for (const { hits } of await searchIn<{ readonly id: string; readonly terms: string }>(
+    typesense,
+    searched,
+    searches,
+  )) {
     for (const { id, terms: held } of hits) if (!found.has(id)) found.set(id, hitOf(id, held));
   }
   return [...found.values()];

@@ -1,19 +1,35 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Word } from "#answering/terms.ts";
-import { Problem } from "#domain/problem.ts";
 import type { Clock, Log, Reader, Store, Tx } from "#engine/ports.ts";
 import type { OutboxRow } from "#store/outbox.ts";
 import { finishWork } from "#store/outbox.ts";
 import type { KnowledgeCollectionsTable } from "#store/schema-knowledge.ts";
 import type { Typesense } from "#store/typesense-client.ts";
 import { TypesenseAway } from "#store/typesense-client.ts";
-import { CollectionGone, SearchCutOff, dropCollection, pointAlias } from "#store/typesense-collections.ts";
+import {
+  CollectionBehind,
+  CollectionGone,
+  SearchCutOff,
+  awaitWritten,
+  dropCollection,
+  listCollections,
+  orphansAmong,
+  pointAlias,
+} from "#store/typesense-collections.ts";
 import type { KnowledgeIndex, SearchRequest, SearchResult } from "../index/index-port.ts";
-import { everyWorkspace, knowledgeKind, knowledgeLane, queueKnowledge } from "../knowledge-queue.ts";
+import {
+  everyWorkspace,
+  knowledgeKind,
+  knowledgeLane,
+  queueKnowledge,
+  queueKnowledgeOnce,
+} from "../knowledge-queue.ts";
 import { confirmed } from "../index/confirmed-passages.ts";
 import { bestFirst } from "./rough-rank.ts";
 import { candidates, frequencies, passagesForm } from "./passage-documents.ts";
+import type { Searched } from "./searched.ts";
+import { requireComplete } from "./searched.ts";
 import { meantBy, wordsNear } from "./word-documents.ts";
 import { createTypesenseWriter, documentsAtOnce } from "./writer.ts";
 
@@ -37,11 +53,12 @@ export interface TypesenseIndex extends KnowledgeIndex {
   work(rows: readonly OutboxRow[]): Promise<void>;
   /** Queues the filling of every collection that is missing, behind, or of an older form. */
   ensure(): Promise<void>;
-  /** How many workspaces the other index answers for, because their collections are not full yet. */
-  unfinished(): Promise<number>;
+  /** How many workspaces the other index answers for: their collections are not full, or none of these on the server. */
+  unfinished(there: readonly string[]): Promise<number>;
 }
 
-const aliasOf = (workspaceId: string): string => `parley_knowledge_${workspaceId}`;
+const aliasPrefix = "parley_knowledge_";
+const aliasOf = (workspaceId: string): string => `${aliasPrefix}${workspaceId}`;
 
 /** A search waits so long for what was committed before it; then the other index answers. */
 const catchUpMsMax = 3_000;
@@ -84,7 +101,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
 
   /**
    * The collection to search in; undefined: there is none yet, and the other index has to answer. `behind`: it lacks some of
-   * what was committed before the call, since that is much, or cannot be written now.
+   * what was committed before the call, since that is much. Throws {@link TypesenseAway} where it cannot be written.
    */
   async function current(workspaceId: string, first: State): Promise<Serving | undefined> {
     const deadline = performance.now() + catchUpMsMax;
@@ -100,16 +117,10 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       if (!(await isQueued(workspaceId))) await queue(workspaceId);
       // So much takes longer than anybody waits.
       if (!(await (live === null ? isSmall(workspaceId) : writer.isNearly(workspaceId, live)))) return meanwhile;
-      try {
-        if (!(await runLane(knowledgeLane(workspaceId)))) {
-          await failIfDeferred(workspaceId);
-          // Another process is at it, or the worker of this one.
-          await pause(lookMs);
-        }
-      } catch (error) {
-        // Its disk may be full: what it has can be found all the same.
-        if (!(error instanceof TypesenseAway) || meanwhile === undefined) throw error;
-        return meanwhile;
+      if (!(await runLane(knowledgeLane(workspaceId)))) {
+        await failIfDeferred(workspaceId);
+        // Another process is at it, or the worker of this one.
+        await pause(lookMs);
       }
       state = await stateOf(workspaceId);
       if (state === undefined) return undefined;
@@ -162,27 +173,24 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       const result = await searchIn(serving, request);
       return serving.behind ? { ...result, partial: true } : result;
     } catch (error) {
-      if (error instanceof CollectionGone) {
-        await buildAnew(workspaceId, serving?.live ?? null);
+      if (error instanceof CollectionGone || error instanceof CollectionBehind) {
+        // Or the server still reads its log after a start: only a write tells.
+        await suspect(workspaceId, error.collection);
         return base.search(request);
       }
-      if (error instanceof TypesenseAway || error instanceof SearchCutOff) {
-        throw new Problem("search_unavailable", "The search engine does not answer now.", {
-          retryAfterS: 5,
-          cause: error,
-        });
-      }
+      if (error instanceof TypesenseAway || error instanceof SearchCutOff) return base.search(request);
       throw error;
     }
   }
 
   async function searchIn({ collections, live }: Serving, request: SearchRequest): Promise<SearchResult> {
     const { chunks, terms, live_form: form } = collections;
-    const frequency = new Map(await frequencies(typesense, live, request.terms));
+    const searched = searchedIn(collections, live);
+    const frequency = new Map(await frequencies(typesense, searched, request.terms));
     const unknown = (request.misspelt ?? []).filter(({ term }) => !frequency.has(term));
-    const near = form < wordsFrom ? new Map<Word, readonly Word[]>() : await wordsNear(typesense, live, unknown);
+    const near = form < wordsFrom ? new Map<Word, readonly Word[]>() : await wordsNear(typesense, searched, unknown);
     const nearTerms = [...near.values()].flat().map(({ term }) => term);
-    const counts = await frequencies(typesense, live, [...new Set(nearTerms)]);
+    const counts = await frequencies(typesense, searched, [...new Set(nearTerms)]);
     const repaired = new Map<string, readonly string[]>();
     for (const [{ word, term }, words] of near) {
       const meant = meantBy(word, words, counts);
@@ -196,18 +204,54 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     );
     if (known.length === 0 || request.limit === 0 || request.documentIds?.length === 0)
       return { ...result, candidates: [] };
-    const hits = bestFirst(await candidates(typesense, live, known, request), known, result);
+    const hits = bestFirst(await candidates(typesense, searched, known, request), known, result);
     const best = hits.slice(0, request.limit).map((hit) => (hit.garbled ? { id: hit.id } : { id: hit.id, terms: hit }));
     return { ...result, candidates: await confirmed(store.read, best, request) };
   }
 
-  /** The collection is not there any more: until another one is full, the other index answers. */
-  async function buildAnew(workspaceId: string, gone: string | null): Promise<void> {
-    log.warn({ workspaceId, gone }, "a collection of Typesense is gone; it is built anew");
+  /** Queues that it be found out whether the collection is gone, or lacks what was written. */
+  const suspect = (workspaceId: string, collection: string): Promise<void> =>
+    store.write((tx) => queueKnowledgeOnce(tx, workspaceId, { check: collection }, clock.now()));
+
+  /** What a read has seen may be the server's state of some time ago; what it answers to a write is not. */
+  async function check(workspaceId: string, collection: string): Promise<void> {
+    const collections = await collectionsOf(store.read, workspaceId);
+    if (collections?.live !== collection) return;
+    await awaitWritten(typesense, collection);
+    await requireComplete(typesense, searchedIn(collections, collection));
+  }
+
+  /** The collection is of no use any more: until another one is full, the other index answers. */
+  async function rebuild(workspaceId: string, gone: string): Promise<void> {
+    log.warn({ workspaceId, gone }, "typesense: collection gone or incomplete, rebuilding");
     await store.write(async (tx) => {
-      if (gone !== null) await forgetCollection(tx, workspaceId, gone);
-      await queueKnowledge(tx, workspaceId, clock.now());
+      await forgetCollection(tx, workspaceId, gone);
+      // It may be there, with less than it should have.
+      await queueKnowledge(tx, workspaceId, clock.now(), { drop: gone });
     });
+  }
+
+  /** Drops the collections that no workspace has or fills, and has those checked that are missing. */
+  async function sweep(): Promise<void> {
+    const names = await listCollections(typesense);
+    // Afterwards: whatever is made has been noted before.
+    const workspaces = await store.read.selectFrom("workspaces").select("id").execute();
+    const used = await store.read.selectFrom("knowledge_collections").select(["live", "building"]).execute();
+    const orphans = orphansAmong(aliasPrefix, names, workspaces, used);
+    for (const name of orphans) await dropCollection(typesense, name);
+    if (orphans.length > 0) log.info({ orphans }, "typesense: unused collections dropped");
+    for (const { workspace_id: id, live } of await missingAmong(names)) await suspect(id, live);
+  }
+
+  async function missingAmong(names: readonly string[]) {
+    const there = new Set(names);
+    const rows = await store.read
+      .selectFrom("knowledge_collections")
+      .select(["workspace_id", "live"])
+      .where("live", "is not", null)
+      .$narrowType<{ live: string }>()
+      .execute();
+    return rows.filter(({ live }) => !there.has(live));
   }
 
   async function work(rows: readonly OutboxRow[]): Promise<void> {
@@ -217,13 +261,15 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     let done: boolean;
     try {
       for (const { payload } of rows) {
-        const { drop } = JSON.parse(payload) as { readonly drop?: string };
+        const { drop, check: suspected } = JSON.parse(payload) as { readonly drop?: string; readonly check?: string };
         if (drop !== undefined) await dropCollection(typesense, drop);
+        if (suspected !== undefined) await check(workspaceId, suspected);
       }
-      done = await catchUp(workspaceId);
+      if (workspaceId === everyWorkspace) await sweep();
+      done = workspaceId === everyWorkspace || (await catchUp(workspaceId));
     } catch (error) {
-      if (!(error instanceof CollectionGone)) throw error;
-      await buildAnew(workspaceId, error.collection);
+      if (!(error instanceof CollectionGone || error instanceof CollectionBehind)) throw error;
+      await rebuild(workspaceId, error.collection);
       done = false;
     }
     await store.write(async (tx) => {
@@ -243,12 +289,10 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     const live = liveOf(collections);
     if (live !== null && collections.version < version) {
       if (!(await writer.write(workspaceId, live, version, stepsMax))) return false;
+      await writer.mark(live, version);
       const sums = await writer.sums(live);
       if (!(await writer.holds(live, sums.chunks))) {
-        log.warn(
-          { workspaceId, collection: live },
-          "a collection of Typesense holds other than was written; it is built anew",
-        );
+        log.warn({ workspaceId, collection: live }, "typesense: collection differs from what was written, rebuilding");
         await store.write((tx) => setBuilding(tx, workspaceId, newCollection(workspaceId)));
         // It serves on: what is too much in it is never shown.
       }
@@ -290,6 +334,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
     if (version === undefined) return false;
     await writer.create(building);
     if (!(await writer.write(workspaceId, building, version, stepsMax))) return false;
+    await writer.mark(building, version);
     const sums = await writer.sums(building);
     if (!(await writer.holds(building, sums.chunks))) {
       throw new TypesenseAway("the new collection of passages does not hold what was written into it");
@@ -307,7 +352,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
       // Searches that began with it find it gone, and are answered by the other index.
       await queueKnowledge(tx, workspaceId, clock.now(), { drop: live });
     });
-    log.info({ workspaceId, passages: sums.chunks }, "the passages of a workspace are in Typesense");
+    log.info({ workspaceId, passages: sums.chunks }, "typesense: passages of a workspace written");
     return true;
   }
 
@@ -350,8 +395,9 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
         const wanted = each.deleted_at === null ? !served && each.knowledge_version > 0 : each.version !== null;
         if (wanted && !(await isQueued(each.id))) await queue(each.id);
       }
+      await store.write((tx) => queueKnowledgeOnce(tx, everyWorkspace, {}, clock.now()));
     },
-    async unfinished() {
+    async unfinished(there) {
       const { count } = await store.read
         .selectFrom("knowledge_collections")
         .innerJoin("workspaces", "workspaces.id", "knowledge_collections.workspace_id")
@@ -359,7 +405,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
         .where("deleted_at", "is", null)
         .where((eb) => eb.or([eb("live", "is", null), eb("live_form", "<>", passagesForm)]))
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return Number(count) + (await missingAmong(there)).length;
     },
     close: () => base.close(),
   };
@@ -368,12 +414,19 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): TypesenseI
 const nothing: SearchResult = { candidates: [], chunkCount: 0, averageTerms: 0, frequency: new Map() };
 
 /** Older forms that can be searched until a collection of the present one is full; a later one is a newer program's. */
-const formsServed = [1, passagesForm];
+const formsServed = [1, 3, passagesForm];
 /** The first form that holds words beside the passages. */
 const wordsFrom = 2;
+/** The first form that tells which write was the last. */
+const marksFrom = 4;
 
 const liveOf = (collections: KnowledgeCollectionsTable | undefined): string | null =>
   collections !== undefined && formsServed.includes(collections.live_form) ? collections.live : null;
+
+const searchedIn = ({ live_form: form, version }: KnowledgeCollectionsTable, live: string): Searched => ({
+  collection: live,
+  version: form < marksFrom ? null : version,
+});
 
 const newName = (workspaceId: string): string => `${aliasOf(workspaceId)}_v${passagesForm}_`;
 const newCollection = (workspaceId: string): string => `${newName(workspaceId)}${randomBytes(5).toString("hex")}`;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Word } from "#answering/terms.ts";
 import type { Search } from "#store/typesense-collections.ts";
-import { multiSearch } from "#store/typesense-collections.ts";
 import type { Typesense } from "#store/typesense-client.ts";
+import type { Searched } from "./searched.ts";
+import { searchIn } from "./searched.ts";
 import { createVocabulary, isSpelt, partMin, twoSlipsFrom } from "../spelling.ts";
 
 // Beside the passages a collection holds their words as they are written, a document for each, so that a word that no
@@ -60,15 +61,15 @@ const nearMax = 40;
 /** For words that no passage has, those that the collection has and that they may be meant for, with their stems. */
 export async function wordsNear(
   typesense: Typesense,
-  collection: string,
+  searched: Searched,
   words: readonly Word[],
 ): Promise<ReadonlyMap<Word, readonly Word[]>> {
   const asked = words.filter(({ word }) => isSpelt(word)).slice(0, repairsMax);
   const searches = asked.flatMap(({ word }) => [
-    { ...searchFor(collection, nearMax), ...spelledLike(word) },
-    { ...searchFor(collection, exactMax), q: "*", filter_by: `id:=[${exactWords(word).map(idOf).join(",")}]` },
+    { ...searchFor(searched.collection, nearMax), ...spelledLike(word) },
+    { ...searchFor(searched.collection, exactMax), q: "*", filter_by: `id:=[${exactWords(word).map(idOf).join(",")}]` },
   ]);
-  const results = await multiSearch<{ readonly form: string }>(typesense, searches);
+  const results = await searchIn<{ readonly form: string }>(typesense, searched, searches);
   return new Map(
     asked.map((each, index) => {
       const hits = [results[2 * index], results[2 * index + 1]].flatMap((result) => result?.hits ?? []);

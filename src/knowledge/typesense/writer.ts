@@ -1,10 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { Log, Store } from "#engine/ports.ts";
 import type { Typesense } from "#store/typesense-client.ts";
+import { TypesenseAway } from "#store/typesense-client.ts";
 import { createCollection, deleteDocuments, importDocuments } from "#store/typesense-collections.ts";
 import { stemsOf, withWords } from "../index/passage-words.ts";
 import type { PassageDocument } from "./passage-documents.ts";
-import { countPassages, ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
+import { countPassages, markDocument, ofDocuments, passageDocument, passagesSchema } from "./passage-documents.ts";
 import { createWrittenWords } from "./written-words.ts";
 
 export const documentsAtOnce = 50;
@@ -17,6 +18,8 @@ export interface TypesenseWriter {
   create(collection: string): Promise<void>;
   /** False: after so many steps there is more to do. */
   write(workspaceId: string, collection: string, version: number, stepsMax: number): Promise<boolean>;
+  /** Notes in the collection that all writes up to this version are done. */
+  mark(collection: string, version: number): Promise<void>;
   /** Whether so little is missing that a question can wait for it. */
   isNearly(workspaceId: string, collection: string): Promise<boolean>;
   /** What the collection has, as it is noted. */
@@ -120,10 +123,10 @@ export function createTypesenseWriter({
     }
     await importDocuments(typesense, collection, passages, (passage, refused) => {
       count(ownerOf.get(passage.id) ?? "", -1, -passage.length);
-      log.error({ ...refused, passage: passage.id }, "Typesense does not take a passage: answers miss it");
+      log.error({ ...refused, passage: passage.id }, "typesense: passage refused, answers miss it");
     });
     await importDocuments(typesense, collection, wanted.documents(version), (word, refused) => {
-      log.warn({ ...refused, word: word.id }, "Typesense does not take a word: slips in it are not found");
+      log.warn({ ...refused, word: word.id }, "typesense: word refused, its misspellings are not found");
     });
     wanted.done();
     // After the new ones, so that there is never nothing.
@@ -169,6 +172,10 @@ export function createTypesenseWriter({
       }
       return false;
     },
+    mark: (collection, version) =>
+      importDocuments(typesense, collection, [markDocument(version)], (_, { error }) => {
+        throw new TypesenseAway(`it refused the mark of a collection: ${error}`);
+      }),
     async isNearly(workspaceId, collection) {
       const changed = await changedIn(workspaceId, collection);
       const chunks = changed.reduce((sum, each) => sum + each.chunks, 0);

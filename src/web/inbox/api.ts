@@ -3,15 +3,16 @@ import type {
   Colleague,
   ConversationView,
   Counts,
-  EarlierMessages,
   FileView,
   ListItem,
   ListPage,
   LiveEvent,
   Me,
+  MessagePage,
   Refusal,
   SavedReply,
   View,
+  WaitingOrder,
 } from "../../http/inbox/wire.ts";
 
 /** An answer that says no; `refusal` is null when the answer was not ours, or there was none. */
@@ -27,7 +28,17 @@ export class Refused extends Error {
   }
 }
 
-export type Action = "assign" | "claim" | "release" | "resolve" | "archive" | "reopen" | "snooze" | "reply" | "notes";
+export type Action =
+  | "assign"
+  | "claim"
+  | "release"
+  | "resolve"
+  | "undo-resolve"
+  | "archive"
+  | "reopen"
+  | "snooze"
+  | "reply"
+  | "notes";
 
 /** What is done with several conversations at once. */
 export type BulkChange =
@@ -75,17 +86,22 @@ export const api = {
   agents: async () => (await ask("GET", "agents")) as readonly Colleague[],
   savedReplies: async () => (await ask("GET", "saved-replies")) as readonly SavedReply[],
   counts: async () => (await ask("GET", "counts")) as Counts,
-  list: async (view: View, q: string, cursor?: string) => {
+  removeManual: async () => ask("POST", "manual/remove", {}),
+  setWaitingOrder: async (waitingOrder: WaitingOrder) => ask("PATCH", "me", { waitingOrder }),
+  list: async (view: View, q: string, { order = "latest", cursor }: { order?: WaitingOrder; cursor?: string } = {}) => {
     const query = new URLSearchParams({
       view,
+      ...(order === "latest" ? {} : { order }),
       ...(q === "" ? {} : { q }),
       ...(cursor === undefined ? {} : { cursor }),
     });
     return (await ask("GET", `conversations?${query}`)) as ListPage;
   },
   conversation: async (id: string) => (await ask("GET", `conversations/${id}`)) as ConversationView,
-  earlier: async (id: string, before: number) =>
-    (await ask("GET", `conversations/${id}/messages?before=${before}`)) as EarlierMessages,
+  messages: async (id: string, range: Readonly<Partial<Record<"from" | "before" | "at", number>>>) => {
+    const query = new URLSearchParams(Object.entries(range).map(([name, value]) => [name, String(value)]));
+    return (await ask("GET", `conversations/${id}/messages?${query}`)) as MessagePage;
+  },
   act: async (id: string, action: Action, body: object = {}) =>
     (await ask("POST", `conversations/${id}/${action}`, body)) as ConversationView,
   change: async (id: string, body: object) => (await ask("PATCH", `conversations/${id}`, body)) as ConversationView,

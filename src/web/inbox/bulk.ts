@@ -2,7 +2,7 @@ import type { ListItem } from "../../http/inbox/wire.ts";
 import { bulkMax } from "../../http/inbox/wire.ts";
 import type { BulkChange } from "./api.ts";
 import { api, Refused } from "./api.ts";
-import type { Desk, DeskListener } from "./desk.ts";
+import type { Desk, DeskListener } from "./desk-state.ts";
 import { button, el, place } from "./dom.ts";
 import { createMenu } from "./menu.ts";
 import { agentChoices, shortName } from "./words.ts";
@@ -31,6 +31,8 @@ export function createBulk(
   const chosen = new Set<string>();
   let isOpen = false;
   let busy = false;
+  /** Something was done with those that are chosen. */
+  let acted = false;
   let last: string | undefined;
   let shownIn = "";
   /** Counts how often it was begun to choose: what was asked for before is not told in a bar that was opened since. */
@@ -92,6 +94,7 @@ export function createBulk(
 
   function open(): void {
     isOpen = true;
+    acted = false;
     round += 1;
     shownIn = listName();
     changed();
@@ -145,13 +148,13 @@ export function createBulk(
       const count = results.length - refused.length;
       // The bar in which the reasons would stand is closed, and another one is not about them.
       const isHere = isOpen && round === begun;
+      if (count > 0 && change.action === "resolve") desk.forgetResolve();
       const text = count > 0 ? `${many(count)} ${done}.` : "";
       if (refused.length > 0 && !isHere) notice(`${many(refused.length)} could not be changed. ${text}`, "problem");
       else if (text !== "") notice(text, "done");
       if (!isHere) return false;
-      for (const { id, refused: reason } of results) if (reason === null) chosen.delete(id);
+      acted = true;
       refusals = refused.map(({ id, reason }) => ({ customer: shortName(names.get(id) ?? id), reason }));
-      if (refused.length === 0) stop();
       return refused.length === 0;
     } catch (error) {
       if (!(error instanceof Refused)) console.error(error);
@@ -199,14 +202,17 @@ export function createBulk(
       if (isOpen && shownIn !== listName()) close();
       const { items: listed, list } = desk.state();
       // What has left the list is not seen any more, and nothing is done with what is not seen.
+      const had = chosen.size;
       if (list === "ready") for (const id of chosen) if (!listed.some((item) => item.id === id)) chosen.delete(id);
+      if (isOpen && acted && had > 0 && chosen.size === 0 && refusals.length === 0) stop();
       element.hidden = !isOpen;
       opener.setAttribute("aria-pressed", String(isOpen));
       if (!isOpen) return;
       const some = items();
       const text = some.length === 0 ? "Choose conversations" : `${some.length} chosen`;
       if (told.textContent !== text) told.textContent = text;
-      const none = busy || some.length === 0;
+      // Not while one is under way: a disabled control loses the focus, and run() ignores a second press.
+      const none = some.length === 0;
       resolve.disabled = none || some.every(({ status }) => status === "resolved" || status === "archived");
       archive.disabled = none || some.every(({ status }) => status !== "resolved");
       assign.disable(none);

@@ -1,4 +1,4 @@
-import type { Desk } from "./desk.ts";
+import type { Desk } from "./desk-state.ts";
 import { button, el, icon, place } from "./dom.ts";
 import type { Drafts, Mode } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
@@ -22,7 +22,11 @@ export interface Composer {
 const isMac = /mac|iphone|ipad/iu.test(navigator.userAgent);
 
 /** Writes replies, which customers read, and notes, which they never do. Which of the two it is cannot be missed. */
-export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Composer {
+export function createComposer(
+  desk: Desk,
+  drafts: Drafts,
+  on: { readonly sent: () => void; readonly left: (field: Element) => void; readonly changed: () => void },
+): Composer {
   const tab = (mode: Mode, label: string, key: string): HTMLButtonElement => {
     const element = button(label, () => choose(mode), {
       kind: "tab",
@@ -46,7 +50,8 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
   const tray = createTray(
     drafts,
     () => desk.state().selected,
-    () => render(),
+    on.changed,
+    () => field.focus(),
   );
   const saved = createSavedReplies(
     field,
@@ -79,6 +84,8 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
     ),
   );
   let shown: string | undefined;
+  /** The conversation whose reply is sent as soon as its files are uploaded. */
+  let sendsWhenUploaded: string | undefined;
 
   const fit = (): void => {
     field.style.height = "auto";
@@ -98,18 +105,22 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
     const id = desk.state().selected;
     if (id === undefined) return;
     const { mode } = drafts.read(id);
+    const hadDraft = drafts.has(id);
     // Another text is another reply, or another note.
     drafts.write(id, { [mode]: field.value, clientId: newClientId() });
+    sendsWhenUploaded = undefined;
     fit();
     render();
+    // The list marks conversations with a draft.
+    if (drafts.has(id) !== hadDraft) on.changed();
     if (mode === "reply" && field.value.trim() !== "") desk.typing();
   });
   field.addEventListener("keydown", (event) => {
     if (saved.keydown(event)) return;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    if (event.key === "Escape") {
       event.preventDefault();
-      if (desk.state().newer === undefined) void submit();
-    } else if (event.key === "Escape") field.blur();
+      on.left(field);
+    }
   });
   /** Something is written or attached, and nothing is still on its way. */
   function isSendable(id: string): boolean {
@@ -128,6 +139,17 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
   field.addEventListener("paste", (event) => {
     if (take(event.clipboardData?.files)) event.preventDefault();
   });
+  form.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (desk.state().newer !== undefined) return;
+    const id = desk.state().selected;
+    const isUploading = id !== undefined && !tray.settled(id) && !tray.failed(id) && drafts.read(id).mode === "reply";
+    if (isUploading && tooLong(field.value) === undefined) {
+      sendsWhenUploaded = id;
+      render();
+    } else void submit();
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void submit();
@@ -137,7 +159,7 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
     const id = desk.state().selected;
     if (id === undefined || !isSendable(id)) return;
     if (!(await desk.send(how))) return;
-    sent();
+    on.sent();
     shown = undefined;
     render();
     field.focus();
@@ -176,6 +198,7 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
       conversation.assignee.email !== me.agent.email;
     const claims = conversation.status === "open" || conversation.status === "escalated";
     const held = !note && !tray.settled(conversation.id);
+    if (sendsWhenUploaded !== undefined) sendWhenUploaded(conversation.id, note);
     const long = tooLong(field.value);
     hint.classList.toggle("over", long !== undefined);
     hint.textContent =
@@ -184,7 +207,9 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
         : note
           ? "Only your team sees notes."
           : held
-            ? "The reply waits for its files: see below."
+            ? sendsWhenUploaded === conversation.id
+              ? "The reply is sent when its files are uploaded."
+              : "The reply waits for its files: see below."
             : other
               ? `${conversation.assignee.name} has this conversation.`
               : claims
@@ -213,6 +238,14 @@ export function createComposer(desk: Desk, drafts: Drafts, sent: () => void): Co
             review,
           ],
     );
+  }
+
+  function sendWhenUploaded(id: string, note: boolean): void {
+    if (sendsWhenUploaded !== id || note || tray.failed(id)) sendsWhenUploaded = undefined;
+    else if (tray.settled(id)) {
+      sendsWhenUploaded = undefined;
+      void submit();
+    }
   }
 
   const stale = el("p", {});

@@ -1,91 +1,16 @@
-import type {
-  Colleague,
-  ConversationView,
-  Counts,
-  ListItem,
-  Me,
-  MessageView,
-  Person,
-  SavedReply,
-  View,
-} from "../../http/inbox/wire.ts";
+import type { ConversationView, ListItem, Me, MessageView, Person, View } from "../../http/inbox/wire.ts";
 import { views } from "../../http/inbox/wire.ts";
 import type { Action } from "./api.ts";
 import { api, listen, Refused } from "./api.ts";
+import type { Desk, DeskListener, DeskState } from "./desk-state.ts";
+import { hashOf, listEveryMs } from "./desk-state.ts";
 import type { Drafts } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
+import { nothingRead, refreshed, withEarlier, withLater, withNewest } from "./reading.ts";
 import { setServerTime } from "./time.ts";
 import { shortName } from "./words.ts";
 
-/** What the inbox shows. Panes draw it; only {@link Desk} changes it. */
-export interface DeskState {
-  readonly me: Me;
-  readonly savedReplies: readonly SavedReply[];
-  /** All agents of the workspace; empty until they are known. */
-  readonly agents: readonly Colleague[];
-  readonly view: View;
-  readonly query: string;
-  readonly items: readonly ListItem[];
-  readonly nextCursor: string | null;
-  readonly list: "loading" | "ready" | "failed";
-  readonly counts: Counts | undefined;
-  readonly selected: string | undefined;
-  readonly conversation: ConversationView | undefined;
-  /** Messages before those of `conversation`, fetched on demand. */
-  readonly earlier: readonly MessageView[];
-  readonly hasEarlier: boolean;
-  readonly failure: string | undefined;
-  readonly customerTyping: boolean;
-  readonly connected: boolean;
-  /** What a reply was held back for. */
-  readonly newer: readonly MessageView[] | undefined;
-  readonly busy: boolean;
-}
-
-export interface Desk {
-  state(): DeskState;
-  /** Shows what the address names: `#/<view>/<conversation>`. */
-  follow(hash: string): void;
-  search(query: string): void;
-  more(): Promise<void>;
-  /** Fetches the list and the open conversation anew. */
-  refresh(): void;
-  earlier(): Promise<void>;
-  act(action: Action, body?: object): Promise<boolean>;
-  change(body: object): Promise<boolean>;
-  /** Gives a conversation to an agent, or (null) to nobody, if it still stands as it did when that was offered. */
-  assign(to: string | null, offered: ConversationView): Promise<boolean>;
-  /** Asks again who works here. */
-  loadAgents(): Promise<void>;
-  /** Sends what is in the composer; false when it did not go, and stays there. */
-  send(how?: { readonly force?: boolean; readonly anyway?: boolean }): Promise<boolean>;
-  /** Changes a reply, or (null) takes it back. `was`: the text that was to be changed. */
-  amend(messageId: string, content: string | null, was?: string): Promise<boolean>;
-  dismissNewer(): void;
-  typing(): void;
-  start(): void;
-}
-
-export interface DeskListener {
-  changed(): void;
-  /** Something to tell in passing. */
-  notice(text: string, kind: "done" | "problem"): void;
-  /** Something was done: what went wrong before is over. */
-  settled(): void;
-  /** Messages that came in while the conversation was open. */
-  arrived(messages: readonly MessageView[], conversation: ConversationView): void;
-  /** Something may have changed anywhere. */
-  stirred(): void;
-  claimedByOther(name: string): void;
-  /** Somebody gave a conversation to the agent who sits here. */
-  assigned(text: string, conversationId: string): void;
-  /** A reply was held back because a colleague has the conversation. */
-  heldByOther(name: string): void;
-}
-
 const refreshDelayMs = 120;
-/** In a large team something changes all the time. */
-export const listEveryMs = (): number => (document.visibilityState === "visible" ? 1_000 : 10_000);
 const typingShownMs = 6_000;
 const typingToldMs = 3_000;
 const deliveryPollMs = 2_500;
@@ -94,15 +19,12 @@ const searchDelayMs = 250;
 const doneTexts = {
   claim: "The conversation is yours.",
   release: "Released: the assistant answers again from the next message.",
-  resolve: "Resolved.",
   archive: "Archived.",
   reopen: "Open again.",
   snooze: "Snoozed.",
 } as const;
 const doneTextOf = (action: Action): string | undefined =>
   action in doneTexts ? doneTexts[action as keyof typeof doneTexts] : undefined;
-
-export const hashOf = (view: View, id?: string): string => (id === undefined ? `#/${view}` : `#/${view}/${id}`);
 
 export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk {
   let state: DeskState = {
@@ -111,14 +33,14 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     savedReplies: [],
     view: "unassigned",
     query: "",
+    order: me.agent.waitingOrder,
     items: [],
     nextCursor: null,
     list: "loading",
     counts: undefined,
     selected: undefined,
     conversation: undefined,
-    earlier: [],
-    hasEarlier: false,
+    reading: nothingRead,
     failure: undefined,
     customerTyping: false,
     connected: true,
@@ -134,6 +56,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
   let typingTimer: ReturnType<typeof setTimeout> | undefined;
   let pollTimer: ReturnType<typeof setTimeout> | undefined;
   let typingToldAt = 0;
+  let extending = false;
+  let undoable: { readonly id: string; readonly view: View; readonly snoozedUntil: number | null } | undefined;
 
   const set = (change: Partial<DeskState>): void => {
     state = { ...state, ...change };
@@ -152,13 +76,13 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
   async function loadList(): Promise<void> {
     listRun += 1;
     const run = listRun;
-    const { view, query } = state;
+    const { view, query, order } = state;
     try {
       const items: ListItem[] = [];
       let cursor: string | undefined;
       let nextCursor: string | null = null;
       for (let page = 0; page < pages; page += 1) {
-        const got = await api.list(view, query, cursor);
+        const got = await api.list(view, query, cursor === undefined ? { order } : { order, cursor });
         if (run !== listRun) return;
         setServerTime(got.now);
         items.push(...got.items);
@@ -200,8 +124,19 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
   async function loadConversation(): Promise<void> {
     const { selected } = state;
     if (selected === undefined) return;
+    const { messages } = state.reading;
+    const [first, newest] = [messages[0]?.seq, state.conversation?.messages[0]?.seq];
     try {
-      show(await api.conversation(selected));
+      const [conversation, older] = await Promise.all([
+        api.conversation(selected),
+        first !== undefined && newest !== undefined && first < newest
+          ? api.messages(selected, { from: first, before: newest })
+          : undefined,
+      ]);
+      if (older !== undefined && state.selected === selected) {
+        set({ reading: refreshed(state.reading, older.messages) });
+      }
+      show(conversation);
     } catch (error) {
       if (state.selected === selected && state.conversation === undefined) set({ failure: messageOf(error) });
       else if (error instanceof Refused && error.status === 404)
@@ -214,16 +149,10 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     setServerTime(conversation.now);
     const before = state.conversation;
     const known = before?.id === conversation.id ? before.lastSeq : undefined;
-    const first = conversation.messages[0]?.seq ?? 0;
-    // A long thread has moved on: what was the page is now before it.
-    const earlier =
-      known === undefined ? [] : [...state.earlier, ...(before?.messages ?? [])].filter(({ seq }) => seq < first);
-    const keepsEarlier = state.earlier.length > 0;
     set({
       conversation,
       failure: undefined,
-      earlier: keepsEarlier ? earlier : [],
-      hasEarlier: keepsEarlier ? state.hasEarlier : conversation.hasEarlier,
+      reading: withNewest(known === undefined ? nothingRead : state.reading, conversation, listener.atEnd()),
       ...(known !== undefined && conversation.lastSeq > known ? { customerTyping: false } : {}),
     });
     if (known !== undefined) {
@@ -233,7 +162,7 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     clearTimeout(pollTimer);
     const isUnderWay = ({ delivery, changing }: MessageView): boolean =>
       changing !== null || delivery?.state === "queued" || delivery?.state === "sending";
-    if (conversation.messages.some(isUnderWay)) {
+    if ([...conversation.messages, ...state.reading.messages].some(isUnderWay)) {
       pollTimer = setTimeout(() => {
         if (document.visibilityState === "visible") void loadConversation();
       }, deliveryPollMs);
@@ -294,32 +223,33 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
     }
   }
 
+  function follow(hash: string, { isFirst = false } = {}): void {
+    const [, viewName, id] = /^#\/([a-z]+)(?:\/(conv_[0-9a-z]{26}))?$/.exec(hash) ?? [];
+    const view = views.find((name) => name === viewName) ?? state.view;
+    const viewChanged = view !== state.view;
+    const idChanged = id !== state.selected;
+    if (viewChanged) pages = 1;
+    set({
+      view,
+      ...(viewChanged ? { items: [], nextCursor: null, list: "loading" as const } : {}),
+      ...(idChanged
+        ? {
+            selected: id,
+            conversation: undefined,
+            reading: nothingRead,
+            failure: undefined,
+            customerTyping: false,
+            newer: undefined,
+          }
+        : {}),
+    });
+    if (viewChanged || isFirst) void loadList();
+    if (idChanged) void loadConversation();
+  }
+
   return {
     state: () => state,
-    follow(hash) {
-      const [, viewName, id] = /^#\/([a-z]+)(?:\/(conv_[0-9a-z]{26}))?$/.exec(hash) ?? [];
-      const view = views.find((name) => name === viewName) ?? state.view;
-      const viewChanged = view !== state.view;
-      const idChanged = id !== state.selected;
-      if (viewChanged) pages = 1;
-      set({
-        view,
-        ...(viewChanged ? { items: [], nextCursor: null, list: "loading" as const } : {}),
-        ...(idChanged
-          ? {
-              selected: id,
-              conversation: undefined,
-              earlier: [],
-              hasEarlier: false,
-              failure: undefined,
-              customerTyping: false,
-              newer: undefined,
-            }
-          : {}),
-      });
-      if (viewChanged) void loadList();
-      if (idChanged) void loadConversation();
-    },
+    follow: (hash) => follow(hash),
     search(query) {
       clearTimeout(searchTimer);
       searchTimer = setTimeout(() => {
@@ -329,13 +259,20 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         void loadList();
       }, searchDelayMs);
     },
+    orderBy(order) {
+      if (order === state.order) return;
+      pages = 1;
+      set({ order, items: [], nextCursor: null, list: "loading" });
+      void loadList();
+      api.setWaitingOrder(order).catch(report);
+    },
     refresh: () => refresh(true),
     async more() {
-      const { nextCursor, view, query } = state;
+      const { nextCursor, view, query, order } = state;
       if (nextCursor === null || state.list === "failed") return loadList();
       const run = listRun;
       try {
-        const got = await api.list(view, query, nextCursor);
+        const got = await api.list(view, query, { order, cursor: nextCursor });
         pages += 1;
         // Where the list was fetched anew meanwhile, this is no page of it.
         if (run !== listRun) return await loadList();
@@ -344,16 +281,34 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
         report(error);
       }
     },
-    async earlier() {
-      const { conversation } = state;
-      const first = state.earlier[0] ?? conversation?.messages[0];
-      if (conversation === undefined || first === undefined) return;
+    async extend(to) {
+      const { selected, reading } = state;
+      const edge = to === "earlier" ? reading.messages[0]?.seq : reading.messages.at(-1)?.seq;
+      if (selected === undefined || edge === undefined || extending) return;
+      extending = true;
       try {
-        const got = await api.earlier(conversation.id, first.seq);
-        if (state.selected === conversation.id)
-          set({ earlier: [...got.messages, ...state.earlier], hasEarlier: got.hasEarlier });
+        const got = await api.messages(selected, to === "earlier" ? { before: edge } : { from: edge + 1 });
+        const now = state.reading.messages;
+        const isThere = state.selected === selected && edge === (to === "earlier" ? now[0] : now.at(-1))?.seq;
+        if (isThere) set({ reading: (to === "earlier" ? withEarlier : withLater)(state.reading, got) });
       } catch (error) {
         report(error);
+      } finally {
+        extending = false;
+      }
+    },
+    async jump(to) {
+      const { selected } = state;
+      if (selected === undefined) return false;
+      try {
+        const range = to === "first" ? { from: 1 } : to === "end" ? {} : to;
+        const reading = await api.messages(selected, range);
+        if (state.selected !== selected) return false;
+        set({ reading });
+        return true;
+      } catch (error) {
+        report(error);
+        return false;
       }
     },
     async act(action, body) {
@@ -362,11 +317,27 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       // A claim and a reply look by themselves at who has it; of all else the newest word must be known.
       const looksItself = action === "claim" || action === "reply" || action === "notes";
       const seen = looksItself || state.conversation === undefined ? {} : { seen: seenOf(state.conversation) };
+      const { conversation, view } = state;
+      const next = nextInList(state.items, id);
       const done = await during(() => api.act(id, action, { ...seen, ...body }));
+      if (done && action === "resolve") {
+        undoable = { id, view, snoozedUntil: conversation?.snoozedUntil ?? null };
+        listener.resolved(state.selected === id ? next : undefined);
+      }
       const text = doneTextOf(action);
       if (done && text !== undefined) listener.notice(text, "done");
       return done;
     },
+    async undo() {
+      if (undoable === undefined) return listener.notice("There is nothing to undo.", "problem");
+      const { id, view, snoozedUntil } = undoable;
+      const done = await during(() => api.act(id, "undo-resolve", { snoozedUntil }));
+      if (!done) return;
+      undoable = undefined;
+      listener.notice("Reopened.", "done");
+      location.hash = hashOf(view, id);
+    },
+    forgetResolve: () => void (undoable = undefined),
     async change(body) {
       const id = state.selected;
       return id === undefined ? false : during(() => api.change(id, body));
@@ -420,11 +391,11 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
           : api.amend(id, messageId, { content, ...(was === undefined ? {} : { was }) }),
       );
       if (done) {
-        const waits = state.conversation?.messages.some(
-          (message) => message.id === messageId && message.changing !== null,
-        );
+        // The answer has the newest messages only.
+        if (state.conversation?.messages.every((message) => message.id !== messageId)) await loadConversation();
+        const waits = state.reading.messages.some((message) => message.id === messageId && message.changing !== null);
         const what = content === null ? "deleted" : "changed";
-        listener.notice(waits === true ? `Your reply is being ${what}.` : `Your reply was ${what}.`, "done");
+        listener.notice(waits ? `Your reply is being ${what}.` : `Your reply was ${what}.`, "done");
       }
       return done;
     },
@@ -436,8 +407,8 @@ export function createDesk(me: Me, drafts: Drafts, listener: DeskListener): Desk
       // Best effort: nobody misses it.
       api.typing(selected).catch(() => undefined);
     },
-    start() {
-      void loadList();
+    start(hash) {
+      follow(hash, { isFirst: true });
       void loadCounts();
       // Of several windows only the one with the connection is told that it stands.
       void loadAgents();
@@ -483,6 +454,11 @@ const seenOf = ({ status, assignee }: ConversationView): { status: string; assig
   status,
   assignedTo: assignee?.email ?? null,
 });
+
+function nextInList(items: readonly ListItem[], id: string): string | undefined {
+  const at = items.findIndex((item) => item.id === id);
+  return (items[at + 1] ?? items[at - 1])?.id;
+}
 
 /** Only what was sent is gone: who went on typing keeps that. */
 function writtenSince(now: string, sent: string): string {

@@ -2,8 +2,8 @@ import { channelNames } from "#domain/message.ts";
 import { priorities } from "#domain/sla.ts";
 import type { ConversationView } from "../../http/inbox/wire.ts";
 import { link } from "./content.ts";
-import type { Desk } from "./desk.ts";
-import { hashOf } from "./desk.ts";
+import type { Desk } from "./desk-state.ts";
+import { hashOf } from "./desk-state.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { createMenu } from "./menu.ts";
 import { ago, dateAndTime, slaBadge, timeLeft } from "./time.ts";
@@ -173,7 +173,16 @@ export function createDetailsPane(desk: Desk, close: () => void): DetailsPane {
 }
 
 function drawCustomer({ customer }: ConversationView): HTMLElement {
-  const { label, email, phone, verified, page } = customer;
+  const { label, email, phone, verified, verifiedFields, page } = customer;
+  const marked = (field: "email" | "phone", value: Node | string): HTMLElement =>
+    el(
+      "span",
+      {},
+      value,
+      verifiedFields.includes(field)
+        ? el("span", { class: "verified" }, icon("check"), "Verified")
+        : el("span", { class: "soft" }, "Not verified"),
+    );
   return el(
     "section",
     { class: "group who" },
@@ -185,8 +194,8 @@ function drawCustomer({ customer }: ConversationView): HTMLElement {
     el(
       "dl",
       {},
-      ...fact("E-mail", email === null ? null : link(`mailto:${email}`, {}, email)),
-      ...fact("Phone", phone),
+      ...fact("E-mail", email === null ? null : marked("email", link(`mailto:${email}`, {}, email))),
+      ...fact("Phone", phone === null ? null : marked("phone", phone)),
       ...fact("Page", page === null ? null : link(page, { title: page }, shortPage(page))),
     ),
   );

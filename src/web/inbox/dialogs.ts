@@ -12,7 +12,9 @@ const shortcuts: readonly (readonly [readonly string[], string])[] = [
   [["c"], "Claim"],
   [["a"], "Assign to a colleague"],
   [["s"], "Snooze"],
-  [["e"], "Resolve"],
+  [["g"], "Go to the first message, to a date or to the latest message"],
+  [["e"], "Resolve, and open the next conversation"],
+  [["u"], "Undo the last resolve"],
   [["Esc"], "Leave the field, or go back to the list"],
   [["?"], "These shortcuts"],
 ];
@@ -29,6 +31,10 @@ export interface Dialogs {
   ): void;
   /** Asks before a reply is taken back. */
   takeBack(customer: string, take: () => void): void;
+  /** Asks before the built-in manual is removed. */
+  removeManual(remove: () => void): void;
+  /** Asks for a day between two moments; `chosen` is given the moment at which it begins. */
+  date(from: number, to: number, chosen: (at: number) => void): void;
 }
 
 export function createDialogs(): Dialogs {
@@ -117,8 +123,30 @@ export function createDialogs(): Dialogs {
     ),
   );
 
+  const clearing = dialog("Remove the built-in manual?");
+  let clear = (): void => undefined;
+  clearing.append(
+    el("p", {}, "The bot then answers from your own documents only. This cannot be undone."),
+    el(
+      "div",
+      { class: "dialog-actions" },
+      button("Keep it", () => clearing.close(), { kind: "secondary" }),
+      button(
+        "Remove",
+        () => {
+          clearing.close();
+          clear();
+        },
+        { kind: "primary danger" },
+      ),
+    ),
+  );
+
+  const dating = createDateDialog();
+
   return {
-    elements: [help, taking, holding, removing],
+    elements: [help, taking, holding, removing, clearing, dating.element],
+    date: dating.ask,
     help: () => help.showModal(),
     takeOver(name, next) {
       who.textContent = `${name} has claimed it. They will see that you took it over.`;
@@ -135,7 +163,51 @@ export function createDialogs(): Dialogs {
       remove = next;
       removing.showModal();
     },
+    removeManual(next) {
+      clear = next;
+      clearing.showModal();
+    },
   };
+}
+
+function createDateDialog(): { readonly element: HTMLDialogElement; readonly ask: Dialogs["date"] } {
+  const element = dialog("Go to a date");
+  const day = el("input", { type: "date", id: "go-to-date", required: "" });
+  const form = el(
+    "form",
+    { method: "dialog" },
+    el("label", { for: "go-to-date" }, "First message on or after this day"),
+    day,
+    el(
+      "div",
+      { class: "dialog-actions" },
+      button("Cancel", () => element.close(), { kind: "secondary" }),
+      el("button", { type: "submit", class: "primary" }, el("span", {}, "Go")),
+    ),
+  );
+  let choose: (at: number) => void = () => undefined;
+  form.addEventListener("submit", () => {
+    const [year = 0, month = 1, date = 1] = day.value.split("-").map(Number);
+    choose(new Date(year, month - 1, date).getTime());
+  });
+  element.append(form);
+  return {
+    element,
+    ask(from, to, chosen) {
+      day.min = dateText(from);
+      day.max = dateText(to);
+      day.value = day.min;
+      choose = chosen;
+      element.showModal();
+    },
+  };
+}
+
+/** The local date, as a field for dates takes it. */
+function dateText(at: number): string {
+  const date = new Date(at);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 function dialog(title: string): HTMLDialogElement {

@@ -12,6 +12,9 @@ const shapes = {
     "M9 12a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 19.5a6.5 6.5 0 0 1 13 0M15.5 5.3a3.5 3.5 0 0 1 0 6.4M18 13.8a6.5 6.5 0 0 1 3.5 5.7",
   alert: "M12 8v5M12 16.5v.1M10.3 4.4 2.9 17.2A2 2 0 0 0 4.6 20h14.8a2 2 0 0 0 1.7-2.8L13.7 4.4a2 2 0 0 0-3.4 0Z",
   clock: "M12 7v5l3.2 2M20.5 12a8.5 8.5 0 1 1-17 0 8.5 8.5 0 0 1 17 0Z",
+  calendar:
+    "M5.5 6h13A1.5 1.5 0 0 1 20 7.5v11a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 4 18.5v-11A1.5 1.5 0 0 1 5.5 6ZM4 10.5h16M8 3.5V8M16 3.5V8",
+  sort: "M5 7h14M7.5 12h9M10 17h4",
   check: "M5 12.5l4.5 4.5L19 7.5",
   layers: "M12 4 3.5 8.5 12 13l8.5-4.5L12 4ZM3.5 13 12 17.5l8.5-4.5",
   checks: "M2.5 12.5l4 4L15 8M11 15.5l1 1L20.5 8",
@@ -58,27 +61,65 @@ export function button(
   return element;
 }
 
-/** Puts the nodes in this order; moves only what is not in its place, so that focus and scrolling stay. */
+/** The node that was drawn in place of another. */
+const successors = new WeakMap<Node, HTMLElement>();
+
+/**
+ * Puts the nodes in this order. It moves only those that are not in their place, so that scrolling stays. A node that is
+ * moved or drawn again keeps the focus.
+ */
 export function place(parent: Element, nodes: readonly Node[]): void {
+  const focused = document.activeElement;
+  const holder = [...parent.childNodes].find((child) => focused !== null && child.contains(focused));
   const wanted = new Set(nodes);
   const others = [...parent.childNodes].filter((child) => !wanted.has(child));
   for (const child of others) child.remove();
   nodes.forEach((node, index) => {
     if (parent.childNodes[index] !== node) parent.insertBefore(node, parent.childNodes[index] ?? null);
   });
+  if (holder === undefined || focused === null || document.activeElement === focused) return;
+  const heir = wanted.has(holder) ? focused : counterpart(holder, focused);
+  if (heir instanceof HTMLElement) heir.focus({ preventScroll: true });
 }
 
-/** Nodes that are drawn anew only when what they show has changed. */
-export function createKept(): (key: string, shows: unknown, draw: () => HTMLElement) => HTMLElement {
+/** The element at the same position of the node that replaced `holder`. */
+function counterpart(holder: Node, focused: Element): Element | undefined {
+  let heir = successors.get(holder);
+  for (let next = heir; next !== undefined; next = successors.get(next)) heir = next;
+  const path: number[] = [];
+  for (let node = focused; node !== holder && node.parentElement !== null; node = node.parentElement) {
+    path.unshift([...node.parentElement.children].indexOf(node));
+  }
+  let found: Element | undefined = heir;
+  for (const index of path) found = found?.children[index];
+  return found?.tagName === focused.tagName ? found : undefined;
+}
+
+/** Nodes that are drawn again only when what they show has changed. */
+export interface Kept {
+  (key: string, shows: unknown, draw: () => HTMLElement): HTMLElement;
+  /** Forgets the nodes that were not asked for since the last call. */
+  prune(): void;
+}
+
+export function createKept(): Kept {
   const kept = new Map<string, { readonly shows: string; readonly node: HTMLElement }>();
-  return (key, shows, draw) => {
+  const used = new Set<string>();
+  const get = (key: string, shows: unknown, draw: () => HTMLElement): HTMLElement => {
+    used.add(key);
     const signature = JSON.stringify(shows);
     const known = kept.get(key);
     if (known?.shows === signature) return known.node;
     const node = draw();
+    if (known !== undefined) successors.set(known.node, node);
     kept.set(key, { shows: signature, node });
     return node;
   };
+  const prune = (): void => {
+    for (const key of kept.keys()) if (!used.has(key)) kept.delete(key);
+    used.clear();
+  };
+  return Object.assign(get, { prune });
 }
 
 /** Initials of at most two words, for a face that has no picture. */

@@ -1,11 +1,13 @@
-import { api } from "./api.ts";
+import { api, Refused } from "./api.ts";
 import { createComposer } from "./composer.ts";
-import type { Desk, DeskListener } from "./desk.ts";
-import { createDesk, hashOf } from "./desk.ts";
+import { createDesk } from "./desk.ts";
+import type { Desk, DeskListener } from "./desk-state.ts";
+import { hashOf } from "./desk-state.ts";
 import { createDetailsPane } from "./details-pane.ts";
 import { createDialogs } from "./dialogs.ts";
-import { el } from "./dom.ts";
+import { button, el } from "./dom.ts";
 import { createDrafts } from "./drafts.ts";
+import { createFocusKeeper } from "./focus.ts";
 import { createListPane } from "./list-pane.ts";
 import { createNotifier } from "./notifier.ts";
 import { createThreadPane } from "./thread-pane.ts";
@@ -13,6 +15,7 @@ import { setServerTime, tickBadges } from "./time.ts";
 
 const noticeMs = 4_500;
 const assignedMs = 20_000;
+const undoMs = 10_000;
 const relativeTimesMs = 30_000;
 
 async function start(root: HTMLElement): Promise<void> {
@@ -25,11 +28,13 @@ async function start(root: HTMLElement): Promise<void> {
   const layout = el("div", { class: "inbox" });
   let drawing = false;
 
-  const notice = (text: string, kind: "done" | "problem"): void => {
-    const node = el("p", { class: `notice ${kind}` }, text);
+  const keeper = createFocusKeeper(document.body);
+  const show = (node: HTMLElement, ms: number): void => {
     notices.replaceChildren(node);
-    setTimeout(() => node.remove(), kind === "problem" ? noticeMs * 2 : noticeMs);
+    setTimeout(() => node.remove(), ms);
   };
+  const notice = (text: string, kind: "done" | "problem"): void =>
+    show(el("p", { class: `notice ${kind}` }, text), kind === "problem" ? noticeMs * 2 : noticeMs);
   const notifier = createNotifier(me.agent.email, notice);
   const listener: DeskListener = {
     changed() {
@@ -38,7 +43,13 @@ async function start(root: HTMLElement): Promise<void> {
       requestAnimationFrame(draw);
     },
     notice,
+    resolved(next) {
+      const undo = button("Undo", () => void desk.undo(), { kind: "plain", key: "u" });
+      show(el("p", { class: "notice done" }, el("span", {}, "Resolved."), " ", undo), undoMs);
+      if (next !== undefined) location.hash = hashOf(desk.state().view, next);
+    },
     stirred: notifier.stirred,
+    atEnd: () => thread.atEnd(),
     settled: () => notices.querySelector(".problem")?.remove(),
     arrived(messages, conversation) {
       for (const { role, author } of messages) {
@@ -48,15 +59,14 @@ async function start(root: HTMLElement): Promise<void> {
       }
     },
     claimedByOther(name) {
-      notice(`${name} was quicker: the conversation is theirs.`, "problem");
+      notice(`${name} already claimed this conversation.`, "problem");
     },
     assigned(text, conversationId) {
       notifier.assigned(text, conversationId);
       const link = el("a", { href: hashOf("mine", conversationId) }, "Open it");
       const node = el("p", { class: "notice done" }, text, " ", link);
-      notices.replaceChildren(node);
       link.addEventListener("click", () => node.remove());
-      setTimeout(() => node.remove(), assignedMs);
+      show(node, assignedMs);
     },
     heldByOther(name) {
       dialogs.held(name, {
@@ -69,16 +79,43 @@ async function start(root: HTMLElement): Promise<void> {
   };
   const desk: Desk = createDesk(me, drafts, listener);
 
+  const manual = me.hasManual
+    ? button("Remove the built-in manual", () => dialogs.removeManual(() => void removeManual()), {
+        kind: "secondary remove-manual",
+      })
+    : undefined;
+  async function removeManual(): Promise<void> {
+    try {
+      await api.removeManual();
+      manual?.remove();
+      list.focusSearch();
+      notice("The built-in manual was removed.", "done");
+    } catch (error) {
+      if (!(error instanceof Refused)) console.error(error);
+      notice(error instanceof Refused ? error.message : "The manual could not be removed.", "problem");
+    }
+  }
+
   const toggleDetails = (shown?: boolean): void => {
     layout.classList.toggle("with-details", shown);
   };
-  const composer = createComposer(desk, drafts, () => thread.toEnd());
-  const list = createListPane(desk, drafts, listener, { openHelp: () => dialogs.help(), bell: notifier.element });
+  const composer = createComposer(desk, drafts, {
+    sent: () => thread.toEnd(),
+    left: (field) => keeper.leave(field),
+    changed: () => listener.changed(),
+  });
+  const list = createListPane(desk, drafts, listener, {
+    openHelp: () => dialogs.help(),
+    bell: notifier.element,
+    manual,
+  });
   const thread = createThreadPane(desk, composer.element, {
     takeOver: (name) => dialogs.takeOver(name, () => void desk.act("claim", { takeOver: true })),
     takeBack: (customer, take) => dialogs.takeBack(customer, take),
     goneMeanwhile: () => notice("The reply that you were changing was deleted meanwhile.", "problem"),
     details: () => toggleDetails(),
+    chooseDate: (conversation, chosen) =>
+      dialogs.date(conversation?.startedAt ?? 0, conversation?.lastMessageAt ?? 0, chosen),
   });
   composer.dropsOn(thread.element);
   const details = createDetailsPane(desk, () => toggleDetails(false));
@@ -101,11 +138,13 @@ async function start(root: HTMLElement): Promise<void> {
     if (conversation !== undefined && shown !== conversation.id) {
       shown = conversation.id;
       // On a phone the list is gone now: the focus goes where reading goes on.
-      if (document.activeElement === document.body || list.element.contains(document.activeElement)) {
+      const active = document.activeElement;
+      if (!composer.element.contains(active) && !details.element.contains(active)) {
         document.querySelector<HTMLElement>("#thread-title")?.focus({ preventScroll: true });
       }
     }
     if (selected === undefined) shown = undefined;
+    keeper.check();
   }
 
   addEventListener("hashchange", () => {
@@ -118,7 +157,7 @@ async function start(root: HTMLElement): Promise<void> {
       event.target instanceof Element &&
       event.target.closest("input:not([type=checkbox]), textarea, select, dialog, [role=menu]") !== null
     ) {
-      if (event.key === "Escape" && event.target instanceof HTMLInputElement) event.target.blur();
+      if (event.key === "Escape" && event.target instanceof HTMLInputElement) keeper.leave(event.target);
       return;
     }
     const run = keys(event.key);
@@ -138,6 +177,8 @@ async function start(root: HTMLElement): Promise<void> {
         return () => list.pick();
       case "/":
         return () => list.focusSearch();
+      case "u":
+        return () => void desk.undo();
       case "?":
         return () => dialogs.help();
       case "Escape":
@@ -162,6 +203,7 @@ async function start(root: HTMLElement): Promise<void> {
       case "c":
       case "e":
       case "s":
+      case "g":
         // The same buttons that can be pressed: what is not offered cannot be done by its key either.
         return () => thread.element.querySelector<HTMLButtonElement>(`.actions [aria-keyshortcuts="${key}"]`)?.click();
       default:
@@ -171,8 +213,7 @@ async function start(root: HTMLElement): Promise<void> {
 
   setInterval(tickBadges, 1_000);
   setInterval(() => listener.changed(), relativeTimesMs);
-  desk.start();
-  desk.follow(location.hash);
+  desk.start(location.hash);
   listener.changed();
 }
 

@@ -1,13 +1,14 @@
 import { sizeText } from "../../domain/files.ts";
 import type { FileView } from "../../http/inbox/wire.ts";
 import { uploadFile } from "./api.ts";
-import { button, el, icon, place } from "./dom.ts";
+import { button, createKept, el, icon, place } from "./dom.ts";
 import type { DraftFile, Drafts } from "./drafts.ts";
 import { newClientId } from "./drafts.ts";
 
 const filesMax = 20;
 
 interface Sending {
+  readonly number: number;
   readonly conversationId: string;
   readonly name: string;
   readonly file: File;
@@ -24,11 +25,20 @@ export interface Tray {
   add(conversationId: string, files: readonly File[]): void;
   /** Nothing of this conversation is on its way any more, or has failed: what was meant to go along goes along. */
   settled(conversationId: string): boolean;
+  /** An upload has failed. */
+  failed(conversationId: string): boolean;
   render(conversationId: string | undefined): void;
 }
 
-export function createTray(drafts: Drafts, current: () => string | undefined, changed: () => void): Tray {
+export function createTray(
+  drafts: Drafts,
+  current: () => string | undefined,
+  changed: () => void,
+  added: () => void,
+): Tray {
   const sending = new Set<Sending>();
+  const kept = createKept();
+  let count = 0;
   const element = el("ul", { class: "tray", "aria-label": "Files to send" });
   const input = el("input", { type: "file", multiple: "", hidden: "", "aria-label": "Files to attach" });
   const open = button("Attach files", () => input.click(), { kind: "icon attach", shape: "clip", iconOnly: true });
@@ -48,10 +58,20 @@ export function createTray(drafts: Drafts, current: () => string | undefined, ch
   function add(conversationId: string, files: readonly File[]): void {
     for (const file of files) {
       const abort = new AbortController();
-      const one: Sending = { conversationId, name: file.name, file, abort, share: 0, problem: undefined };
+      count += 1;
+      const one: Sending = {
+        number: count,
+        conversationId,
+        name: file.name,
+        file,
+        abort,
+        share: 0,
+        problem: undefined,
+      };
       begin(one);
     }
     changed();
+    added();
   }
 
   function begin(one: Sending): void {
@@ -85,61 +105,71 @@ export function createTray(drafts: Drafts, current: () => string | undefined, ch
   const remove = (name: string, act: () => void): HTMLElement =>
     button(`Remove ${name}`, act, { kind: "icon", shape: "close", iconOnly: true });
 
-  function render(conversationId: string | undefined): void {
-    const draft = conversationId === undefined ? [] : drafts.read(conversationId).files;
-    const ready = draft.map((file) =>
-      el(
-        "li",
-        {},
-        icon("page"),
-        el("span", { class: "file-name", dir: "auto" }, file.name),
-        el("span", { class: "file-size" }, sizeText(file.bytes)),
-        remove(file.name, () => {
-          if (conversationId === undefined) return;
-          write(
-            conversationId,
-            drafts.read(conversationId).files.filter(({ id }) => id !== file.id),
-          );
-          // Whatever comes of it: what is not sent is removed after a day.
-          fetch(`/inbox/api/files/${file.id}`, { method: "DELETE", credentials: "same-origin" }).catch(() => undefined);
-        }),
-      ),
-    );
-    const busy = [...sending]
-      .filter((each) => each.conversationId === conversationId)
-      .map((one) =>
-        el(
-          "li",
-          one.problem === undefined ? {} : { class: "problem", role: "alert" },
-          icon(one.problem === undefined ? "page" : "alert"),
-          el("span", { class: "file-name", dir: "auto" }, one.name),
-          one.problem === undefined
-            ? el("progress", { max: "1", value: String(one.share), "aria-label": `Uploading ${one.name}` })
-            : el("span", { class: "file-size" }, `Not attached: ${one.problem}`),
-          one.problem !== undefined &&
-            button(
-              "Try again",
-              () => {
-                begin(one);
-                changed();
-              },
-              { kind: "secondary" },
-            ),
-          remove(one.name, () => {
-            one.abort.abort();
-            sending.delete(one);
-            changed();
-          }),
-        ),
+  function drawReady(conversationId: string, file: DraftFile): HTMLElement {
+    const drop = (): void => {
+      write(
+        conversationId,
+        drafts.read(conversationId).files.filter(({ id }) => id !== file.id),
       );
-    place(element, [...ready, ...busy]);
-    element.hidden = ready.length + busy.length === 0;
+      // Files that are not sent are removed after a day, so an error changes nothing.
+      fetch(`/inbox/api/files/${file.id}`, { method: "DELETE", credentials: "same-origin" }).catch(() => undefined);
+    };
+    return el(
+      "li",
+      {},
+      icon("page"),
+      el("span", { class: "file-name", dir: "auto" }, file.name),
+      el("span", { class: "file-size" }, sizeText(file.bytes)),
+      remove(file.name, drop),
+    );
+  }
+
+  function drawSending(one: Sending): HTMLElement {
+    const { name, problem, share } = one;
+    const again = (): void => {
+      begin(one);
+      changed();
+    };
+    const drop = (): void => {
+      one.abort.abort();
+      sending.delete(one);
+      changed();
+    };
+    return el(
+      "li",
+      problem === undefined ? {} : { class: "problem", role: "alert" },
+      icon(problem === undefined ? "page" : "alert"),
+      el("span", { class: "file-name", dir: "auto" }, name),
+      problem === undefined
+        ? el("progress", { max: "1", value: String(share), "aria-label": `Uploading ${name}` })
+        : el("span", { class: "file-size" }, `Not attached: ${problem}`),
+      problem !== undefined && button("Try again", again, { kind: "secondary" }),
+      remove(name, drop),
+    );
+  }
+
+  function render(conversationId: string | undefined): void {
+    const nodes =
+      conversationId === undefined
+        ? []
+        : [
+            ...drafts
+              .read(conversationId)
+              .files.map((file) => kept(file.id, conversationId, () => drawReady(conversationId, file))),
+            ...[...sending]
+              .filter((each) => each.conversationId === conversationId)
+              .map((one) => kept(`sending ${one.number}`, [one.share, one.problem], () => drawSending(one))),
+          ];
+    place(element, nodes);
+    kept.prune();
+    element.hidden = nodes.length === 0;
   }
 
   return {
     element,
     choose,
     add,
+    failed: (id) => [...sending].some((each) => each.conversationId === id && each.problem !== undefined),
     settled: (conversationId) => ![...sending].some((each) => each.conversationId === conversationId),
     render,
   };
@@ -159,7 +189,15 @@ function fileEntry({ name, bytes, state, reason, url, preview }: FileView): HTML
       { class: state },
       icon(state === "failed" ? "alert" : "clock"),
       el("span", { class: "file-name", dir: "auto" }, name),
-      el("span", { class: "file-size" }, state === "failed" ? `Not available: ${reason ?? ""}` : "Being fetched…"),
+      el(
+        "span",
+        { class: "file-size" },
+        state === "failed"
+          ? `Not available: ${reason ?? ""}`
+          : reason === null
+            ? "Being fetched…"
+            : `Not fetched yet: ${reason}`,
+      ),
     );
   }
   const link = (...children: readonly (Node | string)[]): HTMLElement =>

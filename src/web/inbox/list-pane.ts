@@ -1,13 +1,14 @@
 import { channelNames } from "#domain/message.ts";
 import type { ListItem, View } from "../../http/inbox/wire.ts";
-import { views } from "../../http/inbox/wire.ts";
+import { views, waitingOrders } from "../../http/inbox/wire.ts";
 import { createBulk } from "./bulk.ts";
-import type { Desk, DeskListener } from "./desk.ts";
-import { hashOf } from "./desk.ts";
+import type { Desk, DeskListener } from "./desk-state.ts";
+import { hashOf } from "./desk-state.ts";
 import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import type { Drafts } from "./drafts.ts";
+import { createMenu } from "./menu.ts";
 import { ago, slaBadge } from "./time.ts";
-import { emptyViews, snoozeText, statusNames, viewIcons, viewNames } from "./words.ts";
+import { emptyViews, orderNames, snoozeText, statusNames, viewIcons, viewNames } from "./words.ts";
 
 export interface ListPane {
   readonly element: HTMLElement;
@@ -25,7 +26,16 @@ export function createListPane(
   desk: Desk,
   drafts: Drafts,
   listener: Pick<DeskListener, "changed" | "notice">,
-  { openHelp, bell }: { readonly openHelp: () => void; readonly bell: HTMLElement | undefined },
+  {
+    openHelp,
+    bell,
+    manual,
+  }: {
+    readonly openHelp: () => void;
+    readonly bell: HTMLElement | undefined;
+    /** Removes the built-in manual, where there is one. */
+    readonly manual: HTMLElement | undefined;
+  },
 ): ListPane {
   const { me } = desk.state();
   const nav = el("nav", { class: "views", "aria-label": "Views" });
@@ -46,6 +56,13 @@ export function createListPane(
     desk.search("");
   });
   const bulk = createBulk(desk, listener, () => step(1));
+  const sorting = createMenu(orderNames.urgency, { shape: "sort", kind: "plain sorting" }, () =>
+    waitingOrders.map((order) => ({
+      label: orderNames[order],
+      current: order === desk.state().order,
+      choose: () => desk.orderBy(order),
+    })),
+  );
   const list = el("ul", { class: "conversations", "aria-label": "Conversations" });
   const foot = el("div", { class: "list-foot" });
   const scroller = el("div", { class: "list-scroll" }, list, foot);
@@ -67,9 +84,11 @@ export function createListPane(
       el("span", { title: `${me.agent.name} · ${me.agent.email}` }, avatar(me.agent.name)),
       signOut,
     ),
+    manual,
     nav,
     el("div", { class: "list-tools" }, el("div", { class: "search" }, icon("search"), search), bulk.opener),
     bulk.element,
+    sorting.element,
     connection,
     scroller,
   );
@@ -95,7 +114,7 @@ export function createListPane(
 
   const entry = (item: ListItem, view: View, selected: boolean, draft: boolean): HTMLElement => {
     const live = item.status === "open" || item.status === "escalated" || item.status === "claimed";
-    const waiting = item.status === "escalated" || (live && item.preview?.role === "user");
+    const waiting = item.status === "escalated" || (live && item.lastRole === "user");
     const who =
       item.preview === null
         ? ""
@@ -124,7 +143,6 @@ export function createListPane(
         el(
           "span",
           { class: "preview", dir: "auto" },
-          draft && el("span", { class: "draft-mark" }, "Draft · "),
           who !== "" && el("span", { class: "preview-who" }, who),
           item.preview === null ? "No messages" : item.preview.text === "" ? "(no text)" : item.preview.text,
         ),
@@ -139,6 +157,8 @@ export function createListPane(
           (item.priority === "urgent" || item.priority === "high") &&
             el("span", { class: `priority ${item.priority}` }, item.priority === "urgent" ? "Urgent" : "High"),
           item.sla.runningSince !== null && slaBadge(item.sla),
+          draft && el("span", { class: "draft-mark" }, "Draft"),
+          live && item.lastRole === "agent" && el("span", { class: "replied" }, "Replied"),
           item.assignee !== null && view !== "mine" && el("span", { class: "assignee" }, item.assignee.name),
           el("span", { class: "channel" }, channelNames[item.channel]),
         ),
@@ -150,14 +170,14 @@ export function createListPane(
     return el("li", { "data-id": item.id }, pick, link);
   };
 
-  /** What is drawn anew under the hands of who works by the keyboard keeps the focus. */
+  /** Where the item that has the focus leaves the list, the focus goes to the one that follows it. */
   function keepingFocus(draw: () => void): void {
-    const focused = document.activeElement;
-    const id = list.contains(focused) ? focused?.closest("li")?.dataset["id"] : undefined;
-    const kind = focused instanceof HTMLInputElement ? "input" : "a";
+    const focused = document.activeElement?.closest("li");
+    const at = focused?.parentElement === list ? [...list.children].indexOf(focused) : -1;
     draw();
-    if (id === undefined || document.activeElement === focused) return;
-    list.querySelector<HTMLElement>(`li[data-id="${id}"] ${kind}`)?.focus({ preventScroll: true });
+    if (at === -1 || focused?.isConnected === true || list.contains(document.activeElement)) return;
+    const links = list.querySelectorAll<HTMLAnchorElement>("a.item");
+    links[Math.min(at, links.length - 1)]?.focus();
   }
 
   function render(): void {
@@ -171,6 +191,8 @@ export function createListPane(
       }),
     );
     bulk.render();
+    sorting.element.hidden = query !== "" || (view !== "unassigned" && view !== "escalated");
+    sorting.label(orderNames[state.order], `Sorted by: ${orderNames[state.order]}`);
     element.classList.toggle("picking", bulk.isOpen());
     keepingFocus(() =>
       place(

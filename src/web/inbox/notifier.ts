@@ -1,7 +1,7 @@
 import type { ListItem, View } from "../../http/inbox/wire.ts";
 import { api } from "./api.ts";
-import type { DeskListener } from "./desk.ts";
-import { hashOf, listEveryMs } from "./desk.ts";
+import type { DeskListener } from "./desk-state.ts";
+import { hashOf, listEveryMs } from "./desk-state.ts";
 import { button } from "./dom.ts";
 import { serverNow } from "./time.ts";
 import { shortName } from "./words.ts";
@@ -109,8 +109,7 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
       ({ id, lastMessageAt }) => !before.waiting.has(id) && (before.isAll || lastMessageAt >= before.at),
     );
     const written = mine.items.filter(
-      ({ id, preview, lastMessageAt }) =>
-        preview?.role === "user" && lastMessageAt > (before.mine.get(id) ?? before.at),
+      ({ id, lastRole, lastMessageAt }) => lastRole === "user" && lastMessageAt > (before.mine.get(id) ?? before.at),
     );
     const all = [...waiting, ...written];
     if (all.length > atOnceMax) {
@@ -160,7 +159,14 @@ export function createNotifier(agent: string, notice: DeskListener["notice"]): N
     element: offered ? bell : undefined,
     stirred,
     assigned(text, conversationId) {
-      if (offered && isOn() && isAway()) show(text, "", `${conversationId} assigned`, hashOf("mine", conversationId));
+      if (!offered || !isOn() || !isAway()) return;
+      const tellWith = (words: string): void =>
+        show(text, words, `${conversationId} assigned`, hashOf("mine", conversationId));
+      // It is told without the words where they cannot be fetched.
+      api.list("mine", "").then(
+        ({ items }) => tellWith(items.find(({ id }) => id === conversationId)?.preview?.text ?? ""),
+        () => tellWith(""),
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ConversationView, MessageView } from "../../http/inbox/wire.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk } from "./desk-state.ts";
 import { button, el, icon } from "./dom.ts";
 import { tooLong } from "./words.ts";
 

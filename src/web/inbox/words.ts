@@ -1,5 +1,5 @@
 import type { Status } from "#domain/lifecycle.ts";
-import type { AuditView, Colleague, Delivery, View } from "../../http/inbox/wire.ts";
+import type { AuditView, Colleague, Delivery, View, WaitingOrder } from "../../http/inbox/wire.ts";
 import type { IconName } from "./dom.ts";
 import { when } from "./time.ts";
 
@@ -46,6 +46,11 @@ export const viewIcons: Readonly<Record<View, IconName>> = {
   all: "layers",
 };
 
+export const orderNames: Readonly<Record<WaitingOrder, string>> = {
+  urgency: "Most urgent first",
+  latest: "Latest message first",
+};
+
 export const emptyViews: Readonly<Record<View, readonly [string, string]>> = {
   unassigned: ["All taken care of", "New and escalated conversations appear here."],
   mine: ["Nothing on your desk", "Conversations that you claim appear here."],
@@ -80,9 +85,13 @@ export const deliveryNames: Readonly<Record<Delivery, string>> = {
 export function auditText(events: readonly AuditView[]): string {
   const [first] = events;
   if (first === undefined) return "";
+  // The steps of the restore are one with it: they carry its time.
+  const isStep = ({ createdAt }: AuditView, at: number): boolean =>
+    events.slice(0, at).some((earlier) => isUndo(earlier) && earlier.createdAt === createdAt);
   // Who gives it to a colleague does not have it in between.
   const given = events.some(({ action, actor, to }) => action === "assigned" && to !== actor);
   const phrases = events
+    .filter((event, at) => !isStep(event, at))
     .filter(({ action, to }) => !(given && action === "status_changed" && to === "claimed"))
     .map((event) => (event.automatic ? automaticPhrase(event) : phrase(event)))
     .filter((text) => text !== "");
@@ -97,7 +106,12 @@ export function beginning({ action, from }: AuditView): boolean {
   return action === "status_changed" && from === null;
 }
 
-function phrase({ action, actor, from, to }: AuditView): string {
+const isUndo = ({ action, from, to, detail }: AuditView): boolean =>
+  action === "status_changed" && from === "resolved" && to === "open" && detail === "resolve taken back";
+
+function phrase(event: AuditView): string {
+  if (isUndo(event)) return "took the resolve back";
+  const { action, actor, from, to } = event;
   switch (action) {
     case "status_changed":
       return statusPhrase(from, to);

@@ -12,9 +12,16 @@ export interface Manner {
 
 /**
  * The safe tree as elements. The server has checked each address; it is checked again, for this is the last place where
- * it can be.
+ * it can be. Each block has the direction of its own words, for a message can have Arabic and English paragraphs.
  */
-export function blocks(tree: readonly Block[], manner: Manner): Node[] {
+export function blocks(tree: readonly Block[], manner: Manner): HTMLElement[] {
+  const elements = inside(tree, manner);
+  for (const element of elements) if (element.tagName !== "PRE") element.dir = "auto";
+  return elements;
+}
+
+/** Without directions: `dir=auto` ignores the words of elements that have a direction themselves. */
+function inside(tree: readonly Block[], manner: Manner): HTMLElement[] {
   return tree.map((block) => {
     switch (block.t) {
       case "p":
@@ -26,15 +33,15 @@ export function blocks(tree: readonly Block[], manner: Manner): Node[] {
           ...inlines(block.c, manner),
         );
       case "ul":
-        return el("ul", {}, ...block.items.map((item) => el("li", {}, ...blocks(item, manner))));
+        return el("ul", {}, ...block.items.map((item) => el("li", {}, ...inside(item, manner))));
       case "ol":
         return el(
           "ol",
           { start: String(block.start) },
-          ...block.items.map((item) => el("li", {}, ...blocks(item, manner))),
+          ...block.items.map((item) => el("li", {}, ...inside(item, manner))),
         );
       case "quote":
-        return el("blockquote", {}, ...blocks(block.c, manner));
+        return el("blockquote", {}, ...inside(block.c, manner));
       case "pre":
         return el("pre", { tabindex: "0", dir: "ltr" }, el("code", {}, block.text));
       case "table": {

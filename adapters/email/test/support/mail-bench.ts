@@ -112,7 +112,7 @@ export async function openMailBench(
       const account = { id: "a", workspaceId: bench.workspaceId, channel: "email" as const, name: "mail" };
       const host = {
         keeps: true,
-        seal: (value: string) => value,
+        signToken: (value: string) => value,
         clock: bench.clock,
         recallSecret: async () => null,
         rememberSecret: async () => undefined,

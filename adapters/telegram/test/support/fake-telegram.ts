@@ -50,7 +50,7 @@ export interface FakeTelegram {
   /** For the next calls of this method, one each. */
   fail(method: string, ...faults: readonly Fault[]): void;
   /** Keeps a file that a customer has sent; gives its id. What stands behind the last dot of its name is the customer's. */
-  keep(bytes: Buffer, ending?: string): string;
+  keep(bytes: Buffer, ending?: string, id?: string): string;
   /** Its owner gives the bot another name. */
   rename(username: string): void;
   /** The group is a supergroup with another id from now on. */
@@ -282,8 +282,7 @@ export async function startFakeTelegram(): Promise<FakeTelegram> {
     get webhook() {
       return webhook;
     },
-    keep(bytes, ending = "") {
-      const id = `AgAC${randomBytes(12).toString("hex")}`;
+    keep(bytes, ending = "", id = `AgAC${randomBytes(12).toString("hex")}`) {
       files.set(id, { bytes, path: `documents/file_${files.size}${ending}` });
       return id;
     },

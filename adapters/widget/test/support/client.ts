@@ -66,7 +66,7 @@ export async function connect(site: Pick<TestSite, "socketUrl">, options: Client
 
 /** Connects and says hello. */
 export async function greet(
-  site: TestSite,
+  site: Pick<TestSite, "socketUrl"> & Partial<TestSite>,
   hello: object = {},
   options: ClientOptions = {},
 ): Promise<TestClient & { readonly ready: ReadyFrame }> {

@@ -17,6 +17,7 @@ import type {
 } from "#channel/contract.ts";
 import type { Channel } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
+import { checkUserToken } from "#domain/user-token.ts";
 import widget from "../../index.ts";
 
 /** A clock moved by hand: its timers run when their time is reached. */
@@ -175,6 +176,12 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       if (host.failure !== undefined) throw host.failure;
       const before = accepted.get(event.externalId);
       if (before !== undefined) return { ...before, duplicate: true };
+      const owner = event.kind === "delivery" ? null : (host.threads.get(event.thread)?.userId ?? null);
+      if (
+        (event.kind === "message" || event.kind === "contact") &&
+        ![null, event.sender.verified?.userId].includes(owner)
+      )
+        return { duplicate: false, conversationId: null, messageId: null, seq: null, refused: true };
       host.events.push(event);
       let result: Accepted = { duplicate: false, conversationId: null, messageId: null, seq: null };
       if (event.kind === "message") {
@@ -246,8 +253,10 @@ export function createTestHost(clock: Clock, face: Partial<WorkspaceFace> = {}):
       const given = Buffer.from(hash);
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
-    seal: (value) => `${Buffer.from(value).toString("base64url")}.${mac(value)}`,
-    unseal(token) {
+    checkUserToken: async (token) =>
+      checkUserToken(token, { workspaceId, secret: host.secret, publicKeys: [] }, clock.now()),
+    signToken: (value) => `${Buffer.from(value).toString("base64url")}.${mac(value)}`,
+    verifyToken(token) {
       const [body = "", tag = ""] = token.split(".");
       const value = Buffer.from(body, "base64url").toString();
       return mac(value) === tag ? value : null;

@@ -1,0 +1,30 @@
+import { isPair, isScalar, visit } from "yaml";
+import type { Document } from "yaml";
+
+export interface UnsetVariable {
+  readonly name: string;
+  readonly offset: number;
+  /** The top-level setting that refers to it. */
+  readonly section: string;
+}
+
+/** Replaces each `${NAME}` in the document's texts by that variable; those that are not set are left and returned. */
+export function fillVariables(
+  document: Document,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly UnsetVariable[] {
+  const unset: UnsetVariable[] = [];
+  visit(document, {
+    Scalar(_, node, path) {
+      if (typeof node.value !== "string") return;
+      const key = path.find((each) => isPair(each))?.key;
+      const section = isScalar(key) ? String(key.value) : "";
+      node.value = node.value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole: string, name: string) => {
+        const value = env[name];
+        if (value === undefined) unset.push({ name, offset: node.range?.[0] ?? 0, section });
+        return value ?? whole;
+      });
+    },
+  });
+  return unset;
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Actor } from "#domain/message.ts";
+import type { AllChannels } from "../support/all-channels.ts";
+import { openAllChannels } from "../support/all-channels.ts";
+import { answerFaults, answerNext, answersLeft } from "../support/answer-faults.ts";
+import { eachDatabase } from "../support/databases.ts";
+import { expectDocumentedAnswers } from "../support/documented-faults.ts";
+import type { Line } from "../support/line-up.ts";
+import { countedLineUp } from "../support/line-up.ts";
+import { numbersBehind } from "../support/tally.ts";
+
+const authorEmail = "mia@shop.example";
+const mia: Actor = { type: "agent", id: authorEmail, name: "Mia" };
+
+/** The call by which a reply goes out, by channel. */
+const sends: Readonly<Record<string, (method: string, path: string) => boolean>> = {
+  Telegram: (_method, path) => path.endsWith("/sendMessage"),
+  Slack: (_method, path) => path.endsWith("/chat.postMessage"),
+  Discord: (method, path) => method === "POST" && /\/channels\/\d+\/messages$/.test(path),
+  SMS: (method, path) => method === "POST" && path.endsWith("/Messages.json"),
+  WhatsApp: (method, path) => method === "POST" && path.endsWith("/Messages.json"),
+  "Telephone, on the line": (method, path) => method === "POST" && /\/Calls\/CA[0-9a-f]+\.json$/.test(path),
+  "Telephone, messages left": (method, path) => method === "POST" && path.endsWith("/Messages.json"),
+  Intercom: (method, path) => method === "POST" && /\/conversations\/[^/]+\/reply$/.test(path),
+};
+
+eachDatabase("Answers of platforms that fail", (open) => {
+  let all: AllChannels;
+  beforeAll(async () => {
+    all = await openAllChannels(
+      open,
+      countedLineUp.filter(({ name }) => sends[name] !== undefined),
+    );
+  }, 120_000);
+  afterAll(() => all.close());
+
+  const portOf = ({ platform }: Line): number => Number(new URL(String(platform.config["base_url"])).port);
+
+  /** A conversation that an agent has. */
+  async function begin(line: Line): Promise<string> {
+    const text = `Hello from ${line.name}`;
+    const message = { customer: "customer", id: `${line.channel}-first`, text };
+    const taken = async (): Promise<boolean> => line.platform.deliver(message);
+    expect(await all.comes(taken), line.name).toBe(true);
+    const { id } = await all.app.store.read
+      .selectFrom("messages")
+      .innerJoin("conversations", "conversations.id", "messages.conversation_id")
+      .select("conversations.id")
+      .where("conversations.account_id", "=", all.accountId(line))
+      .where("messages.content", "=", text)
+      .executeTakeFirstOrThrow();
+    expect(await all.comes(async () => (await line.platform.shown("customer")).length > 0), line.name).toBe(true);
+    const body = { status: "claimed", assigned_to: authorEmail };
+    expect((await all.app.call("PATCH", `/v1/conversations/${id}`, { key: all.key, body })).status).toBe(200);
+    return id;
+  }
+
+  const doubts = async (conversationId: string): Promise<number> =>
+    (
+      await all.app.store.read
+        .selectFrom("notes")
+        .select("content")
+        .where("conversation_id", "=", conversationId)
+        .where("content", "like", "%message%")
+        .execute()
+    ).length;
+
+  it("reach the customer, or an agent is told", { timeout: 240_000 }, async () => {
+    const courses = await Promise.all(all.lines.map(async (line) => ({ line, id: await begin(line) })));
+    await all.settle();
+    const found = new Map<string, string>();
+    // What comes too late takes a time limit of the adapter, which no clock of ours moves.
+    const isSqlite = expect.getState().currentTestName?.includes("on SQLite") === true;
+    const faults = answerFaults.filter(({ slow }) => slow !== true || isSqlite);
+    for (const [at, fault] of faults.entries()) {
+      const before = new Map(
+        await Promise.all(courses.map(async ({ line, id }) => [line.name, await doubts(id)] as const)),
+      );
+      for (const { line, id: conversationId } of courses) {
+        const isMeant = sends[line.name];
+        if (isMeant !== undefined) answerNext(portOf(line), isMeant, fault);
+        const content = `This is reply ${at + 1}.`;
+        await all.app.engine.reply({ workspaceId: all.workspaceId, conversationId, content, authorEmail, actor: mia });
+      }
+      await all.settle();
+      for (const { line, id } of courses) {
+        expect(answersLeft(portOf(line)), `${line.name} was not asked: ${fault.name}`).toBe(0);
+        const shown = async (): Promise<number> => {
+          const texts = (await line.platform.transmitted?.("customer")) ?? (await line.platform.shown("customer"));
+          return numbersBehind("reply", texts).filter((number) => number === at + 1).length;
+        };
+        const isTold = (await doubts(id)) > (before.get(line.name) ?? 0);
+        if (!isTold) await all.comes(async () => (await shown()) > 0, 3_000);
+        const times = await shown();
+        expect(times > 0 || isTold, `${line.name}, ${fault.name}: lost, and nobody is told`).toBe(true);
+        const words = ["not", "once", "twice"][times] ?? `${times} times`;
+        found.set(`${line.name}\n${fault.name}`, isTold ? `${words}, note` : words);
+      }
+    }
+    expectDocumentedAnswers(
+      faults.map(({ name }) => name),
+      all.lines.map(({ name }) => name),
+      found,
+    );
+  });
+});

@@ -1,0 +1,209 @@
+import { Buffer } from "node:buffer";
+import { describe, expect, it } from "vitest";
+import { plainBlocks, safeTree } from "#channel/markdown.ts";
+import { htmlPictures, htmlText } from "#channel/html-text.ts";
+import type { OutboundMessage } from "#channel/contract.ts";
+import type { Skill } from "#domain/skill.ts";
+import { letterBody } from "#domain/letter.ts";
+import { hasPhrase, wordsIn } from "#domain/phrases.ts";
+import { angerOf } from "#answering/anger.ts";
+import { partedMessage } from "#answering/asked-sentences.ts";
+import { asksForHuman } from "#answering/escalation.ts";
+import { guessLanguages } from "#answering/languages.ts";
+import { clausesOf, cutClauses, namesOf, withoutMarkup } from "#answering/model/clauses.ts";
+import { hardFactsOf, plain } from "#answering/model/hard-facts.ts";
+import { maskPersonalData } from "#answering/model/personal-data.ts";
+import { createPieces } from "#answering/model/pieces.ts";
+import { withoutCommands } from "#answering/model/prompt.ts";
+import { createReview } from "#answering/model/review.ts";
+import { understand } from "#answering/question.ts";
+import { escapeMarkdown } from "#answering/render-units.ts";
+import { questionsIn } from "#answering/several.ts";
+import { spokenLanguage } from "#answering/spoken-language.ts";
+import { termsOf } from "#answering/terms.ts";
+import { evidenceOf } from "#answering/model/support.ts";
+import { UnreadableDocument } from "#knowledge/blocks.ts";
+import { chunkDocument } from "#knowledge/chunk.ts";
+import { readRobots } from "#knowledge/crawl/site.ts";
+import { readSitemap } from "#knowledge/crawl/sitemap.ts";
+import { parseTextDocument } from "#knowledge/parse/parse.ts";
+import { readPageHead } from "#knowledge/parse/page-head.ts";
+import { splitSentences } from "#knowledge/sentences.ts";
+import type { TextType } from "#knowledge/file-types.ts";
+import { chosenByPhrase } from "#src/skills/chosen-by-phrase.ts";
+import { readValues } from "#src/skills/skill-arguments.ts";
+import { documentOf, phrasesOf } from "#store/conversation-search-words.ts";
+import { messageEvent } from "../../adapters/discord/inbound.ts";
+import { renderParts as discordParts } from "../../adapters/discord/render.ts";
+import { verdictOf } from "../../adapters/email/authentication.ts";
+import { tooComplex } from "../../adapters/email/bounds.ts";
+import { renderMail } from "../../adapters/email/compose.ts";
+import { createOwnNames } from "../../adapters/email/own-names.ts";
+import { readMail } from "../../adapters/email/parse.ts";
+import { visibleText } from "../../adapters/email/visible-text.ts";
+import { markdownOf } from "../../adapters/slack/desk-render.ts";
+import { namedUsers, plainText } from "../../adapters/slack/mrkdwn.ts";
+import { renderParts as slackParts } from "../../adapters/slack/render.ts";
+import { renderParts as telegramParts } from "../../adapters/telegram/render.ts";
+import { richTextOf } from "../../adapters/telegram/rich.ts";
+import { worseThanLinear } from "../support/growth.ts";
+
+const sent = (markdown: string): OutboundMessage => ({ role: "agent", authorName: "Ada", markdown, sources: [] });
+
+const skill: Skill = {
+  kind: "lookup",
+  name: "order",
+  description: "Looks up an order.",
+  phrases: ["where is my order {number}", "track {number}"],
+  arguments: [
+    { name: "number", type: "string", description: "The number.", optional: false, shapes: ["A-####", "#+", "@+-#+"] },
+  ],
+  answer: null,
+  verified: false,
+  method: "GET",
+  safe: true,
+  request: "{}",
+  timeoutMs: 1_000,
+  bytesMax: 1_000,
+  fields: [],
+  notFound: null,
+};
+
+const readAs = (type: TextType) => (text: string) => chunkDocument(parseTextDocument(Buffer.from(text), type), "T");
+
+/** What cannot be read is refused, which has to take as little time. */
+const orRefused = (parse: (text: string) => unknown) => async (text: string) => {
+  try {
+    return await parse(text);
+  } catch (error) {
+    if (error instanceof UnreadableDocument) return undefined;
+    throw error;
+  }
+};
+
+const mail = (headers: string, body = "Hello."): Buffer =>
+  Buffer.from(`From: a@b.example\r\nTo: c@d.example\r\nSubject: x\r\n${headers}\r\n\r\n${body}\r\n`);
+const headersOf = (name: string, text: string): Buffer => mail(`${name}: ${text.replaceAll(/\r?\n/g, "\r\n ")}`);
+const read = (raw: Buffer) => readMail({ raw, bytes: raw.length });
+const ownNames = createOwnNames({ signToken: (text: string) => text }, "help@shop.example");
+
+const review = (text: string): unknown => {
+  const pieces = createPieces();
+  const written = createReview({
+    evidence: [evidenceOf({ title: "Shipping", url: null, text: "Shipping takes 3 days and costs 4.90 €." })],
+    strictness: "strict",
+    sourcesMax: 5,
+    leaks: () => false,
+    judged: (each) => each,
+  });
+  return [written.take([...pieces.feed(text), ...pieces.end(false)]), written.sum()];
+};
+
+/** Each with the length of the longest text that it is given. */
+const parsers: readonly (readonly [string, number, (text: string) => unknown])[] = [
+  ["Markdown that is shown", 16_000, (text) => safeTree(`${text}.`)],
+  ["plain text that is shown", 20_000, plainBlocks],
+  ["a Markdown document", 3_000, readAs("text/markdown")],
+  ["an HTML document", 4_000, readAs("text/html")],
+  ["a text document", 4_000, readAs("text/plain")],
+  ["a CSV document", 4_000, readAs("text/csv")],
+  ["a JSON document", 4_000, (text) => readAs("application/json")(JSON.stringify([text, { a: text }]))],
+  [
+    "the head of a page",
+    4_000,
+    (text) => readPageHead({ bytes: Buffer.from(text), type: "text/html" }, "https://a.example/"),
+  ],
+  ["front matter in YAML", 2_000, (text) => readAs("text/markdown")(`---\n${text}\n---\n\nText.`)],
+  ["a sitemap", 4_000, (text) => readSitemap(Buffer.from(`<urlset>${text}</urlset>`))],
+  [
+    "robots.txt",
+    20_000,
+    (text) => readRobots("https://a.example", `User-agent: *\nDisallow: /${text}`).allows("https://a.example/x"),
+  ],
+  ["sentences", 20_000, splitSentences],
+  ["HTML of a mail", 20_000, htmlText],
+  ["pictures in HTML of a mail", 20_000, htmlPictures],
+  ["the body of a mail", 20_000, (text) => read(mail("X: y", text))],
+  ["header fields of a mail", 30_000, (text) => read(mail(text.replaceAll(/\n+/g, "\nX: ")))],
+  ["recipients of a mail", 30_000, async (text) => ownNames.threadFrom(await read(headersOf("To", text)))],
+  [
+    "delivery headers of a mail",
+    30_000,
+    async (text) => ownNames.threadFrom(await read(headersOf("Delivered-To", text))),
+  ],
+  ["references of a mail", 30_000, (text) => read(headersOf("References", text))],
+  ["the subject of a mail", 30_000, (text) => read(headersOf("Subject", text))],
+  ["the content type of a mail", 30_000, (text) => read(headersOf("Content-Type", `multipart/mixed; ${text}`))],
+  [
+    "the checks of a mail",
+    30_000,
+    (text) => verdictOf({ headers: [{ name: "authentication-results", value: text }], from: null }, "mx.example"),
+  ],
+  ["the parts of a mail", 30_000, (text) => tooComplex(mail(text, text))],
+  ["quoted mail", 4_000, visibleText],
+  ["a letter", 20_000, letterBody],
+  ["a mail that is sent", 16_000, (text) => renderMail(sent(text))],
+  [
+    "Slack's markup",
+    20_000,
+    (text) => [plainText(text, { users: new Map(), emoji: new Map([["a", "😀"]]) }), namedUsers(text)],
+  ],
+  ["an agent's text in Slack", 20_000, markdownOf],
+  ["a message for Slack", 16_000, (text) => slackParts(sent(text))],
+  ["a message for Telegram", 16_000, (text) => telegramParts(sent(text))],
+  [
+    "rich text of Telegram",
+    20_000,
+    (text) => richTextOf(text.split("\n").map((each) => ({ text: [each, { text: each }] }))),
+  ],
+  ["a message for Discord", 16_000, (text) => discordParts(sent(text), "A person")],
+  [
+    "a message of Discord",
+    20_000,
+    (text) =>
+      messageEvent({ id: "1", channel_id: "2", type: 0, content: text, author: { id: "3" } } as never, "t", "4"),
+  ],
+  ["the words of a conversation", 50_000, (text) => documentOf("wt_abcdef_0123456789", [text])],
+  ["the words of a search", 4_000, (text) => phrasesOf("wt_abcdef_0123456789", text)],
+  ["terms", 20_000, (text) => termsOf(text)],
+  ["languages", 20_000, (text) => [guessLanguages(text), spokenLanguage([text])]],
+  ["phrases of rules", 20_000, (text) => hasPhrase(wordsIn(text), "talk to a person")],
+  ["the wish for a person", 16_000, (text) => asksForHuman(text, ["talk to a person", "担当者"])],
+  ["anger", 16_000, angerOf],
+  ["the question of a message", 16_000, (text) => [partedMessage(text), questionsIn(text)]],
+  ["what a question asks for", 4_000, (text) => understand(text, [{ role: "user", content: text }])],
+  [
+    "skills and their arguments",
+    16_000,
+    (text) => [
+      chosenByPhrase([skill], `track ${text}`, []),
+      chosenByPhrase([skill], text.slice(0, 4_000), []),
+      readValues(skill, { number: text }),
+    ],
+  ],
+  [
+    "personal data",
+    20_000,
+    (text) => {
+      const { texts, restore, withoutPlaceholders } = maskPersonalData([text], () => "ab12cd");
+      return [restore(texts[0] ?? ""), withoutPlaceholders(texts[0] ?? "")];
+    },
+  ],
+  ["hard facts", 20_000, (text) => hardFactsOf(plain(text))],
+  [
+    "clauses",
+    4_000,
+    (text) => [cutClauses(text), clausesOf(text, new Set()), namesOf(text), withoutMarkup(text), withoutCommands(text)],
+  ],
+  ["what a model writes", 16_000, review],
+  ["what is quoted from documents", 16_000, escapeMarkdown],
+];
+
+describe("parsing", () => {
+  it.each(parsers)(
+    "of %s takes linear time over %i repeated characters, words and lines",
+    async (_what, size, parse) => {
+      expect(await worseThanLinear(orRefused(parse), size)).toEqual([]);
+    },
+  );
+});
