@@ -6,6 +6,7 @@ import { createEngine } from "#engine/create-engine.ts";
 import { sweepUnsent, waitsForRoom } from "#engine/file-work.ts";
 import { scheduleHousekeeping } from "#engine/housekeeping.ts";
 import type { Answerer, Fanout } from "#engine/ports.ts";
+import type { RushGauge } from "#engine/rush.ts";
 import { createRush } from "#engine/rush.ts";
 import { createUpkeep } from "#engine/upkeep.ts";
 import { createWorkspaces } from "#engine/workspaces.ts";
@@ -57,6 +58,8 @@ export interface AppOptions extends CoreOptions {
   readonly answerer?: Answerer;
   /** Other adapters than those of adapters/. */
   readonly loadAdapter?: LoadAdapter;
+  /** Decides when work waits for events; otherwise how many senders wait does. */
+  readonly rush?: RushGauge;
   /** Other bounds on connections than the usual ones. */
   readonly http?: Partial<Pick<HttpOptions, "timeouts" | "bodies" | "connectionsMax">>;
 }
@@ -127,7 +130,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     publicUrl,
   });
   let worker: Worker | undefined;
-  const rush = createRush();
+  const rush = options.rush ?? createRush();
   const engine = createEngine({
     store,
     clock,

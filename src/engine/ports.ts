@@ -67,13 +67,6 @@ export interface WhenBackOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** Whether so many events come at once that their senders wait, and everything that can wait gives way to storing them. */
-export interface Rush {
-  isOn(): boolean;
-  /** Called each time that it is over. */
-  onEnd(listener: () => void): void;
-}
-
 /** Finds passages for a question, and makes an answer of them. Holds no transaction. */
 export interface Answerer {
   answer(question: Question, signal: AbortSignal): Promise<Answer>;

@@ -34,6 +34,7 @@ const stepMs = 250;
 export interface BenchOptions extends DeskOptions {
   /** Two processes on one database, which deliveries reach in turn. */
   readonly processes?: 1 | 2;
+  readonly rush?: StartOptions["rush"];
 }
 
 export async function openDeskBench(open: () => Promise<TestDatabase>, options: BenchOptions = {}): Promise<DeskBench> {
@@ -51,6 +52,7 @@ export async function openDeskBench(open: () => Promise<TestDatabase>, options: 
           sources: [{ title: "Handbook", url: "https://shop.example/handbook", chunk: "…", score: 1 }],
         }),
     },
+    ...(options.rush === undefined ? {} : { rush: options.rush }),
   };
   const other = options.processes === 2 ? await startApp(open, starting) : undefined;
   if (other !== undefined && options.transport === "socket") {

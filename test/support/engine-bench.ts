@@ -75,6 +75,7 @@ export interface BenchOptions {
   readonly files?: FilesConfig;
   /** How much room the disk has; otherwise as the system says. */
   readonly freeBytes?: AppOptions["freeBytes"];
+  readonly rush?: AppOptions["rush"];
 }
 
 export interface BenchAccount {
@@ -207,6 +208,7 @@ export async function openBench(open: () => Promise<TestDatabase>, options: Benc
         : {}),
       ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
       ...(options.freeBytes === undefined ? {} : { freeBytes: options.freeBytes }),
+      ...(options.rush === undefined ? {} : { rush: options.rush }),
     },
   );
   const { engine } = app;

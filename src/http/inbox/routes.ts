@@ -236,7 +236,10 @@ async function inbox(scope: App, dependencies: InboxDependencies, bodies: Bodies
           throw new InboxRefusal("insufficient_role", "Only agents with the role admin can remove the manual.");
         }
         const removed = await removeManual(dependencies, agent.workspace_id);
-        request.log.info({ workspace: agent.workspace_id, agent: agent.id, documents: removed }, "inbox: manual removed");
+        request.log.info(
+          { workspace: agent.workspace_id, agent: agent.id, documents: removed },
+          "inbox: manual removed",
+        );
         return reply.code(204).send();
       });
 
