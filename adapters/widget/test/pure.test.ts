@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { cannedText } from "#domain/canned.ts";
+import { cannedKeys } from "#domain/spoken.ts";
+import { defaultSettings } from "#domain/workspace.ts";
 import { contrast, parseColor, readableOn, textOn } from "../browser/color.ts";
 import { backoffMs } from "../browser/connection.ts";
 import { english, fill, languages } from "../browser/strings.ts";
@@ -42,6 +45,22 @@ describe("texts", () => {
       expect(places(translated), `${lang}.${key}`).toBe(places(text));
     }
     expect(texts.placeholder).not.toBe(english.placeholder);
+  });
+
+  it.each([
+    ["es", "te tú tu tus contigo escribe espera deja introduce inténtalo vuelvas contactarte"],
+    ["it", "ti tu tuo sei scrivi attendi lascia inserisci ricarica contattarti"],
+    ["nl", "u uw uzelf"],
+    ["fr", "tu toi ton ta tes"],
+    ["de", "du dir dich dein deine deiner"],
+    ["pt", "tu teu tua contigo escreve espera"],
+  ] as const)("address the customer in %s in one way, as the bot does", (lang, wordsOfOtherAddress) => {
+    const texts = [
+      ...Object.values(textsOf(lang) ?? {}),
+      ...cannedKeys.map((key) => cannedText(defaultSettings, lang, key)),
+    ];
+    const words = texts.flatMap((text) => text.toLowerCase().split(/[^\p{L}]+/u));
+    expect(words.filter((word) => wordsOfOtherAddress.split(" ").includes(word))).toEqual([]);
   });
 
   it("are filled in as they are", () => {
