@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import type { OpenStore } from "#store/open.ts";
 import { DamagedDatabase, NewerDatabase } from "#store/database-state.ts";
+import { UnusableCa, tlsFaultOf } from "#store/mysql-url.ts";
 import { openStore } from "#store/open.ts";
 import { sizeText } from "#domain/files.ts";
 import { checkFiles, diskOf } from "../core.ts";
@@ -140,11 +141,14 @@ async function checkDatabase({ databaseUrl }: Config): Promise<string> {
       await store.close();
     }
   } catch (error) {
-    if (error instanceof DamagedDatabase || error instanceof NewerDatabase) throw error;
+    if (error instanceof DamagedDatabase || error instanceof NewerDatabase || error instanceof UnusableCa) throw error;
     const reason = error instanceof Error ? error.message : "unknown failure";
-    throw new Error(`${where} does not answer (${reason}): check DATABASE_URL and that the server runs`, {
-      cause: error,
-    });
+    const tlsFault = error instanceof Error ? tlsFaultOf(error) : undefined;
+    const fault =
+      tlsFault === undefined
+        ? `does not answer (${reason}): check DATABASE_URL and that the server runs`
+        : `answers, but ${tlsFault} (${reason})`;
+    throw new Error(`${where} ${fault}`, { cause: error });
   }
 }
 

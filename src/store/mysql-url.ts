@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { nearestOf } from "#domain/nearest.ts";
 
@@ -69,13 +70,43 @@ export function tlsOf({ sslMode, sslCa }: Pick<MysqlTarget, "sslMode" | "sslCa">
   };
 }
 
+/** The file of `ssl-ca` cannot be used. */
+export class UnusableCa extends Error {}
+
 function readCa(path: string): string {
+  let text: string;
   try {
-    return readFileSync(path, "utf8");
+    text = readFileSync(path, "utf8");
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown failure";
-    throw new Error(`DATABASE_URL: the file of ssl-ca cannot be read: ${reason}`, { cause: error });
+    throw new UnusableCa(`DATABASE_URL: the file of ssl-ca cannot be read: ${reason}`, { cause: error });
   }
+  try {
+    // Node.js ignores without an error what is no certificate.
+    void new X509Certificate(text);
+  } catch (cause) {
+    throw new UnusableCa(
+      `DATABASE_URL: the file of ssl-ca, ${path}, holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----`,
+      { cause },
+    );
+  }
+  return text;
+}
+
+/** The fault and its fix where a server answers and TLS with it fails; undefined: that is not the failure. */
+export function tlsFaultOf(error: Error): string | undefined {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "HANDSHAKE_NO_SSL_SUPPORT")
+    return "it has no TLS: enable TLS on the server, or set ssl-mode=preferred in DATABASE_URL";
+  if (code !== "HANDSHAKE_SSL_ERROR" || !/certificate|altnames/i.test(error.message)) return undefined;
+  return `its certificate is refused: ${certificateFix(error.message)}`;
+}
+
+function certificateFix(reason: string): string {
+  if (reason.includes("altnames"))
+    return "DATABASE_URL must name a host that the certificate lists, or set ssl-mode=verify-ca, which does not check the name";
+  if (/expired|not yet valid/.test(reason)) return "renew the certificate of the server, or set this machine's clock";
+  return "set ssl-ca in DATABASE_URL to the file of the authority that signed it, or ssl-mode=required, which checks no certificate";
 }
 
 /** `ssl` is meant as `ssl-mode` more often than as the shorter one. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -125,6 +125,31 @@ if (!hasOpenssl || server.url === undefined) {
       expect(await doctor(plain)).toContain(", not encrypted (see ssl-mode)");
       expect(await doctor(`${good}?sslmode=required`)).toContain(
         "DATABASE_URL: unknown option sslmode, did you mean ssl-mode?",
+      );
+    });
+
+    it("names the fault of a certificate in doctor, and its fix", async () => {
+      const notCa = join(folder, "not-ca.pem");
+      writeFileSync(notCa, "no certificate\n");
+      const found = async (url: string) => {
+        const ran = await parley(["doctor", "--json"], { DATABASE_URL: url, PARLEY_DATA_DIR: join(folder, "data") });
+        const { checks } = JSON.parse(ran.stdout) as { checks: { name: string; ok: boolean; detail: string }[] };
+        const { ok, detail } = checks.find(({ name }) => name === "database") ?? {};
+        expect(ok).toBe(false);
+        return detail;
+      };
+      const unsigned = /^127\.0\.0\.1:\d+ answers, but its certificate is refused: set ssl-ca in DATABASE_URL/;
+      expect(await found(`${good}?ssl-mode=verify-ca`)).toMatch(unsigned);
+      expect(await found(`${good}?ssl-mode=verify-ca&ssl-ca=${otherCa}`)).toMatch(unsigned);
+      expect(await found(`${bad}?ssl-mode=verify-identity&ssl-ca=${ca}`)).toMatch(
+        /answers, but its certificate is refused: DATABASE_URL must name a host .* ssl-mode=verify-ca/,
+      );
+      expect(await found(`${plain}?ssl-mode=required`)).toMatch(/answers, but it has no TLS: .* ssl-mode=preferred/);
+      expect(await found(`${good}?ssl-mode=verify-ca&ssl-ca=${notCa}`)).toBe(
+        `DATABASE_URL: the file of ssl-ca, ${notCa}, holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----`,
+      );
+      expect(await found(`${good}?ssl-mode=verify-ca&ssl-ca=${join(folder, "none")}`)).toMatch(
+        /^DATABASE_URL: the file of ssl-ca cannot be read: ENOENT/,
       );
     });
 
