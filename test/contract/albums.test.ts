@@ -233,6 +233,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
 
   it("has the pictures that a change adds, whether that comes after it, with it or before it", async () => {
     const one = { content: "Which?", files: 1, names: ["0 a.jpg"] };
+    const before = channel.asked.length;
     begin();
     await Promise.all([wrote("1", "Whihc?", []), changed("1", "Which?", "a")]);
     expect(await whole()).toEqual(one);
@@ -252,7 +253,7 @@ eachDatabase("an album with words below several of its pictures", (open) => {
     await Promise.all([wrote("1", "", ["a"]), changed("1", "Which?", "b"), changed("1", "Which?!", "a", "b")]);
     expect(await whole()).toEqual({ ...two, content: "Which?!" });
     await bench.advance(5_000);
-    expect(channel.asked.slice(-2)).toEqual(["a", "b"]);
+    expect(channel.asked.slice(before).toSorted()).toEqual(["a", "a", "a", "a", "a", "b", "b"]);
   });
 
   it("has them once each and in order where several parts and changes join it together", async () => {
