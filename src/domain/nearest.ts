@@ -1,6 +1,15 @@
-/** The known name that a mistaken one is most like; undefined: there is none. */
+/** The known name that a mistaken one is most like; undefined: none is like it. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
-  return known.toSorted((a, b) => distance(name, a) - distance(name, b))[0];
+  let nearest: string | undefined;
+  let least = Infinity;
+  for (const each of known) {
+    const changes = distance(name, each);
+    // With more than a third of its letters changed, it is another name.
+    if (changes >= least || changes > Math.max(name.length, each.length) / 3) continue;
+    nearest = each;
+    least = changes;
+  }
+  return nearest;
 }
 
 /**

@@ -9,8 +9,8 @@ const depthMax = 64;
 /** Reads application/json, and nothing else: other types are refused where no route says otherwise. */
 export function parseJsonBodies(app: App, bodies: Bodies): void {
   app.removeAllContentTypeParsers();
-  // Names like `__proto__` are dropped, so that no later copy of the object can reach its prototype.
-  const parse = app.getDefaultJsonParser("remove", "remove");
+  // `__proto__` stays a field like any other, to be refused where it is unknown: code behind this must not assign fields by name.
+  const parse = app.getDefaultJsonParser("ignore", "ignore");
   parseBodies(app, bodies, "application/json", (request, body, done) => {
     const text = body.toString();
     // A DELETE often carries the header without a body; where one is needed, its absence is told later.

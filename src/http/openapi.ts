@@ -15,7 +15,7 @@ Every response carries \`X-Request-Id\`, \`X-RateLimit-Limit-Minute\`, \`X-RateL
 
 Every response that is not a 2xx has the body \`{detail, code, request_id}\`. Branch on \`code\`. Wait \`Retry-After\` after a 429; retry a 5xx with growing pauses; do not retry other 4xx.
 
-An unknown query parameter or body field is refused with 422 \`invalid_parameter\`; \`detail\` names it and the nearest known one. Only \`metadata\` and \`user.attributes\` take any key.
+An unknown query parameter or body field is refused with 422 \`invalid_parameter\`; \`detail\` names it and the nearest known one, or all known ones where none is near. Only \`metadata\` and \`user.attributes\` take any key.
 
 A POST or PATCH with a JSON body to a query or a conversation may carry \`Idempotency-Key\` (1 to 255 visible ASCII characters, kept for 24 hours): the same request again then gives the same response, with the header \`Idempotency-Replayed: true\`. Where the first got no answer, the next goes on where it ended. Adding a document needs no key: the same document again changes nothing.
 

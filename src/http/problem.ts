@@ -43,7 +43,7 @@ export const problemMeaning: Readonly<Record<ProblemCode, string>> = {
   not_a_website: "The document is an uploaded file, which cannot be crawled again.",
   invalid_transition: "The conversation's lifecycle has no such change of status.",
   invalid_parameter:
-    "A value is of the wrong type or out of range, or a field or parameter is not known; `detail` names it, and what is allowed or the nearest known name.",
+    "A value is of the wrong type or out of range, or a field or parameter is not known; `detail` names it, and what is allowed or which names are known.",
   invalid_cursor: "The cursor was not issued by us, or for other filters.",
   payload_too_large: "The body is larger than is allowed here.",
   unsupported_media_type: "The body, or the file, is of a type that is not accepted here.",

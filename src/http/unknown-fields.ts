@@ -51,9 +51,9 @@ function firstOf<T>(all: Iterable<T>, look: (each: T) => Found | undefined): Fou
 function problemOf(path: string, name: string, known: readonly string[], kind: string): Problem {
   const shown = name.length > shownCharsMax ? `${name.slice(0, shownCharsMax)}…` : name;
   const nearest = nearestOf(shown, known);
-  const hint =
-    nearest === undefined
-      ? `There is no ${kind} here.`
-      : `The nearest known ${kind} is ${JSON.stringify(path + nearest)}.`;
-  return new Problem("invalid_parameter", `${JSON.stringify(path + shown)} is not a known ${kind}. ${hint}`);
+  const quoted = (each: string): string => JSON.stringify(path + each);
+  let hint = `There is no ${kind} here.`;
+  if (nearest !== undefined) hint = `The nearest known ${kind} is ${quoted(nearest)}.`;
+  else if (known.length > 0) hint = `Known here: ${known.map(quoted).join(", ")}.`;
+  return new Problem("invalid_parameter", `${quoted(shown)} is not a known ${kind}. ${hint}`);
 }

@@ -27,7 +27,9 @@ export function parseMysqlUrl(text: string): MysqlTarget {
   if (url === null) throw new Error(usage);
   for (const name of url.searchParams.keys()) {
     if (!options.some((known) => known === name)) {
-      throw new Error(`unknown option ${name.slice(0, 40)}, did you mean ${nearest(name)}?`);
+      const meant = nearest(name);
+      const hint = meant === undefined ? `known are ${options.join(", ")}` : `did you mean ${meant}?`;
+      throw new Error(`unknown option ${name.slice(0, 40)}, ${hint}`);
     }
     if (url.searchParams.getAll(name).length > 1) throw new Error(`option ${name} is given twice`);
   }

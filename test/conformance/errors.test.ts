@@ -227,13 +227,23 @@ eachContract("7 errors", (at) => {
     expect([status, body.code, body.detail.includes("workspace_id")]).toEqual([400, "missing_field", true]);
   });
 
+  const detailOf = (kind: string, unknown: string, nearest: string | undefined, known: readonly string[]) => {
+    const names = known.map((each) => JSON.stringify(each)).join(", ");
+    const hint =
+      nearest !== undefined
+        ? `The nearest known ${kind} is "${nearest}".`
+        : known.length === 0
+          ? `There is no ${kind} here.`
+          : `Known here: ${names}.`;
+    return `"${unknown}" is not a known ${kind}. ${hint}`;
+  };
+
   it("7 refuses a field that it does not know, and names the nearest that it knows", async () => {
     const id = await at.client.begin();
     const bulk = { action: "resolve", conversation_ids: [id] };
     for (const [method, path, body, unknown, nearest] of [
       ["POST", "/v1/query", { workspace_id: at.client.id, querry: "x" }, "querry", "query"],
       ["POST", "/v1/query", { ...question(), user: { userid: "a" } }, "user.userid", "user.user_id"],
-      ["POST", "/v1/query", { ...question(), constructor: 5 }, "constructor", "conversation_id"],
       ["POST", "/v1/query", { ...question(), topK: null }, "topK", "top_k"],
       ["POST", "/v1/query/stream", { ...question(), temprature: 1 }, "temprature", "temperature"],
       ["PATCH", `/v1/conversations/${id}`, { assignedTo: "kim@example.com" }, "assignedTo", "assigned_to"],
@@ -247,11 +257,11 @@ eachContract("7 errors", (at) => {
       ["POST", `/v1/conversations/${id}/notes`, { content: "a", autor_email: "a@b.c" }, "autor_email", "author_email"],
       ["POST", `/v1/conversations/${id}/messages`, { context: "a" }, "context", "content"],
       ["POST", "/v1/conversations/bulk", { ...bulk, tag: ["a"] }, "tag", "tags"],
-      ["POST", "/v1/documents/crawl", { url: "http://a.example", pages_max: 5 }, "pages_max", "max_pages"],
+      ["POST", "/v1/documents/crawl", { url: "http://a.example", max_page: 5 }, "max_page", "max_pages"],
     ] as const) {
       const answered = await at.client.call(method, path, { body });
       expect([unknown, answered.status, answered.body.code]).toEqual([unknown, 422, "invalid_parameter"]);
-      expect(answered.body.detail).toBe(`"${unknown}" is not a known field. The nearest known field is "${nearest}".`);
+      expect(answered.body.detail).toBe(detailOf("field", unknown, nearest, []));
     }
     expect(await at.client.single(id)).toMatchObject({ status: "open", internal_notes: [], tags: [] });
   });
@@ -259,21 +269,39 @@ eachContract("7 errors", (at) => {
   it("7 refuses a query parameter that it does not know, and names the nearest that it knows", async () => {
     const id = await at.client.begin();
     for (const [method, path, unknown, nearest] of [
-      ["GET", `/v1/conversations?workspace_id=${at.client.id}&assigned_to=none`, "assigned_to", "since"],
       ["GET", `/v1/conversations?workspace_id=${at.client.id}&stauts=open`, "stauts", "status"],
       ["GET", `/v1/conversations?workspace_id=${at.client.id}&Limit=5`, "Limit", "limit"],
       ["GET", `/v1/conversations/${id}/messages?ordre=desc`, "ordre", "order"],
       ["GET", "/v1/documents?state=indexed", "state", "status"],
       ["GET", `/v1/documents/doc_1?workspace=${at.client.id}`, "workspace", "workspace_id"],
-      ["DELETE", "/v1/documents/doc_1?force=true", "force", "workspace_id"],
       ["GET", `/v1/conversations/${id}?include=messages`, "include", undefined],
       ["POST", `/v1/query?workspace_id=${at.client.id}`, "workspace_id", undefined],
     ] as const) {
       const { status, body } = await at.client.call(method, path, method === "POST" ? { body: question() } : {});
       expect([unknown, status, body.code]).toEqual([unknown, 422, "invalid_parameter"]);
-      const hint =
-        nearest === undefined ? "There is no parameter here." : `The nearest known parameter is "${nearest}".`;
-      expect(body.detail).toBe(`"${unknown}" is not a known parameter. ${hint}`);
+      expect(body.detail).toBe(detailOf("parameter", unknown, nearest, []));
+    }
+  });
+
+  it("7 lists the names that it knows where none is near", async () => {
+    const id = await at.client.begin();
+    const userFields = ["user_id", "hash", "user_token", "name", "email", "attributes"].map((each) => `user.${each}`);
+    for (const [method, path, body, kind, unknown, known] of [
+      ["DELETE", "/v1/documents/doc_1?force=true", undefined, "parameter", "force", ["workspace_id"]],
+      [
+        "GET",
+        `/v1/conversations/${id}/messages?assigned_tp=x`,
+        undefined,
+        "parameter",
+        "assigned_tp",
+        ["limit", "cursor", "order"],
+      ],
+      ["POST", `/v1/conversations/${id}/notes`, { text: "a" }, "field", "text", ["content", "author_email"]],
+      ["POST", "/v1/query", { ...question(), user: { role: "x" } }, "field", "user.role", userFields],
+    ] as const) {
+      const answered = await at.client.call(method, path, body === undefined ? {} : { body });
+      expect([unknown, answered.status, answered.body.code]).toEqual([unknown, 422, "invalid_parameter"]);
+      expect(answered.body.detail).toBe(detailOf(kind, unknown, undefined, known));
     }
   });
 
@@ -317,9 +345,30 @@ eachContract("7 errors", (at) => {
     expect((await at.client.post("/v1/query", "x", { headers })).body.code).toBe("unsupported_media_type");
   });
 
-  it("7 lets no body reach a prototype", async () => {
-    const body = `{"workspace_id":"${at.client.id}","query":"Hi","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"user":{"__proto__":{"polluted":1}},"metadata":{"__proto__":{"polluted":1}}}`;
-    expect((await query(body)).status).toBe(200);
+  it("7 refuses a field that is named after a prototype, and names it", async () => {
+    const open = `{"workspace_id":"${at.client.id}","query":"Hi"`;
+    for (const [rest, named] of [
+      ['"__proto__":{"polluted":1}', "__proto__"],
+      [String.raw`"__pr\u006fto__":null`, "__proto__"],
+      ['"constructor":{"prototype":{"polluted":1}}', "constructor"],
+      ['"user":{"__proto__":{"polluted":1}}', "user.__proto__"],
+      ['"user":{"constructor":{"prototype":1}}', "user.constructor"],
+    ] as const) {
+      const { status, body } = await query(`${open},${rest}}`);
+      expect([status, body.code]).toEqual([422, "invalid_parameter"]);
+      expect(body.detail).toMatch(`"${named}" is not a known field. `);
+    }
+    const none = await at.client.post("/v1/documents/doc_1/recrawl", '{"__proto__":{}}');
+    expect([none.status, none.body.code]).toEqual([422, "invalid_parameter"]);
+    expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("7 keeps such names in metadata as they are, and lets none reach a prototype", async () => {
+    const metadata = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+    const asked = await query(`{"workspace_id":"${at.client.id}","query":"Hi","metadata":${metadata}}`);
+    expect(asked.status).toBe(200);
+    const { body } = await at.client.get(`/v1/conversations/${asked.body.conversation_id}`);
+    expect(JSON.stringify(body)).toContain(`"metadata":${metadata}`);
     expect(({} as { readonly polluted?: unknown }).polluted).toBeUndefined();
   });
 

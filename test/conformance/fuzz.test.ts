@@ -112,7 +112,7 @@ eachDatabase("ten thousand malformed requests", (open) => {
     answers.add(/"code":"(\w+)"/.exec(text)?.[1] ?? String(status));
     if (status >= 500) return "it is a 5xx";
     const leak =
-      /node_modules|\.ts:\d|at async |SQLITE|ER_[A-Z]{3}|select .* from|insert into|\/tmp\/|\/dev\/shm|parley-data/i.exec(
+      /node_modules|\.ts:\d|at async |SQLITE|\bER_[A-Z]{3}|select .* from|insert into|\/tmp\/|\/dev\/shm|parley-data/i.exec(
         text,
       );
     if (leak !== null) return `it shows ${leak[0]}`;

@@ -19,6 +19,7 @@ it.each([
   ["sslmode=required", "unknown option sslmode, did you mean ssl-mode?"],
   ["ssl_ca=/ca.pem", "unknown option ssl_ca, did you mean ssl-ca?"],
   ["ssl=true", "unknown option ssl, did you mean ssl-mode?"],
+  ["charset=utf8", "unknown option charset, known are ssl-mode, ssl-ca, socketPath"],
   ["socket=/run/s", "unknown option socket, did you mean socketPath?"],
   ["ssl-mode=on", "ssl-mode is one of disabled, preferred, required, verify-ca, verify-identity"],
   ["ssl-mode=required&ssl-ca=/ca.pem", "ssl-ca needs ssl-mode=verify-ca or ssl-mode=verify-identity"],
