@@ -245,9 +245,10 @@ export async function uploadFile(
   // Before the bytes are taken, and again when they are stored: several may come at the same time.
   if (await isFull(dependencies.store.read, upload)) throw tooMany();
   const id = newId("file", dependencies.clock.now());
-  const max = Math.min(upload.declaredBytes ?? Infinity, dependencies.files.bytesMax);
+  const bytesMax = Math.min(upload.declaredBytes ?? Infinity, dependencies.files.bytesMax);
   const { address } = upload;
-  const giveBack = address === undefined ? undefined : await takeUploadQuota(dependencies, { ...upload, address }, max);
+  const quota = address === undefined ? null : await takeUploadQuota(dependencies, { ...upload, address }, bytesMax);
+  const max = quota?.bytesMax ?? bytesMax;
   let storedBytes = 0;
   try {
     const stored = await storeUpload(dependencies, { id, upload, max, bounded: true }, source, signal);
@@ -255,9 +256,10 @@ export async function uploadFile(
     return stored;
   } catch (error) {
     if (!(error instanceof FileTooLarge)) throw error;
+    if (quota !== null && max < bytesMax) throw quota.full(error);
     throw new Problem("payload_too_large", `file: ${error.message}`, { cause: error });
   } finally {
-    await giveBack?.(storedBytes);
+    await quota?.refund(storedBytes);
   }
 }
 

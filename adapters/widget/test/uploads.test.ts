@@ -113,14 +113,17 @@ eachDatabase("the files that visitors send", (open) => {
     client.close();
     return token;
   };
-  const send = async (token: string, bytes: number, address = "203.0.113.1") => {
+  const send = async (
+    token: string,
+    bytes: number,
+    address = "203.0.113.1",
+    body: BodyInit = Buffer.alloc(bytes, "x"),
+  ) => {
+    const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": address, origin: app.url };
+    const init = { method: "POST", headers, body, duplex: "half" };
     const response = await fetch(
       `${app.url}/widget/files?workspace=${app.workspace.id}&channel=hosted&name=${(visitors += 1)}.bin`,
-      {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "x-forwarded-for": address, origin: app.url },
-        body: Buffer.alloc(bytes, "x"),
-      },
+      init,
     );
     const { code } = (await response.json()) as { readonly code?: string };
     return `${response.status} ${code ?? "stored"}${response.headers.has("retry-after") ? ", later" : ""}`;
@@ -141,6 +144,18 @@ eachDatabase("the files that visitors send", (open) => {
     expect(await send(four, mb, "203.0.113.4")).toBe("200 stored");
     const metrics = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
     expect(await metrics.text()).toContain('parley_files_refused_total{reason="rate_limit_day"} 4');
+  });
+
+  it("are taken without their length as far as the day's bytes go", async () => {
+    const token = await visitor();
+    const chunked = (bytes: number) => send(token, bytes, undefined, new Blob([Buffer.alloc(bytes, "x")]).stream());
+    expect(await send(token, mb)).toBe("200 stored");
+    expect(await chunked(mb / 2)).toBe("200 stored");
+    expect(await chunked(mb / 2 + 1)).toBe(full);
+    expect(await chunked(mb / 2)).toBe("200 stored");
+    expect(await chunked(1)).toBe(full);
+    const stored = await app.store.read.selectFrom("attachments").select("bytes").orderBy("bytes", "desc").execute();
+    expect(stored).toEqual([{ bytes: mb }, { bytes: mb / 2 }, { bytes: mb / 2 }]);
   });
 
   it("count only with the bytes that were stored", async () => {
