@@ -21,7 +21,6 @@ import type { Handler, Worker } from "#jobs/worker.ts";
 import { openWorker } from "#jobs/worker.ts";
 import { openNowAndThen } from "#jobs/now-and-then.ts";
 import type { WebResponse } from "#channel/contract.ts";
-import { documentBytesMax } from "#knowledge/blocks.ts";
 import { leaveVectors } from "#knowledge/index/vectors.ts";
 import { leaveTypesenseIndex } from "#knowledge/typesense/typesense-index.ts";
 import { leaveTypesense } from "#store/typesense-search-queue.ts";
@@ -349,22 +348,12 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
     clock,
     log,
   });
-  /** The bytes of documents are in the database, which is on this disk or on another machine's. */
-  async function receiveDocument(bytes: AsyncIterable<Uint8Array>): ReturnType<typeof documents.receive> {
-    if (!config.databaseUrl.startsWith("sqlite:")) return documents.receive(bytes);
-    const release = await disk.claim(documentBytesMax);
-    try {
-      return await documents.receive(bytes);
-    } finally {
-      release();
-    }
-  }
   const server = await createServer({
     store,
     processId: process.id,
     engine,
     fanout,
-    documents: { ...documents, receive: receiveDocument },
+    documents,
     files,
     listConversations: (filter, before, limit) =>
       listConversations(store, { ...filter, limit, ...(before === undefined ? {} : { before }) }, search),

@@ -122,6 +122,8 @@ export async function openCore(
     log,
     fetch: guardedFetch,
     onSettled: (tx, { id }) => tellOfDocument(tx, id, clock.now()),
+    // A database server has its own disk.
+    ...(config.databaseUrl.startsWith("sqlite:") ? { claimRoom: (bytes: number) => disk.claim(bytes) } : {}),
     ...(wake === undefined ? {} : { wake }),
   });
   const base = createConversationSearch(store);

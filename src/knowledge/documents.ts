@@ -48,7 +48,7 @@ export type NewDocument = {
 export interface Documents {
   /** Throws `Problem` unsupported_media_type for a file that cannot be read. */
   checkType(fileName: string, mediaType?: string): void;
-  /** Stores bytes as they arrive, for {@link add}. Throws `Problem` payload_too_large. */
+  /** Stores bytes as they arrive, for {@link add}. Throws `Problem` payload_too_large and storage_full. */
   receive(bytes: AsyncIterable<Uint8Array>): Promise<StoredBody>;
   /** Removes bytes that no document is made of. */
   discard(body: StoredBody): Promise<void>;
@@ -95,11 +95,14 @@ export interface DocumentsOptions {
   /** For pages of websites. */
   readonly fetch: GuardedFetch;
   readonly wake?: Wake;
+  /** Claims room for the bytes of a document while they are stored, until what it returns is called. Throws Problem storage_full. */
+  readonly claimRoom?: (bytes: number) => Promise<() => void>;
   /** Called in the transaction that ends the indexing of a document, for the events that tell of it. */
   readonly onSettled?: (tx: Tx, document: Document) => Promise<void>;
 }
 
-export function createDocuments({ store, clock, log, fetch, wake, onSettled }: DocumentsOptions): Documents {
+export function createDocuments(options: DocumentsOptions): Documents {
+  const { store, clock, log, fetch, wake, onSettled, claimRoom } = options;
   const bodies = createBodies(store, clock);
   const sites = createSites(fetch, clock);
   const crawler = createCrawler({ store, clock, log, sites, ...(onSettled === undefined ? {} : { onSettled }) });
@@ -364,7 +367,14 @@ export function createDocuments({ store, clock, log, fetch, wake, onSettled }: D
 
   return {
     checkType: typeOf,
-    receive: (bytes) => bodies.store(bytes),
+    async receive(bytes) {
+      const release = await claimRoom?.(documentBytesMax);
+      try {
+        return await bodies.store(bytes);
+      } finally {
+        release?.();
+      }
+    },
     discard: (body) => bodies.remove(body.id),
     add,
     async crawl(site) {

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { defaultReserveBytes } from "#src/config/environment.ts";
@@ -56,18 +56,65 @@ eachDatabase("uploads that are broken", (open) => {
   });
 });
 
-it("takes a document only where the largest one has room", async () => {
+describe("the disk's room for documents", () => {
   const megabyte = 1_048_576;
-  let free = defaultReserveBytes + 20 * megabyte;
-  const app = await startApp(newSqlite, { freeBytes: async () => free });
+  let app: TestApp;
+  let free: number;
+  beforeEach(async () => {
+    free = defaultReserveBytes + 30 * megabyte;
+    app = await startApp(newSqlite, { freeBytes: async () => free });
+  });
+  afterEach(() => app?.close());
+
   const send = async () => {
     const data = new FormData();
     data.append("file", new Blob(["text"]), "a.txt");
     data.append("workspace_id", app.workspace.id);
     return (await app.post("/v1/documents/upload", data)).status;
   };
-  expect(await send()).toBe(507);
-  free = defaultReserveBytes + 30 * megabyte;
-  expect(await send()).toBe(202);
-  await app.close();
+  const begin = () => {
+    const body = request(`${app.url}/v1/documents/upload`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${app.workspace.key}`, "content-type": "multipart/form-data; boundary=x" },
+    });
+    const status = new Promise<number>((resolve, reject) => {
+      body.on("response", (response) => resolve(response.resume().statusCode ?? 0));
+      body.on("error", reject);
+    });
+    body.write('--x\r\nContent-Disposition: form-data; name="file"; filename="b.txt"\r\n\r\nhalf');
+    return { body, status };
+  };
+  /** Begins two uploads, of which one is refused, and returns the other. */
+  const hold = async () => {
+    const uploads = [begin(), begin()];
+    const first = await Promise.race(
+      uploads.map(({ status }, i) => status.then((is) => ({ is, other: uploads[1 - i] }))),
+    );
+    expect(first.is).toBe(507);
+    if (first.other === undefined) throw new Error("there are two");
+    return first.other;
+  };
+
+  it("must do for the largest one", async () => {
+    free = defaultReserveBytes + 20 * megabyte;
+    expect(await send()).toBe(507);
+    free = defaultReserveBytes + 30 * megabyte;
+    expect(await send()).toBe(202);
+  });
+
+  it("is held while one is stored, so that two at once do not take the last of it", async () => {
+    const { body, status } = await hold();
+    expect(await send()).toBe(507);
+    body.end(" and half\r\n--x--\r\n");
+    expect(await status).toBe(202);
+    expect(await send()).toBe(202);
+  });
+
+  it("is free again when an upload breaks off", async () => {
+    const { body, status } = await hold();
+    const broken = status.catch(() => "broken");
+    body.destroy();
+    expect(await broken).toBe("broken");
+    await expect.poll(send).toBe(202);
+  });
 });

@@ -129,6 +129,19 @@ eachDatabase("the command line", (open) => {
     expect(await json(["documents", "list", "--workspace", workspaceId, "--status", "indexed"])).toEqual([]);
   });
 
+  it("adds no document where the disk of the database has no room for it", async () => {
+    const file = join(folder, "room.md");
+    await writeFile(file, "# Room\n\nThere is room for everybody.\n");
+    const add = ["documents", "add", "--workspace", workspaceId, file, "--json"];
+    const ran = await parley(add, { ...env, FILES_RESERVE_MB: "1048576" });
+    const [outcome] = JSON.parse(ran.stdout) as readonly { readonly status: string; readonly error: string | null }[];
+    // A database server has a disk of its own.
+    const expected = database.url.startsWith("sqlite:")
+      ? { status: "failed", error: "No files are taken now: the disk is nearly full." }
+      : { status: "indexed", error: null };
+    expect([outcome, ran.status]).toEqual([expect.objectContaining(expected), expected.error === null ? 0 : 1]);
+  });
+
   it("ends with status 1 for what does not exist", async () => {
     const ran = await runProcess(["key", "list", "--workspace", "wt_aaaaaa_bbbbbbbbbbbb"], env);
     expect(ran).toMatchObject({ status: 1, stdout: "" });
