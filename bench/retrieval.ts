@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { judgeMessage } from "#answering/judge-message.ts";
 import { defaultSettings } from "#domain/workspace.ts";
-import { answerFloor, bandOf } from "#answering/confidence.ts";
+import { answerFloor, highFrom } from "#answering/confidence.ts";
 import { createDocuments } from "#knowledge/documents.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import type { KnowledgeIndex } from "#knowledge/index/index-port.ts";
@@ -180,30 +180,59 @@ function rowOf(name: string, answers: Answers): Row {
   };
 }
 
-const stepsAcross = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6];
+const confidences = [
+  { name: "high", from: highFrom, below: Number.POSITIVE_INFINITY },
+  { name: "medium", from: answerFloor.strict, below: highFrom },
+  { name: "low", from: answerFloor.helpful, below: answerFloor.strict },
+] as const;
+
+/** The answer comes from a right document and, where the set has gold answers, holds one of them word for word. */
+const isRight = ({ rightSentence, rightSource }: Asked): boolean => rightSource && rightSentence !== false;
 
 /**
- * How often an answer of so much evidence is right, where a third of the questions each have an answer, have lost it,
- * and are about something else: what the floors and the bands of the confidence are chosen by.
+ * Answers given with each confidence, and how many of them are right. `strict` gives no answer of low confidence. An
+ * answer to a question that has none is wrong.
  */
-function calibration({ answerable, heldOut, offDomain }: Answers): Row[] {
-  const groups = [answerable, heldOut, offDomain].filter((group) => group.length > 0);
-  return stepsAcross.map((from, index) => {
-    const below = stepsAcross[index + 1] ?? Number.POSITIVE_INFINITY;
-    const shares = groups.map((group) => {
-      const within = group.filter(({ evidence }) => evidence >= from && evidence < below);
-      const right = within.filter((each) => each.right > 0 && (each.rightSentence ?? each.rightSource));
-      return { within: within.length / group.length, right: right.length / group.length };
-    });
-    const sum = (values: readonly number[]): number => values.reduce((all, each) => all + each, 0);
-    const within = sum(shares.map((each) => each.within));
+function rightByConfidence(name: string, asked: readonly Asked[]): Row {
+  const cells = confidences.map(({ name: confidence, from, below }): Row => {
+    const given = asked.filter(({ evidence }) => evidence >= from && evidence < below);
+    const right = given.filter(isRight);
     return {
-      evidence: `${from.toFixed(2)} to ${Number.isFinite(below) ? below.toFixed(2) : "1"}`,
-      confidence: bandOf(from),
-      "share of answers": within / groups.length,
-      right: within === 0 ? Number.NaN : sum(shares.map((each) => each.right)) / within,
+      [`${confidence} given`]: given.length,
+      [`${confidence} right`]: right.length,
+      [`${confidence} share`]: right.length / given.length,
     };
   });
+  return Object.assign({ set: name, questions: asked.length }, ...cells) as Row;
+}
+
+function confidenceRows(name: string, { answerable, heldOut, offDomain, near }: Answers): Row[] {
+  const groups = [
+    ["answer there", answerable],
+    ["document left out", heldOut],
+    ["something else", offDomain],
+    ["all these", [answerable, heldOut, offDomain].flat()],
+    ["near miss", near],
+    ["all", [answerable, heldOut, offDomain, near].flat()],
+  ] as const;
+  return groups.flatMap(([group, asked]) =>
+    asked.length === 0 ? [] : [rightByConfidence(`${name}, ${group}`, asked)],
+  );
+}
+
+function printTable(rows: readonly Row[], keep: (column: string) => boolean = () => true): void {
+  console.table(
+    Object.fromEntries(
+      rows.map(({ set, ...cells }) => [
+        set,
+        Object.fromEntries(
+          Object.entries(cells)
+            .filter(([column]) => keep(column))
+            .map(([column, value]) => [column, shown(value)]),
+        ),
+      ]),
+    ),
+  );
 }
 
 /** Two tables, since one would be too wide to be read. */
@@ -219,21 +248,8 @@ function print(rows: readonly Row[]): void {
     "ms p50",
     "ms p99",
   ];
-  const table = (keep: (column: string) => boolean): void =>
-    console.table(
-      Object.fromEntries(
-        rows.map(({ set, ...cells }) => [
-          set,
-          Object.fromEntries(
-            Object.entries(cells)
-              .filter(([column]) => keep(column))
-              .map(([column, value]) => [column, shown(value)]),
-          ),
-        ]),
-      ),
-    );
-  table((column) => ranking.includes(column));
-  table((column) => !ranking.includes(column));
+  printTable(rows, (column) => ranking.includes(column));
+  printTable(rows, (column) => !ranking.includes(column));
 }
 
 function shown(value: string | number): string | number {
@@ -265,6 +281,7 @@ const way: Way = { repair: !values["no-repair"], typesense: values.typesense };
 const folder = mkdtempSync(join(tmpdir(), "parley-bench-"));
 try {
   const rows: Row[] = [];
+  const byConfidence: Row[] = [];
   const all = { "as written": none(), "with slips": none() };
   for (const set of sets.filter(({ name }) => values.set === undefined || values.set.includes(name))) {
     const whole = await build(set, set.name, folder, way);
@@ -278,6 +295,7 @@ try {
     for (const [writing, write] of ways) {
       const answers = await askAll(set, whole, part, offDomain, write);
       rows.push(rowOf(`${set.name}, ${writing}`, answers));
+      if (writing === "as written") byConfidence.push(...confidenceRows(set.name, answers));
       for (const kind of ["answerable", "near", "offDomain", "kept", "heldOut"] as const)
         for (const asked of answers[kind]) all[writing][kind].push(asked);
     }
@@ -287,13 +305,11 @@ try {
   for (const writing of ["as written", "with slips"] as const) {
     rows.push(rowOf(`in sum, ${writing}`, all[writing]));
   }
+  byConfidence.push(...confidenceRows("in sum", all["as written"]));
   print(rows);
-  const calibrated = calibration(all["as written"]);
-  console.table(
-    calibrated.map((row) => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, shown(value)]))),
-  );
+  printTable(byConfidence);
   if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify({ half, rows, calibration: calibrated }, undefined, 2)}\n`);
+    writeFileSync(values.json, `${JSON.stringify({ half, rows, byConfidence }, undefined, 2)}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

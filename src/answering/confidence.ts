@@ -10,8 +10,8 @@ import { scoreLimit } from "./ranking.ts";
  */
 export const answerFloor: Readonly<Record<Strictness, number>> = { strict: 0.28, helpful: 0.21 };
 const mediumFrom = answerFloor.strict;
-/** Of the answers above it more than four in five are right, where only a third of the questions have one: bench:retrieval. */
-const highFrom = 0.4;
+/** Of the answers above it more than four in five are right, unless questions were made to mislead: bench:retrieval. */
+export const highFrom = 0.4;
 /** The most where a part of what was asked is not known. */
 export const belowHigh = highFrom - 0.01;
 
