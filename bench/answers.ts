@@ -12,7 +12,6 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createExtractiveAnswerer } from "#answering/answerer.ts";
-import { newId } from "#domain/ids.ts";
 import { defaultSettings } from "#domain/workspace.ts";
 import { openEmbeddedIndex } from "#knowledge/index/embedded-index.ts";
 import type { OpenStore } from "#store/open.ts";
@@ -22,6 +21,7 @@ import { install } from "../test/support/installation.ts";
 import { silentLog } from "../test/support/knowledge.ts";
 import { freePort, launch } from "../test/support/launch.ts";
 import { quantile } from "../test/support/quantile.ts";
+import { createWriter, fill } from "./made-up-passages.ts";
 import { pinGenerator } from "./processors.ts";
 
 const { values: options } = parseArgs({
@@ -33,85 +33,6 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 const healthEveryMs = 5;
-const chunksOfDocument = 20;
-const insertedMax = 500;
-
-/** The words of a language that say something are as unevenly frequent: the first stands in one passage of seven. */
-function createWriter(seed: number): { words(count: number): string } {
-  let state = seed;
-  const random = (): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  const syllables = "ka lo mi ren tas vo du pel gar nis ter bo fla qui sem or hul wex yam jit zor cen pra dol".split(
-    " ",
-  );
-  const vocabulary = Array.from({ length: 30_000 }, (_, rank) =>
-    [rank % 24, Math.floor(rank / 24) % 24, Math.floor(rank / 576) % 24, Math.floor(rank / 13_824)]
-      .map((each) => syllables[each] ?? "")
-      .join(""),
-  );
-  return {
-    words: (count) =>
-      Array.from(
-        { length: count },
-        () => vocabulary[Math.floor(100 * (vocabulary.length / 100) ** random())] ?? "",
-      ).join(" "),
-  };
-}
-
-async function fill(store: OpenStore, workspaceId: string, chunks: number): Promise<void> {
-  const writer = createWriter(7);
-  const now = Date.now();
-  for (let start = 0; start < chunks; start += insertedMax) {
-    const documents = Array.from({ length: Math.ceil(Math.min(insertedMax, chunks - start) / chunksOfDocument) }, () =>
-      newId("doc", now),
-    );
-    await store.write(async (tx) => {
-      for (const id of documents) {
-        await tx
-          .insertInto("documents")
-          .values({
-            id,
-            workspace_id: workspaceId,
-            source: "upload",
-            origin_key: id,
-            content_hash: id,
-            media_type: "text/markdown",
-            url: null,
-            audience: "[]",
-            title: id,
-            body_id: null,
-            parent_id: null,
-            status: "indexed",
-            error: null,
-            chunks: chunksOfDocument,
-            pages: 1,
-            indexed_version: 1,
-            created_at: now,
-            indexed_at: now,
-          })
-          .execute();
-        const rows = Array.from({ length: chunksOfDocument }, (_, position) => ({
-          id: newId("chk", now),
-          workspace_id: workspaceId,
-          document_id: id,
-          version: 1,
-          position,
-          title: `${writer.words(3)} › ${writer.words(3)}`,
-          text: Array.from({ length: 6 }, () => `The ${writer.words(14)}.`).join(" "),
-          url: null,
-        }));
-        await tx.insertInto("chunks").values(rows).execute();
-      }
-      await tx
-        .updateTable("workspaces")
-        .set((eb) => ({ knowledge_version: eb("knowledge_version", "+", 1) }))
-        .where("id", "=", workspaceId)
-        .execute();
-    });
-  }
-}
 
 /** Asks until the time is over; the milliseconds that each took. */
 async function askFor(ms: number, ask: () => Promise<unknown>, everyMs = 0): Promise<number[]> {
@@ -270,7 +191,7 @@ const cores = pinGenerator();
 const rows: Record<string, string | number>[] = [];
 for (const chunks of options.chunks.split(",").map(Number)) {
   console.error(`${chunks} passages`);
-  const installation = await install();
+  const installation = await install(undefined, []);
   try {
     rows.push(await measure(chunks, installation));
   } finally {

@@ -47,7 +47,7 @@ interface Measured {
 
 const cores = pinGenerator();
 const database = options.url === undefined ? undefined : await newMysql(options.url);
-const installation = await install(database?.url);
+const installation = await install(database?.url, []);
 const { workspaceId, databaseUrl } = installation;
 const keys: string[] = [];
 let conversationId = "";

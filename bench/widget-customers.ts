@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { newId } from "#domain/ids.ts";
 import type { ServerFrame } from "../adapters/widget/frames.ts";
-import { questions } from "../test/support/installation.ts";
 import type { ClosedLoop } from "./http-connections.ts";
+import { manualQuestions as questions } from "./manual-questions.ts";
 
 export interface Customer {
   /** Sends a question, or this text. `at`: when it should have gone out. */

@@ -6,9 +6,14 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
-import { install, questions } from "../../test/support/installation.ts";
+import { manualPages } from "#src/operator/manual.ts";
+import { openStore } from "#store/open.ts";
+import type { Installation } from "../../test/support/installation.ts";
+import { install } from "../../test/support/installation.ts";
 import { freePort, launch } from "../../test/support/launch.ts";
 import { redis } from "../../test/support/services.ts";
+import { fill, questionsOn } from "../made-up-passages.ts";
+import { manualQuestions } from "../manual-questions.ts";
 import type { Target } from "./load.ts";
 import type { FakePlatform } from "./platform.ts";
 import { slackCustomers, slackSecrets, telegramCustomers, telegramSecrets } from "./platform.ts";
@@ -47,8 +52,10 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
     for (const end of ends.toReversed()) await end();
   };
   try {
-    const parley = await startParley(options);
+    const parley = await startParley(options, await readsManual());
     ends.push(parley.end);
+    const large = await startParley({ ...options, telegram: false }, await readsMadeUp());
+    ends.push(large.end);
     const bolt = await startPlain(options, "plain-bolt.ts");
     ends.push(bolt.end);
     const grammy = await startPlain(options, "plain-grammy.ts");
@@ -57,12 +64,20 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
     const greetings = ["Hello!"];
     const all: Subject[] = [
       {
-        name: "Parley, retrieval",
+        name: "Parley, manual",
         platform: "slack",
         ...own,
         ...parley.slack,
         customers: slackCustomers(customers, "A"),
-        texts: questions,
+        texts: manualQuestions,
+      },
+      {
+        name: `Parley, ${passagesOfLarge} passages`,
+        platform: "slack",
+        pids: [large.pid],
+        ...large.slack,
+        customers: slackCustomers(customers, "D"),
+        texts: large.questions,
       },
       {
         name: "Parley, fixed text",
@@ -79,7 +94,7 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         port: bolt.port,
         path: "/slack/events",
         customers: slackCustomers(customers, "C"),
-        texts: questions,
+        texts: manualQuestions,
       },
     ];
     const server = await redis();
@@ -95,19 +110,19 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         port: chat.port,
         path: "/api/webhooks/slack",
         customers: slackCustomers(customers, "E"),
-        texts: questions,
+        texts: manualQuestions,
       });
     }
     const secret = platform.registered();
     if (secret === undefined) throw new Error("Parley has not registered its webhook with Telegram");
     all.push(
       {
-        name: "Parley, retrieval",
+        name: "Parley, manual",
         platform: "telegram",
         ...own,
         ...parley.telegram,
         customers: telegramCustomers(customers, 1_000_000, secret),
-        texts: questions,
+        texts: manualQuestions,
       },
       {
         name: "Parley, fixed text",
@@ -124,7 +139,7 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
         port: grammy.port,
         path: "/",
         customers: telegramCustomers(customers, 3_000_000, telegramSecrets.webhookSecret),
-        texts: questions,
+        texts: manualQuestions,
       },
     );
     return { all, left, close };
@@ -134,9 +149,52 @@ export async function startSubjects(options: SubjectOptions): Promise<Subjects> 
   }
 }
 
+const passagesOfLarge = 3_000;
+const questionsOfLarge = 100;
+
+interface Knowledge {
+  readonly installation: Installation;
+  readonly questions: readonly string[];
+}
+
+const readsManual = async (): Promise<Knowledge> => ({
+  installation: await install(undefined, await manualPages()),
+  questions: manualQuestions,
+});
+
+async function readsMadeUp(): Promise<Knowledge> {
+  const installation = await install(undefined, []);
+  const store = await openStore(installation.databaseUrl);
+  try {
+    await fill(store, installation.workspaceId, passagesOfLarge);
+    return { installation, questions: await questionsOn(store, installation.workspaceId, questionsOfLarge) };
+  } finally {
+    await store.close();
+  }
+}
+
+/** A refusal costs less than an answer, so no question may get one. */
+async function expectAnswers(url: string, { installation, questions }: Knowledge): Promise<void> {
+  const headers = { authorization: `Bearer ${installation.key}`, "content-type": "application/json" };
+  for (const query of questions) {
+    const body = JSON.stringify({ workspace_id: installation.workspaceId, query });
+    let response = await fetch(`${url}/v1/query`, { method: "POST", headers, body });
+    // The documents are being indexed.
+    while (response.status === 503) {
+      await sleep(100);
+      response = await fetch(`${url}/v1/query`, { method: "POST", headers, body });
+    }
+    const text = await response.text();
+    if (!/"confidence":"(?:high|medium)"/.test(text)) throw new Error(`no answer to “${query}”: ${text}`);
+  }
+}
+
 /** One process with an account of each platform, SQLite with its flush before every acknowledgement. */
-async function startParley({ platform, core, nodeArguments }: SubjectOptions) {
-  const installation = await install();
+async function startParley(
+  { platform, core, nodeArguments, telegram = true }: SubjectOptions & { readonly telegram?: boolean },
+  knowledge: Knowledge,
+) {
+  const { installation, questions } = knowledge;
   const config = join(installation.dataDir, "parley.yaml");
   await writeFile(
     config,
@@ -152,13 +210,18 @@ async function startParley({ platform, core, nodeArguments }: SubjectOptions) {
               signing_secret: slackSecrets.signingSecret,
               base_url: platform.slackApi,
             },
-            {
-              name: "telegram",
-              channel: "telegram",
-              token: telegramSecrets.token,
-              transport: "webhook",
-              base_url: platform.telegramApi,
-            },
+            // Telegram has one webhook for each bot: a second process would take it over.
+            ...(telegram
+              ? [
+                  {
+                    name: "telegram",
+                    channel: "telegram",
+                    token: telegramSecrets.token,
+                    transport: "webhook",
+                    base_url: platform.telegramApi,
+                  },
+                ]
+              : []),
           ],
         },
       ],
@@ -172,6 +235,14 @@ async function startParley({ platform, core, nodeArguments }: SubjectOptions) {
     await installation.remove();
     throw new Error(`Parley did not start: ${program.complaints.join("\n")}`);
   }
+  try {
+    await expectAnswers(`http://127.0.0.1:${port}`, knowledge);
+  } catch (error) {
+    program.signal("SIGKILL");
+    await program.exited;
+    await installation.remove();
+    throw error;
+  }
   const database = new DatabaseSync(join(installation.dataDir, "parley.sqlite"), { readOnly: true });
   const rows = database.prepare("select id, channel from accounts where channel in ('slack', 'telegram')").all();
   database.close();
@@ -179,6 +250,7 @@ async function startParley({ platform, core, nodeArguments }: SubjectOptions) {
     `/channels/${channel}/${String(rows.find((row) => row["channel"] === channel)?.["id"])}`;
   return {
     pid: program.pid,
+    questions,
     slack: { port, path: path("slack") },
     telegram: { port, path: path("telegram") },
     async end() {

@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { Problem } from "#domain/problem.ts";
 import type { Clock } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
@@ -7,7 +6,7 @@ import type { App } from "../app.ts";
 import type { Config } from "../config/environment.ts";
 import { createAgent, createLoginToken } from "./agents.ts";
 import { createKey } from "./keys.ts";
-import { manual, pageNames } from "./manual.ts";
+import { manual, manualPages } from "./manual.ts";
 import { createWorkspace, listWorkspaces } from "./workspaces.ts";
 
 export interface Welcome {
@@ -90,9 +89,4 @@ export async function firstStart(
       throw error;
     }
   }
-}
-
-async function manualPages(pages: URL): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {
-  const names = await pageNames(pages);
-  return Promise.all(names.map(async (fileName) => ({ fileName, bytes: await readFile(new URL(fileName, pages)) })));
 }

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Store } from "#engine/ports.ts";
 
@@ -47,5 +47,12 @@ export async function removeManual(shelf: ManualShelf, workspaceId: string): Pro
   return removed;
 }
 
-export const pageNames = async (pages: URL): Promise<string[]> =>
+export async function manualPages(
+  pages: URL = manual,
+): Promise<readonly { readonly fileName: string; readonly bytes: Buffer }[]> {
+  const names = await pageNames(pages);
+  return Promise.all(names.map(async (fileName) => ({ fileName, bytes: await readFile(new URL(fileName, pages)) })));
+}
+
+const pageNames = async (pages: URL): Promise<string[]> =>
   (await readdir(fileURLToPath(pages))).filter((name) => name.endsWith(".md")).toSorted();

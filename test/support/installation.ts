@@ -9,7 +9,7 @@ import { createAgent } from "#src/operator/agents.ts";
 import { createKey } from "#src/operator/keys.ts";
 import { createWorkspace } from "#src/operator/workspaces.ts";
 
-/** A folder and a database that the program can be started on, with a workspace that has read {@link handbook}. */
+/** A folder and a database that the program can be started on, with a workspace that has read some documents. */
 export interface Installation {
   readonly dataDir: string;
   readonly databaseUrl: string;
@@ -67,7 +67,12 @@ const openLimits = {
 };
 
 /** Makes an installation without starting it. `databaseUrl`: an empty database; absent: SQLite in the folder. */
-export async function install(databaseUrl?: string): Promise<Installation> {
+export async function install(
+  databaseUrl?: string,
+  files: readonly { readonly fileName: string; readonly bytes: Buffer }[] = [
+    { fileName: "handbook.md", bytes: Buffer.from(handbook) },
+  ],
+): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-installation-"));
   const config = loadConfig({
     PARLEY_DATA_DIR: dataDir,
@@ -83,12 +88,10 @@ export async function install(databaseUrl?: string): Promise<Installation> {
       // The bot keeps the conversation whatever is asked.
       { name: "Support", plan: "enterprise", settings: { lowAnswersToEscalate: 20 } },
     );
-    const document = await documents.add({
-      workspaceId: workspace.id,
-      fileName: "handbook.md",
-      bytes: Buffer.from(handbook),
-    });
-    await documents.process(document.id);
+    for (const file of files) {
+      const document = await documents.add({ workspaceId: workspace.id, ...file });
+      await documents.process(document.id);
+    }
     const { key } = await createKey(store, clock, { workspaceId: workspace.id, name: "test" });
     // With an operator, the program has had its first start.
     await createAgent(store, clock, {

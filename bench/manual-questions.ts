@@ -1,0 +1,23 @@
+/** Customers' words for what the shipped manual answers. */
+export const manualQuestions = [
+  "How do I put the widget on my website?",
+  "How do I restrict which sites can use the widget?",
+  "How do I change the color of the widget?",
+  "Can I upload PDF files?",
+  "How do I revoke an API key?",
+  "How many requests per minute can I make?",
+  "Is my data sent to OpenAI?",
+  "How do I upgrade to a new version?",
+  "How do I scale to multiple servers?",
+  "How do I use MySQL?",
+  "Do I need a database server?",
+  "Can I use it with WhatsApp?",
+  "What channels exist?",
+  "my widget doesnt show up",
+  "how do i add a colleague",
+  "how do i crawl my website",
+  "How do I set up Slack?",
+  "which ports does it need",
+  "do you have discord",
+  "how do i turn off the greeting",
+] as const;
