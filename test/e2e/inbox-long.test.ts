@@ -76,6 +76,28 @@ function inTheBrowser(): void {
     return page;
   }
 
+  it.each([1_280, 1_180, 800, 390, 320])("shows the SLA beside the status at a width of %i pixels", async (width) => {
+    const page = await pages.open(
+      "anna",
+      { viewport: { width, height: 800 } },
+      `#/escalated/${customer.conversationId}`,
+    );
+    await line(page, total).waitFor();
+    const badge = page.getByRole("region", { name: "Conversation" }).getByText(/^SLA /);
+    const isSeen = await badge.evaluate((node) => {
+      const box = node.getBoundingClientRect();
+      const corners = [
+        document.elementFromPoint(box.left + 4, box.top + 4),
+        document.elementFromPoint(box.right - 4, box.bottom - 4),
+      ];
+      return corners.every((corner) => corner === node);
+    });
+    expect(isSeen).toBe(true);
+    const claim = await page.getByRole("button", { name: "Claim" }).boundingBox();
+    const goTo = await page.getByRole("button", { name: "Go to" }).boundingBox();
+    expect((goTo?.y ?? 0) - (claim?.y ?? 0)).toBeLessThan(claim?.height ?? 0);
+  });
+
   it("leads to the first message, to a date and back by the keyboard, and holds a bounded number of messages", async () => {
     const page = await open();
     await log(page).focus();

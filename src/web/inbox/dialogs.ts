@@ -1,23 +1,5 @@
 import { button, el } from "./dom.ts";
-
-const shortcuts: readonly (readonly [readonly string[], string])[] = [
-  [["j", "k"], "Next and previous conversation"],
-  [["Enter"], "Open it"],
-  [["/"], "Search"],
-  [["x"], "Choose several conversations"],
-  [["r"], "Write a reply"],
-  [["n"], "Write an internal note"],
-  [["/"], "Insert a saved reply, in the field, with its name"],
-  [["Ctrl", "Enter"], "Send (⌘ Enter on a Mac)"],
-  [["c"], "Claim"],
-  [["a"], "Assign to a colleague"],
-  [["s"], "Snooze"],
-  [["g"], "Go to the first message, to a date or to the latest message"],
-  [["e"], "Resolve, and open the next conversation"],
-  [["u"], "Undo the last resolve"],
-  [["Esc"], "Leave the field, or go back to the list"],
-  [["?"], "These shortcuts"],
-];
+import { shortcutList, shortcuts } from "./shortcuts.ts";
 
 export interface Dialogs {
   readonly elements: readonly HTMLElement[];
@@ -40,18 +22,7 @@ export interface Dialogs {
 export function createDialogs(): Dialogs {
   const help = dialog("Keyboard shortcuts");
   help.append(
-    el(
-      "dl",
-      { class: "shortcuts" },
-      ...shortcuts.map(([keys, what]) =>
-        el(
-          "div",
-          {},
-          el("dt", {}, ...keys.flatMap((key, index) => [index > 0 && " ", el("kbd", {}, key)])),
-          el("dd", {}, what),
-        ),
-      ),
-    ),
+    shortcutList(shortcuts),
     el(
       "div",
       { class: "dialog-actions" },

@@ -205,7 +205,8 @@ async function start(root: HTMLElement): Promise<void> {
       case "s":
       case "g":
         // The same buttons that can be pressed: what is not offered cannot be done by its key either.
-        return () => thread.element.querySelector<HTMLButtonElement>(`.actions [aria-keyshortcuts="${key}"]`)?.click();
+        return () =>
+          thread.element.querySelector<HTMLButtonElement>(`.thread-head [aria-keyshortcuts="${key}"]`)?.click();
       default:
         return undefined;
     }

@@ -21,13 +21,19 @@ let count = 0;
 /** A button that unfolds choices. Arrow keys and first letters move, Escape and a click elsewhere close. */
 export function createMenu(
   label: string,
-  { shape, key, kind = "secondary" }: { readonly shape: IconName; readonly key?: string; readonly kind?: string },
+  {
+    shape,
+    key,
+    kind = "secondary",
+    iconOnly = false,
+  }: { readonly shape: IconName; readonly key?: string; readonly kind?: string; readonly iconOnly?: boolean },
   choices: () => readonly Choice[],
 ): Menu {
   count += 1;
   const opener = button(label, () => (list.hidden ? open() : close()), {
     kind,
     shape,
+    iconOnly,
     ...(key === undefined ? {} : { key }),
   });
   const list = el("div", { class: "menu", role: "menu", id: `menu${count}`, "aria-label": label });

@@ -6,6 +6,7 @@ import { avatar, button, createKept, el, icon, place } from "./dom.ts";
 import { createMenu } from "./menu.ts";
 import { createMessageLog } from "./message-log.ts";
 import { createOwnReplies } from "./own-reply.ts";
+import { openingShortcuts, shortcutList } from "./shortcuts.ts";
 import { drawEntries } from "./thread-entries.ts";
 import { countdown, serverNow, slaBadge, tomorrowAtNine } from "./time.ts";
 import { emptyViews, snoozeText, statusNames } from "./words.ts";
@@ -68,7 +69,7 @@ export function createThreadPane(
       render();
     }
   }
-  const goTo = createMenu("Go to", { shape: "calendar", key: "g" }, () => [
+  const goTo = createMenu("Go to", { shape: "calendar", key: "g", kind: "icon", iconOnly: true }, () => [
     { label: "First message", choose: () => void jump("first") },
     { label: "A date…", choose: () => on.chooseDate(desk.state().conversation, (at) => void jump({ at })) },
     { label: "Latest message", choose: () => void jump("end") },
@@ -127,7 +128,7 @@ export function createThreadPane(
   const details = button("Details", on.details, { kind: "icon details-button", shape: "panel", iconOnly: true });
   const title = el("div", { class: "thread-title" });
   const bar = el("div", { class: "actions" });
-  place(head, [back, title, bar, details]);
+  place(head, [back, title, bar, goTo.element, details]);
 
   const drawTitle = (conversation: ConversationView): Node[] => {
     const { customer, status, assignee, channel, sla, snoozedUntil } = conversation;
@@ -173,13 +174,14 @@ export function createThreadPane(
     blank.hidden = present;
     element.classList.toggle("busy", state.busy);
     if (conversation === undefined) {
-      place(blank, [kept("blank", [selected, state.failure, state.view], () => drawBlank(state))]);
+      place(blank, [kept("blank", [selected, state.failure, state.view, isListEmpty(state)], () => drawBlank(state))]);
       return;
     }
     place(title, drawTitle(conversation));
     const { hasEarlier, hasLater } = state.reading;
     const isLong = hasEarlier || hasLater || state.reading.messages.length > longFrom;
-    place(bar, [...actions(conversation, state.me.agent.email), ...(isLong ? [goTo.element] : [])]);
+    place(bar, actions(conversation, state.me.agent.email));
+    goTo.element.hidden = !isLong;
     const nodes = drawEntries(state, conversation, entries, ownReplies, () => void desk.extend("earlier"));
     entries.prune();
     log.place(nodes, { conversationId: conversation.id, hasEarlier, hasLater, lastSeq: conversation.lastSeq });
@@ -203,7 +205,10 @@ export function createThreadPane(
   return { element, render, atEnd: log.atEnd, toEnd: () => void jump("end", { focus: false }) };
 }
 
-function drawBlank({ selected, failure, view }: DeskState): HTMLElement {
+const isListEmpty = ({ list, items }: DeskState): boolean => list === "ready" && items.length === 0;
+
+function drawBlank(state: DeskState): HTMLElement {
+  const { selected, failure, view } = state;
   if (failure !== undefined && selected !== undefined) {
     return el(
       "div",
@@ -221,18 +226,13 @@ function drawBlank({ selected, failure, view }: DeskState): HTMLElement {
     { class: "empty" },
     icon("chat"),
     el("p", { class: "empty-title" }, "Choose a conversation"),
-    el("p", {}, emptyViews[view][1]),
     el(
       "p",
-      { class: "keys-hint" },
-      el("kbd", {}, "j"),
-      " ",
-      el("kbd", {}, "k"),
-      " to move, ",
-      el("kbd", {}, "Enter"),
-      " to open, ",
-      el("kbd", {}, "?"),
-      " for all shortcuts",
+      {},
+      isListEmpty(state)
+        ? emptyViews[view][1]
+        : "Open a conversation from the list to read it, reply to the customer, or resolve it.",
     ),
+    shortcutList(openingShortcuts),
   );
 }
