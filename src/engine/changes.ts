@@ -61,7 +61,10 @@ export interface Effects {
 interface StatusDetails {
   readonly snoozedUntil?: number | null;
   readonly reason?: string;
-  /** The change before is taken back: the SLA clock goes on where it stood. */
+  /**
+   * A step by which a resolve is taken back: the SLA clock continues, and neither endpoints, rules nor the platform's people
+   * are told of it.
+   */
   readonly undoes?: boolean;
 }
 
@@ -319,8 +322,8 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     row.snoozed_until = to === "snoozed" ? snoozedUntil : null;
     row.status = to;
     row.status_at = now;
-    happen(draft, { kind: "status", from, to });
-    if (event === "conversation.escalated") draft.handedOver = handoverOf(actor, reason, now);
+    if (!undoes) happen(draft, { kind: "status", from, to });
+    if (event === "conversation.escalated" && !undoes) draft.handedOver = handoverOf(actor, reason, now);
     if (to === "resolved") row.resolved_at = now;
     if (to === "claimed" || to === "escalated") row.resolved_at = null;
     if (to === "open") {
@@ -333,7 +336,7 @@ export function createChanges(now: number, search: Pick<ConversationSearch, "ref
     draft.changed = true;
     draft.visible = true;
     draft.mirror({ kind: "event", id: audit(draft, "status_changed", actor, { from, to, detail: reason ?? null }) });
-    draft.tell(event, actor, { previousStatus: from });
+    if (!undoes) draft.tell(event, actor, { previousStatus: from });
   }
 
   function audit(

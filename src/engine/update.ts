@@ -104,13 +104,19 @@ const undoneDetail = "resolve taken back";
 
 function restore(draft: Draft, { status, snooze }: NonNullable<ConversationChange["restore"]>, actor: Actor): void {
   const holder = draft.row.assigned_to;
-  draft.setStatus("open", actor, { undoes: true, reason: undoneDetail });
-  if (status === "claimed" && holder !== null) claim(draft, holder, actor);
-  else if (status === "escalated") draft.setStatus("escalated", actor);
+  const undoes = true;
+  draft.setStatus("open", actor, { undoes, reason: undoneDetail });
+  if (status === "claimed" && holder !== null) {
+    draft.setStatus("claimed", actor, { undoes });
+    draft.audit("assigned", actor, { from: null, to: holder });
+    draft.row.assigned_to = holder;
+  } else if (status === "escalated") draft.setStatus("escalated", actor, { undoes });
   if (snooze !== undefined) {
     const until = snooze.kind === "until" ? snooze.at : null;
-    if (until === null || until > draft.now) draft.setStatus("snoozed", actor, { snoozedUntil: until });
+    if (until === null || until > draft.now) draft.setStatus("snoozed", actor, { undoes, snoozedUntil: until });
   }
+  // One event for all steps, with the state that they lead to.
+  draft.tell("conversation.reopened", actor, { previousStatus: "resolved" });
 }
 
 /** Waking what people had before tells the customer nothing new. */

@@ -84,6 +84,24 @@ eachDatabase("what endpoints are told of", (open) => {
     });
   }
 
+  it.each(["open", "claimed", "escalated", "snoozed"] as const)(
+    "tells one event of each when a conversation that is %s is resolved and that is taken back",
+    async (status) => {
+      const id = await conversationIn(status);
+      const before = (await eventsOf(id)).length;
+      const { assigned_to } = await bench.row(id);
+      const agent = { email: "anna@test.example", name: "Anna" };
+      await bench.engine.act(bench.workspaceId, id, { kind: "resolve" }, agent);
+      await bench.engine.act(bench.workspaceId, id, { kind: "undo_resolve", snooze: { kind: "until_reply" } }, agent);
+      const events = (await eventsOf(id)).slice(before);
+      expect(events.map(({ type, data }) => [type, data.previous_status, data.conversation?.["status"]])).toEqual([
+        ["conversation.resolved", status, "resolved"],
+        ["conversation.reopened", "resolved", status],
+      ]);
+      expect(events[1]?.data).toMatchObject({ actor: anna, conversation: { assigned_to } });
+    },
+  );
+
   it("tells nothing when a change leads to the status that is there", async () => {
     const id = await conversationIn("claimed");
     const before = (await eventsOf(id)).length;
