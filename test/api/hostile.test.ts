@@ -233,6 +233,8 @@ describe("connections", () => {
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const http = await startHttp(newSqlite, {
+      // A connection that was kept would never end.
+      timeouts: { closeMs: 3_600_000, keepAliveMs: 3_600_000 },
       query: async () => {
         begun.resolve();
         await release.promise;
@@ -254,11 +256,8 @@ describe("connections", () => {
     release.resolve();
     const answered = await inFlight;
     expect(answered.body.answer).toBe("done");
-    // The client's connection is not kept: waiting for it would take until the very end.
     expect(answered.headers.get("connection")).toBe("close");
-    const begunToEnd = performance.now();
     await closed;
-    expect(performance.now() - begunToEnd).toBeLessThan(2_000);
     await http.store.close();
   });
 

@@ -309,16 +309,15 @@ describe("slow clients", () => {
     const auth = `Authorization: Bearer ${http.key}\r\nContent-Type: application/json\r\n`;
     const begin = `POST /v1/query HTTP/1.1\r\nHost: x\r\n${auth}`;
     /** Sends the beginning, then a byte now and then, which shall not keep the connection open. */
-    const slow = (first: string, drop: string): Promise<number> =>
+    const slow = (first: string, drop: string): Promise<void> =>
       new Promise((resolve) => {
-        const started = performance.now();
         const socket = connect(http.port, "127.0.0.1", () => socket.write(first));
         const timer = drop === "" ? undefined : setInterval(() => socket.write(drop), 40);
         socket.on("error", () => undefined);
         socket.on("data", () => undefined);
         socket.on("close", () => {
           clearInterval(timer);
-          resolve(performance.now() - started);
+          resolve();
         });
       });
     const kinds = [
@@ -335,9 +334,8 @@ describe("slow clients", () => {
     const good = [];
     for (let i = 0; i < 40; i += 1) good.push((await http.get("/v1/documents")).status);
     expect(new Set(good)).toEqual(new Set([200]));
-    const took = await Promise.all(all);
-    // Far beyond the bounds, for machines that are slow themselves; without bounds it would never end.
-    expect(Math.max(...took)).toBeLessThan(30_000);
+    // Without limits none of them would ever be closed.
+    await Promise.all(all);
     expect((await http.get("/health/live")).status).toBe(200);
     await http.close();
   }, 60_000);

@@ -58,9 +58,7 @@ onMysql("A start whose database goes away", (open) => {
         await expect.poll(gateway.printed, { timeout: 90_000 }).toContain("Parley is running.");
         expect(gateway.printed()).toContain("API key");
         proxy.cut();
-        const begun = performance.now();
         await gateway.stop();
-        expect(performance.now() - begun).toBeLessThan(20_000);
       } finally {
         gateway.child.kill("SIGKILL");
       }
@@ -94,15 +92,12 @@ onMysql("A start whose database goes away", (open) => {
         PARLEY_SECRET: "a secret for tests, of more than thirty-two characters",
         PORT: "0",
       });
-      const begun = performance.now();
       try {
         const app = await createApp(config, { clock: systemClock, log: pino({ level: "silent" }) });
         await app.close().catch(() => undefined);
         return true;
       } catch {
         return false;
-      } finally {
-        expect(performance.now() - begun).toBeLessThan(30_000);
       }
     };
     const before = proxy.packets();

@@ -27,17 +27,20 @@ const known = new Set(["=\n", "==\n", "[", "+ ", "1. ", "- ", "> ", "a@", ",", "
 /** Of the other pieces each parser reads one in so many: all of them take minutes. FUZZ=all reads all. */
 const share = process.env["FUZZ"] === "all" ? 1 : 4;
 
+/** Processor time for the same number of characters: one long text, and several short ones. */
 export interface Growth {
   readonly piece: string;
-  readonly smallMs: number;
-  readonly largeMs: number;
+  readonly shortMs: number;
+  readonly longMs: number;
 }
 
 /** Texts that are read faster than this do no harm, and are too short to be measured. */
 const noticedMs = 50;
-/** Four times the text takes four times as long where time is linear, and sixteen times where it is quadratic. */
-const ratioMax = 9;
-const rounds = 3;
+const shortTexts = 4;
+/** One long text takes as long as the short ones where time is linear, and four times as long where it is quadratic. */
+const ratioMax = 2.25;
+/** Other work on the machine slows some rounds down. The last number of rounds decides. */
+const roundsToDecide = [1, 3, 6];
 
 /** The next parser reads other pieces. */
 let turn = 0;
@@ -52,27 +55,38 @@ async function millisecondsOf(run: () => unknown): Promise<number> {
   return (user + system) / 1_000;
 }
 
-async function leastOf(run: () => unknown): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < rounds; round += 1) least = Math.min(least, await millisecondsOf(run));
-  return least;
+/** Undefined where it takes linear time, or too little to be noticed. */
+async function growthOver(piece: string, read: (text: string) => unknown, size: number): Promise<Growth | undefined> {
+  const textOf = (characters: number): string =>
+    piece.repeat(Math.ceil(characters / piece.length)).slice(0, characters);
+  const long = textOf(size);
+  const short = textOf(size / shortTexts);
+  // One reading is enough where nothing is wrong. It also compiles what is measured below.
+  if ((await millisecondsOf(() => read(fresh(long)))) < noticedMs) return undefined;
+  let shortMs = 0;
+  let longMs = 0;
+  for (let round = 1; round <= Math.max(...roundsToDecide); round += 1) {
+    longMs += await millisecondsOf(() => read(fresh(long)));
+    shortMs += await millisecondsOf(async () => {
+      for (let text = 0; text < shortTexts; text += 1) await read(fresh(short));
+    });
+    if (roundsToDecide.includes(round) && (longMs < noticedMs * round || longMs <= ratioMax * shortMs))
+      return undefined;
+  }
+  return { piece, shortMs, longMs };
 }
 
-/** The pieces over which `read` takes more than linear time, measured as the processor's time within one run. */
-export async function worseThanLinear(read: (text: string) => unknown, size: number): Promise<readonly Growth[]> {
+/** The pieces, and those of `own`, over which `read` takes more than linear time. */
+export async function worseThanLinear(
+  read: (text: string) => unknown,
+  size: number,
+  own: readonly string[] = [],
+): Promise<readonly Growth[]> {
   const found: Growth[] = [];
   turn += 1;
-  for (const piece of pieces.filter((each, at) => (at + turn) % share === 0 || known.has(each))) {
-    const textOf = (characters: number): string =>
-      piece.repeat(Math.ceil(characters / piece.length)).slice(0, characters);
-    const small = textOf(size / 4);
-    const large = textOf(size);
-    // One reading is enough where nothing is wrong.
-    if ((await millisecondsOf(() => read(fresh(large)))) < noticedMs) continue;
-    const largeMs = await leastOf(() => read(fresh(large)));
-    if (largeMs < noticedMs) continue;
-    const smallMs = await leastOf(() => read(fresh(small)));
-    if (largeMs > ratioMax * smallMs) found.push({ piece, smallMs, largeMs });
+  for (const piece of [...pieces.filter((each, at) => (at + turn) % share === 0 || known.has(each)), ...own]) {
+    const growth = await growthOver(piece, read, size);
+    if (growth !== undefined) found.push(growth);
   }
   return found;
 }

@@ -33,10 +33,4 @@ describe("the anger of a message", () => {
   ])("stays below it: %s", (text) => {
     expect(angerOf(text)).toBeLessThan(threshold);
   });
-
-  it("stays quick on long text", () => {
-    const start = performance.now();
-    angerOf("not useless this is a joke WTF!!! ".repeat(20_000));
-    expect(performance.now() - start).toBeLessThan(1_000);
-  });
 });

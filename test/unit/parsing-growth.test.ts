@@ -32,6 +32,7 @@ import { splitSentences } from "#knowledge/sentences.ts";
 import type { TextType } from "#knowledge/file-types.ts";
 import { chosenByPhrase } from "#src/skills/chosen-by-phrase.ts";
 import { readValues } from "#src/skills/skill-arguments.ts";
+import { fitsShape } from "#src/skills/shape.ts";
 import { documentOf, phrasesOf } from "#store/conversation-search-words.ts";
 import { messageEvent } from "../../adapters/discord/inbound.ts";
 import { renderParts as discordParts } from "../../adapters/discord/render.ts";
@@ -99,8 +100,15 @@ const review = (text: string): unknown => {
   return [written.take([...pieces.feed(text), ...pieces.end(false)]), written.sum()];
 };
 
-/** Each with the length of the longest text that it is given. */
-const parsers: readonly (readonly [string, number, (text: string) => unknown])[] = [
+const manySkills: readonly Skill[] = Array.from({ length: 200 }, (_, at) => ({
+  ...skill,
+  name: `order${at}`,
+  phrases: [`order order order ${at} {number}`],
+  arguments: skill.arguments.map((each) => ({ ...each, shapes: ["#+#+#+x"] })),
+}));
+
+/** Each with the length of the longest text that it is given, and pieces that only it could take long over. */
+const parsers: readonly (readonly [string, number, (text: string) => unknown, (readonly string[])?])[] = [
   ["Markdown that is shown", 16_000, (text) => safeTree(`${text}.`)],
   ["plain text that is shown", 20_000, plainBlocks],
   ["a Markdown document", 3_000, readAs("text/markdown")],
@@ -168,8 +176,13 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown])[]
   ["terms", 20_000, (text) => termsOf(text)],
   ["languages", 20_000, (text) => [guessLanguages(text), spokenLanguage([text])]],
   ["phrases of rules", 20_000, (text) => hasPhrase(wordsIn(text), "talk to a person")],
-  ["the wish for a person", 16_000, (text) => asksForHuman(text, ["talk to a person", "担当者"])],
-  ["anger", 16_000, angerOf],
+  [
+    "the wish for a person",
+    16_000,
+    (text) => asksForHuman(text, ["talk to a person", "担当者"]),
+    ["not a person talk to "],
+  ],
+  ["anger", 16_000, angerOf, ["not useless this is a joke WTF!!! "]],
   ["the question of a message", 16_000, (text) => [partedMessage(text), questionsIn(text)]],
   ["what a question asks for", 4_000, (text) => understand(text, [{ role: "user", content: text }])],
   [
@@ -181,6 +194,9 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown])[]
       readValues(skill, { number: text }),
     ],
   ],
+  ["many skills", 2_000, (text) => chosenByPhrase(manySkills, text, []), ["order ", "1"]],
+  // All ways to read it are followed: one after the other, they would be millions.
+  ["the shape of an argument", 20, (text) => fitsShape(text, `${"*+".repeat(text.length / 2)}@`), ["1"]],
   [
     "personal data",
     20_000,
@@ -199,11 +215,11 @@ const parsers: readonly (readonly [string, number, (text: string) => unknown])[]
   ["what is quoted from documents", 16_000, escapeMarkdown],
 ];
 
-describe("parsing", () => {
-  it.each(parsers)(
-    "of %s takes linear time over %i repeated characters, words and lines",
-    async (_what, size, parse) => {
-      expect(await worseThanLinear(orRefused(parse), size)).toEqual([]);
-    },
-  );
+// These texts take long where the machine is busy.
+describe("parsing", { timeout: 180_000 }, () => {
+  for (const [what, size, parse, own] of parsers) {
+    it(`of ${what} takes linear time over ${size} repeated characters, words and lines`, async () => {
+      expect(await worseThanLinear(orRefused(parse), size, own)).toEqual([]);
+    });
+  }
 });
