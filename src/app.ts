@@ -351,6 +351,7 @@ async function assemble(config: Config, options: AppOptions, opened: End[]): Pro
   const server = await createServer({
     store,
     processId: process.id,
+    watch: process.watch,
     engine,
     fanout,
     documents,

@@ -7,12 +7,14 @@ import type { Engine } from "#engine/engine.ts";
 import type { ConversationFilter, Fanout, Files, ListPosition, Store } from "#engine/ports.ts";
 import type { BodyLimits } from "./bodies.ts";
 import type { ConversationRow } from "#store/conversations.ts";
+import type { ProcessWatch } from "#store/processes.ts";
 
 /** All that the HTTP side needs of the rest of the program. */
 export interface HttpDependencies {
   readonly store: Store;
   /** This process in the table of those that run. */
   readonly processId: string;
+  readonly watch: Pick<ProcessWatch, "silent">;
   readonly engine: Engine;
   readonly fanout: Fanout;
   readonly documents: DocumentShelf;

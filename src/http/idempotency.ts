@@ -5,6 +5,7 @@ import { Problem } from "#domain/problem.ts";
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import { isDuplicate } from "#store/duplicate.ts";
 import { isDatabaseFault } from "#store/faults.ts";
+import type { ProcessWatch } from "#store/processes.ts";
 import { isProcessGone } from "#store/processes.ts";
 import type { IdempotencyTable } from "#store/schema.ts";
 
@@ -48,9 +49,10 @@ export interface IdempotencyDependencies {
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
   readonly processId: string;
+  readonly watch: Pick<ProcessWatch, "silent">;
 }
 
-export function createIdempotency({ store, clock, log, processId }: IdempotencyDependencies): Idempotency {
+export function createIdempotency({ store, clock, log, processId, watch }: IdempotencyDependencies): Idempotency {
   return {
     async run(request, work) {
       const key = request.idempotencyKey;
@@ -151,7 +153,7 @@ export function createIdempotency({ store, clock, log, processId }: IdempotencyD
 
   async function isAbandoned(tx: Tx, row: Selectable<IdempotencyTable>, at: number): Promise<boolean> {
     if (row.process_id === null || row.lease_until <= at) return true;
-    return row.process_id !== processId && (await isProcessGone(tx, row.process_id, at));
+    return row.process_id !== processId && (await isProcessGone(tx, row.process_id, watch.silent()));
   }
 
   /** Whoever comes first after a day takes a few old rows along, so that no job is needed for it. */

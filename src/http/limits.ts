@@ -6,6 +6,7 @@ import type { Clock, Log, Store } from "#engine/ports.ts";
 import type { Counter } from "#store/counters.ts";
 import { countDown, countUp } from "#store/counters.ts";
 import { createCounting } from "#store/counting.ts";
+import type { ProcessWatch } from "#store/processes.ts";
 import type { Caller } from "./auth.ts";
 
 /** Requests of one key, over all processes. */
@@ -74,6 +75,7 @@ export interface LimitsOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly processId: string;
+  readonly watch: Pick<ProcessWatch, "silent">;
 }
 
 const limitsKnown = new WeakMap<Caller, PlanLimits>();
@@ -89,8 +91,8 @@ export function limitsOfCaller(caller: Caller): PlanLimits {
 }
 
 /** What is counted are rows, so that it survives a restart and several processes share it. */
-export function createLimits({ store, clock, log, processId }: LimitsOptions): Limits {
-  const counting = createCounting({ store, clock, log, processId, inFlightMax });
+export function createLimits({ store, clock, log, processId, watch }: LimitsOptions): Limits {
+  const counting = createCounting({ store, clock, log, processId, watch, inFlightMax });
   const now = (): number => clock.now();
 
   async function take(caller: Caller): Promise<TakenSlot> {

@@ -3,25 +3,28 @@ import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
 import { newId } from "#domain/ids.ts";
 import { releaseLeases } from "#store/outbox.ts";
 import type { Heartbeats } from "#store/clock-ahead.ts";
+import type { ProcessWatch } from "#store/processes.ts";
 import { aheadBy, correctTimes, heartbeatsBeside, isPutBack, runningAheadBy } from "#store/clock-ahead.ts";
-import { heartbeatMs } from "#store/processes.ts";
+import { createProcessWatch, heartbeatMs } from "#store/processes.ts";
 
 export interface ProcessLease {
   readonly id: string;
   /** Other processes that seemed to run on this database when this one began. */
   readonly others: number;
+  /** Tells which of them have stopped since. */
+  readonly watch: Pick<ProcessWatch, "silent">;
   /** Whether the last of the regular writes of this process succeeded. */
   writes(): boolean;
   close(): Promise<void>;
 }
 
-const deadMs = 60_000;
+const seemsGoneMs = 60_000;
 /** A process that runs has written a heartbeat after this many intervals. */
 const watchedBeats = 2;
 
 /**
- * Enters this process in the table of those that run, and gives back the work of those that are gone: what a killed
- * process had begun goes on at the next start, not when its lease ends.
+ * Enters this process in the table of those that run, and releases the work of those that are gone. The work of a process
+ * that was killed on this machine goes on at the next start, not when its lease ends.
  */
 export async function openProcess(store: Store, clock: Clock, log: Log): Promise<ProcessLease> {
   const ahead = await aheadBy(store, clock.now());
@@ -33,23 +36,16 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
   const id = newId("ses", clock.now());
   const host = hostname();
   const others = await store.read.selectFrom("processes").selectAll().execute();
-  const gone = others
-    .filter((other) => (other.host === host ? !isAlive(other.pid) : other.heartbeat_at < clock.now() - deadMs))
-    .map((other) => other.id);
+  const gone = others.filter((other) => other.host === host && !isAlive(other.pid));
+  // Those on other machines are watched first: the clock of one that runs may be behind.
+  const seemGone = others.filter((other) => other.host !== host && other.heartbeat_at < clock.now() - seemsGoneMs);
   const started = clock.now();
+  const row = { id, host, pid: process.pid, started_at: started, heartbeat_at: started };
   await store.write(async (tx) => {
-    await releaseLeases(tx, gone);
-    if (gone.length > 0) {
-      await tx.deleteFrom("connection_leases").where("holder", "in", gone).execute();
-      await releaseRequests(tx, gone);
-      await tx.deleteFrom("requests_in_flight").where("process_id", "in", gone).execute();
-      await tx.deleteFrom("processes").where("id", "in", gone).execute();
-    }
-    await tx
-      .insertInto("processes")
-      .values({ id, host, pid: process.pid, started_at: started, heartbeat_at: started })
-      .execute();
+    await remove(tx, new Map(gone.map((other) => [other.id, other.heartbeat_at])));
+    await tx.insertInto("processes").values(row).execute();
   });
+  const watch = createProcessWatch();
   let stopped = false;
   let writes = true;
   let stop = clock.timer(heartbeatMs, beat);
@@ -82,7 +78,19 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       await correct(putBack.aheadMs, putBack.before, id);
       putBack = undefined;
     }
-    await store.write((tx) => tx.updateTable("processes").set({ heartbeat_at: now }).where("id", "=", id).execute());
+    await store.write(async (tx) => {
+      const own = tx.updateTable("processes").set({ heartbeat_at: now }).where("id", "=", id);
+      const { numUpdatedRows } = await own.executeTakeFirstOrThrow();
+      // The others took this process for gone while it could not write.
+      if (numUpdatedRows === 0n) {
+        await tx
+          .insertInto("processes")
+          .values({ ...row, heartbeat_at: now })
+          .execute();
+      }
+      await remove(tx, watch.gone());
+    });
+    watch.look(await heartbeatsBeside(store, id));
   }
 
   function beat(): void {
@@ -102,7 +110,8 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
   }
   return {
     id,
-    others: others.length - gone.length,
+    others: others.length - gone.length - seemGone.length,
+    watch,
     writes: () => writes,
     async close() {
       stopped = true;
@@ -116,6 +125,18 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       });
     },
   };
+}
+
+/** Removes processes that have written no other heartbeat since, and releases their work. */
+async function remove(tx: Tx, gone: Heartbeats): Promise<void> {
+  for (const [id, at] of gone) {
+    const own = tx.deleteFrom("processes").where("id", "=", id).where("heartbeat_at", "=", at);
+    if ((await own.executeTakeFirstOrThrow()).numDeletedRows === 0n) continue;
+    await releaseLeases(tx, [id]);
+    await tx.deleteFrom("connection_leases").where("holder", "=", id).execute();
+    await releaseRequests(tx, [id]);
+    await tx.deleteFrom("requests_in_flight").where("process_id", "=", id).execute();
+  }
 }
 
 /** Requests with an Idempotency-Key that nobody answers any more: the next try takes them over. */

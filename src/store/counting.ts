@@ -1,7 +1,9 @@
 import type { Clock, Log, Store, Tx } from "#engine/ports.ts";
+import type { Heartbeats } from "./clock-ahead.ts";
 import type { Counter } from "./counters.ts";
 import { insertRows } from "./insert-rows.ts";
-import { silentMs } from "./processes.ts";
+import type { ProcessWatch } from "./processes.ts";
+import { notSilent } from "./processes.ts";
 import { createRequestsInFlight } from "./requests-in-flight.ts";
 
 export interface Taken {
@@ -29,6 +31,7 @@ export interface CountingOptions {
   readonly clock: Pick<Clock, "now" | "timer">;
   readonly log: Pick<Log, "warn">;
   readonly processId: string;
+  readonly watch: Pick<ProcessWatch, "silent">;
   /** Of one key. */
   readonly inFlightMax: number;
 }
@@ -49,7 +52,7 @@ const againMs = 1_000;
  * Counts what comes together together: every request of the API is counted, and a transaction of its own for each would
  * cost more than most of what they ask for. What comes while a batch is written is the next one.
  */
-export function createCounting({ store, clock, log, processId, inFlightMax }: CountingOptions): Counting {
+export function createCounting({ store, clock, log, processId, watch, inFlightMax }: CountingOptions): Counting {
   const waiting: Waiting[] = [];
   const inFlight = createRequestsInFlight(processId);
   let writing = false;
@@ -76,14 +79,14 @@ export function createCounting({ store, clock, log, processId, inFlightMax }: Co
 
   async function write(tx: Tx, batch: readonly Waiting[]) {
     if (batch.length === 0) return { taken: [], told: await inFlight.tell(tx) };
-    const at = clock.now();
     const sums = sumsOf(batch);
-    const { rows, others } = await add(tx, sums, { processId, at });
+    const silent = watch.silent();
+    const { rows, others } = await add(tx, sums, { processId, silent });
     const keyIds = [...new Set(batch.flatMap(({ keyId }) => keyId ?? []))];
     const together = others > 0 && keyIds.length > 0;
     const told = together || inFlight.hasNews() ? await inFlight.tell(tx) : null;
     // The counters of a key are locked by now, so that no two processes let its last request in.
-    const elsewhere = together ? await inFlight.elsewhere(tx, keyIds, at) : new Map<string, number>();
+    const elsewhere = together ? await inFlight.elsewhere(tx, keyIds, silent) : new Map<string, number>();
     const room = new Map(
       keyIds.map((keyId) => {
         const here = inFlight.here(keyId) - batch.filter((each) => each.keyId === keyId).length;
@@ -178,7 +181,7 @@ async function takeAll(tx: Tx, batch: readonly Waiting[], { sums, rows, room }: 
 async function add(
   tx: Tx,
   sums: ReadonlyMap<string, Sum>,
-  { processId, at }: { readonly processId: string; readonly at: number },
+  { processId, silent }: { readonly processId: string; readonly silent: Heartbeats },
 ) {
   const given = [...sums.values()].map(({ counter, asked }) => ({
     name: counter.name,
@@ -196,7 +199,7 @@ async function add(
         .selectFrom("processes")
         .select(({ fn }) => fn.countAll<number>().as("count"))
         .where("id", "<>", processId)
-        .where("heartbeat_at", ">=", at - silentMs)
+        .where(notSilent(silent))
         .as("others"),
     ])
     .where("name", "in", [...new Set([...sums.values()].map(({ counter }) => counter.name))])

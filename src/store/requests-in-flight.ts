@@ -1,6 +1,7 @@
 import type { Tx } from "#engine/ports.ts";
+import type { Heartbeats } from "./clock-ahead.ts";
 import { insertRows } from "./insert-rows.ts";
-import { silentMs } from "./processes.ts";
+import { notSilent } from "./processes.ts";
 
 /**
  * How many requests of each API key are in flight, at this process and at the others on its database. A process alone
@@ -16,7 +17,7 @@ export interface RequestsInFlight {
   /** Tells the other processes what this one has. They are told once `committed` was called, after the commit. */
   tell(tx: Tx): Promise<Told>;
   /** What the others have, by key. Exact while no other process can {@link tell} of these keys. */
-  elsewhere(tx: Tx, keyIds: readonly string[], now: number): Promise<ReadonlyMap<string, number>>;
+  elsewhere(tx: Tx, keyIds: readonly string[], silent: Heartbeats): Promise<ReadonlyMap<string, number>>;
 }
 
 export interface Told {
@@ -69,15 +70,15 @@ export function createRequestsInFlight(processId: string): RequestsInFlight {
       await insertRows(tx, "requests_in_flight", going, { keys: ["key_id", "process_id"], replace: ["count"] });
       return { committed: () => settle(rows) };
     },
-    async elsewhere(tx, keyIds, now) {
+    async elsewhere(tx, keyIds, silent) {
       const rows = await tx
         .selectFrom("requests_in_flight as r")
-        .innerJoin("processes as p", "p.id", "r.process_id")
+        .innerJoin("processes", "processes.id", "r.process_id")
         .select(({ fn }) => ["r.key_id as keyId", fn.sum<number | string>("r.count").as("count")])
         .where("r.key_id", "in", keyIds)
         .where("r.process_id", "<>", processId)
         // What a killed process had in flight is over.
-        .where("p.heartbeat_at", ">=", now - silentMs)
+        .where(notSilent(silent))
         .groupBy("r.key_id")
         .execute();
       return new Map(rows.map(({ keyId, count }) => [keyId, Number(count)]));

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Counting } from "#store/counting.ts";
+import { heartbeatsBeside } from "#store/clock-ahead.ts";
 import { createCounting } from "#store/counting.ts";
 import { openStore } from "#store/open.ts";
+import { createProcessWatch } from "#store/processes.ts";
 import type { Store } from "#engine/ports.ts";
 import { testStart } from "../support/app.ts";
 import { eachDatabase, openTestStore } from "../support/databases.ts";
@@ -9,9 +11,9 @@ import { createHandMovedClock } from "../support/hand-moved-clock.ts";
 
 const clock = createHandMovedClock(testStart);
 
-function countingOf(store: Store, processId: string) {
+function countingOf(store: Store, processId: string, watch = createProcessWatch()) {
   const log = { warn: () => undefined };
-  return createCounting({ store, clock, log, processId, inFlightMax: 3 });
+  return createCounting({ store, clock, log, processId, watch, inFlightMax: 3 });
 }
 
 eachDatabase("counting what comes together", (open) => {
@@ -100,7 +102,10 @@ eachDatabase("counting what comes together", (open) => {
         await other.close();
         await close();
       };
-      return { store, one: countingOf(store, "one"), two: countingOf(other, "two"), begin, close: closeBoth };
+      const watch = createProcessWatch();
+      const one = countingOf(store, "one", watch);
+      const look = async () => watch.look(await heartbeatsBeside(store, "one"));
+      return { store, one, two: countingOf(other, "two"), look, begin, close: closeBoth };
     }
     const told = (store: Store) =>
       store.read
@@ -130,18 +135,30 @@ eachDatabase("counting what comes together", (open) => {
       await close();
     });
 
-    it("counts no longer what a process had in flight that has not been heard of for a while", async () => {
-      const { store, one, two, begin, close } = await openTwo();
+    it("does not count those of a process that has stopped writing heartbeats", async () => {
+      const { one, two, look, begin, close } = await openTwo();
       for (let i = 0; i < 3; i += 1) expect(await begin(two, "a")).not.toBeNull();
+      for (let looks = 0; looks < 4; looks += 1) await look();
       expect(await begin(one, "a")).toBeNull();
-      await store.write((tx) =>
-        tx
-          .updateTable("processes")
-          .set({ heartbeat_at: clock.now() - 20_001 })
-          .where("id", "=", "two")
-          .execute(),
-      );
+      await look();
       expect(await begin(one, "a")).not.toBeNull();
+      await close();
+    });
+
+    it("counts those of a process whose clock is slow", async () => {
+      const { store, one, two, look, begin, close } = await openTwo();
+      for (let i = 0; i < 3; i += 1) expect(await begin(two, "a")).not.toBeNull();
+      const writtenAt = (at: number) =>
+        store.write((tx) => tx.updateTable("processes").set({ heartbeat_at: at }).where("id", "=", "two").execute());
+      for (let beat = 0; beat < 10; beat += 1) {
+        await writtenAt(clock.now() - 3_600_000 + beat);
+        await look();
+      }
+      expect(await begin(one, "a")).toBeNull();
+      // It missed several, and runs again before the others look.
+      for (let looks = 0; looks < 5; looks += 1) await look();
+      await writtenAt(clock.now() - 3_500_000);
+      expect(await begin(one, "a")).toBeNull();
       await close();
     });
 

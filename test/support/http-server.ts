@@ -10,6 +10,8 @@ import { defaultTimeouts } from "#http/dependencies.ts";
 import { createServer } from "#http/server.ts";
 import { createInProcessFanout } from "#jobs/in-process.ts";
 import type { OpenStore } from "#store/open.ts";
+import type { ProcessWatch } from "#store/processes.ts";
+import { createProcessWatch } from "#store/processes.ts";
 import type { Answered, Body } from "./app.ts";
 import { testStart } from "./app.ts";
 import type { TestDatabase } from "./databases.ts";
@@ -24,6 +26,7 @@ export interface HttpOptions {
   readonly readiness?: HttpDependencies["readiness"];
   readonly demoPage?: HttpDependencies["demoPage"];
   readonly timeouts?: Partial<HttpTimeouts>;
+  readonly watch?: ProcessWatch;
   readonly bodies?: Partial<BodyLimits>;
   readonly connectionsMax?: number;
   readonly trustedProxies?: readonly string[];
@@ -95,6 +98,7 @@ export async function startHttp(open: () => Promise<TestDatabase>, options: Http
   const server = await createServer({
     store,
     processId,
+    watch: options.watch ?? createProcessWatch(),
     engine: {
       accept: absent,
       query: options.query ?? absent,

@@ -31,8 +31,7 @@ export async function v1(
   { ending, inFlight }: { readonly ending: AbortSignal; readonly inFlight: InFlight },
 ): Promise<void> {
   const { store, clock } = dependencies;
-  const { log, processId } = dependencies;
-  const limits = createLimits({ store, clock, log, processId });
+  const limits = createLimits(dependencies);
   const settle = new WeakMap<FastifyRequest, () => void>();
   const known = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
 
