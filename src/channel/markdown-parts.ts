@@ -81,16 +81,21 @@ const sum = (a: Extent, b: Extent): Extent => ({
 const fills = (extent: Extent, limit: Extent): boolean =>
   extent.lines > limit.lines || extent.marks > limit.marks || extent.characters > limit.characters;
 
-const markCharacters = new Set("*_~`]()<>&|#-+!\\@=");
-/** The parser looks back over all brackets that are still open. */
-const openBracketWeight = 4;
+const markCharacters = new Set("`()<>&|#-+!\\@=");
+/** The parser looks back over all brackets that are still open, and over all signs of emphasis without a counterpart. */
+const weights: ReadonlyMap<string, number> = new Map([
+  ["[", 4],
+  ["]", 2],
+  ["*", 2],
+  ["_", 2],
+  ["~", 2],
+]);
 
 /** How much of the text may cost the parser quadratic time: {@link marksMax} is the most that is parsed at once. */
 export function marksIn(text: string): number {
   let marks = 0;
   for (const character of text) {
-    if (character === "[") marks += openBracketWeight;
-    else if (markCharacters.has(character)) marks += 1;
+    marks += weights.get(character) ?? (markCharacters.has(character) ? 1 : 0);
   }
   return marks;
 }

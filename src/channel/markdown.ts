@@ -34,8 +34,8 @@ export const markdownBytesMax = 16 * 1024;
 /** More lines than this are shown as the plain text that they are. */
 const linesMax = 500;
 
-/** How many characters of Markdown have their trees kept. */
-const keptMax = 400_000;
+/** How many characters of Markdown have their trees kept; half of it surely: those of the fifty longest messages. */
+const keptMax = 2_000_000;
 
 /** Quotes, lists and emphasis nested deeper than this are shown as their text. */
 const depthMax = 12;

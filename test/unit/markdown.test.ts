@@ -174,6 +174,17 @@ describe("the safe tree", () => {
       expect(user + system).toBeLessThan(5_000_000);
     }
   });
+
+  it("shows as text so much emphasis that unmatched signs of it would take the parser quadratic time", () => {
+    const text = "*a* ".repeat(marksMax / 2).trim();
+    expect(safeTree(text)).toEqual([{ t: "p", c: [text] }]);
+  });
+
+  it("parses fifty of the longest messages once, however often they are shown", () => {
+    const texts = Array.from({ length: 50 }, (_, n) => `- *a* ${n}\n`.repeat(50).padEnd(markdownBytesMax, " words"));
+    const trees = texts.map(safeTree);
+    expect(texts.filter((text, index) => safeTree(text) !== trees[index])).toEqual([]);
+  });
 });
 
 describe("addresses", () => {
