@@ -2,8 +2,12 @@ import type { AdapterModule } from "#channel/contract.ts";
 import type { WidgetConfig } from "./limits.ts";
 import { createLimits, widgetConfig } from "./limits.ts";
 import { siteRoutes } from "./site.ts";
+import { createSocketBytes } from "./socket-bytes.ts";
 import { openSockets } from "./sockets.ts";
 import { createUploads } from "./uploads.ts";
+
+/** Of the sockets of all accounts in this process. */
+const socketBytes = createSocketBytes();
 
 /** The chat widget on a company's own pages (`widget`), and the chat page that we host (`hosted`). */
 const widget: AdapterModule<WidgetConfig> = {
@@ -12,7 +16,7 @@ const widget: AdapterModule<WidgetConfig> = {
   secrets: [],
   create(account, host) {
     const limits = createLimits(account.config, host);
-    const sockets = openSockets(account, host, limits);
+    const sockets = openSockets(account, host, limits, socketBytes);
     return {
       capabilities: {
         textMax: null,

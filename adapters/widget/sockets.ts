@@ -8,6 +8,7 @@ import { createContents } from "./contents.ts";
 import type { Limits } from "./limits.ts";
 import { addressKey } from "./limits.ts";
 import { originAllowed } from "./origins.ts";
+import type { SocketBytes } from "./socket-bytes.ts";
 import type { Visitor } from "./visitor.ts";
 import { serveVisitor } from "./visitor.ts";
 
@@ -16,6 +17,7 @@ const frameBytesMax = 64 * 1024;
 const piecesMax = { maxBufferedChunks: 256, maxFragments: 64 };
 const heartbeatMs = 25_000;
 const closeGraceMs = 1_000;
+const tryAgainLater = 1013;
 
 export interface Sockets {
   readonly socket: SiteSocket;
@@ -28,8 +30,8 @@ interface Connected {
   alive: boolean;
 }
 
-/** The sockets of one account in this process. */
-export function openSockets(account: Account, host: ChannelHost, limits: Limits): Sockets {
+/** The sockets of one account in this process; `bytes` is for those of all accounts. */
+export function openSockets(account: Account, host: ChannelHost, limits: Limits, bytes: SocketBytes): Sockets {
   // Compression of frames this small costs more than it saves.
   const server = new WebSocketServer({
     noServer: true,
@@ -48,6 +50,13 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
     else perAddress.delete(address);
   };
 
+  const evict = (webSocket: WebSocket): void => {
+    host.log.warn({ channel: account.channel }, "widget: socket closed, sockets hold too many bytes");
+    webSocket.close(tryAgainLater, "try again later");
+    const cancelGrace = host.clock.timer(closeGraceMs, () => webSocket.terminate());
+    webSocket.once("close", cancelGrace);
+  };
+
   const upgrade = async (
     request: IncomingMessage,
     socket: Duplex,
@@ -55,6 +64,8 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
     remoteAddress: string,
   ): Promise<void> => {
     const address = addressKey(remoteAddress);
+    const connection = request.socket;
+    const start = connection.bytesRead - head.length;
     if (closing) return refuse(socket, 503, "The server is restarting.");
     if (!limits.connection(address))
       return refuse(socket, 429, "Too many connections in a short time.", { "Retry-After": "60" });
@@ -74,7 +85,9 @@ export function openSockets(account: Account, host: ChannelHost, limits: Limits)
         // Frames too large or not of the protocol: ws closes the socket with the code that says so.
         host.log.info({ reason: error.message }, "widget: protocol error");
       });
-      const entry: Connected = { visitor: serveVisitor(webSocket, { host, limits, contents }, address), alive: true };
+      const held = bytes.watch({ address, socket: webSocket, connection, start, evict: () => evict(webSocket) });
+      const visitor = serveVisitor(webSocket, { host, limits, contents, held }, address);
+      const entry: Connected = { visitor, alive: true };
       connected.set(webSocket, entry);
       const heard = (): void => {
         entry.alive = true;

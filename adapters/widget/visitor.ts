@@ -15,6 +15,7 @@ import { closeCodes, parseFrame } from "./frames.ts";
 import type { Limits } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { openSession, threadOf, tokenOf } from "./session.ts";
+import type { HeldBytes } from "./socket-bytes.ts";
 import type { Contents } from "./contents.ts";
 
 const historyPage = 100;
@@ -52,7 +53,17 @@ interface Unseen {
  */
 export function serveVisitor(
   socket: WebSocket,
-  { host, limits, contents }: { readonly host: ChannelHost; readonly limits: Limits; readonly contents: Contents },
+  {
+    host,
+    limits,
+    contents,
+    held,
+  }: {
+    readonly host: ChannelHost;
+    readonly limits: Limits;
+    readonly contents: Contents;
+    readonly held: HeldBytes;
+  },
   address: string,
 ): Visitor {
   let seat: Seat | undefined;
@@ -81,20 +92,34 @@ export function serveVisitor(
   const expire = (): void => socket.close(closeCodes.expired, "the user token has expired");
   const closeAsAnothers = (): void => socket.close(closeCodes.badToken, "another user's thread");
 
+  const transmit = (frame: ServerFrame, left?: () => void): void => {
+    socket.send(JSON.stringify(frame), () => {
+      held.update();
+      left?.();
+    });
+    held.update();
+  };
   const send = (frame: ServerFrame): void => {
     if (closed) return;
     if (socket.bufferedAmount > bufferedBytesMax) socket.terminate();
-    else socket.send(JSON.stringify(frame));
+    else transmit(frame);
   };
 
-  /** Runs work that this socket caused; its failure costs the socket alone, and the browser comes back for the rest. */
-  const run = (work: () => Promise<void>): void => {
+  /**
+   * Runs work that this socket caused; its failure costs the socket alone, and the browser comes back for the rest.
+   * `bytes`: of the frame that it holds.
+   */
+  const run = (work: () => Promise<void>, bytes = 0): void => {
+    const release = held.work(bytes);
     const promise = work()
       .catch((error: unknown) => {
         host.log.error({ err: error }, "widget: connection failed");
         socket.close(1011, "internal error");
       })
-      .finally(() => running.delete(promise));
+      .finally(() => {
+        running.delete(promise);
+        release();
+      });
     running.add(promise);
   };
 
@@ -203,7 +228,7 @@ export function serveVisitor(
   /** Resolves when it has left this process: a long history waits for its reader. */
   const sendSlowly = async (frame: ServerFrame): Promise<void> => {
     // A failure to send is followed by the socket's own close.
-    if (!closed) await new Promise<void>((resolve) => socket.send(JSON.stringify(frame), () => resolve()));
+    if (!closed) await new Promise<void>((resolve) => transmit(frame, resolve));
   };
 
   const deliver = async (at: Seat, message: ThreadMessage): Promise<void> => {
@@ -357,12 +382,12 @@ export function serveVisitor(
     }
   };
 
-  const handle = (frame: ClientFrame): void => {
+  const handle = (frame: ClientFrame, bytes: number): void => {
     if (frame.kind === "hello") {
       if (greeted) return refuseFrame("hello comes once.");
       greeted = true;
       cancelHelloTimeout();
-      return run(() => greet(frame));
+      return run(() => greet(frame), bytes);
     }
     if (frame.kind === "ping") return send({ kind: "pong" });
     const at = seat;
@@ -371,9 +396,9 @@ export function serveVisitor(
       case "send":
         // In the order they came, however long each takes to store.
         queue = queue.then(() => take(at, frame.clientId, frame.text, frame.files ?? []));
-        return run(() => queue);
+        return run(() => queue, bytes);
       case "lead":
-        return run(() => takeLead(at, frame.clientId, (frame.name ?? "").trim(), (frame.email ?? "").trim()));
+        return run(() => takeLead(at, frame.clientId, (frame.name ?? "").trim(), (frame.email ?? "").trim()), bytes);
       case "resume":
         if (!limits.resume(at.session.id)) return socket.close(closeCodes.limited, "limited");
         rewind = Math.min(rewind ?? frame.lastSeq, frame.lastSeq);
@@ -404,7 +429,7 @@ export function serveVisitor(
     if (isBinary) return refuseFrame("Frames are text.");
     const parsed = parseFrame(data.toString("utf8"));
     if ("error" in parsed) refuseFrame(parsed.error);
-    else handle(parsed.frame);
+    else handle(parsed.frame, data.length);
   });
   socket.on("close", () => {
     closed = true;

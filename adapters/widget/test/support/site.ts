@@ -19,6 +19,9 @@ import type { Channel } from "#domain/message.ts";
 import { newId } from "#domain/ids.ts";
 import { checkUserToken } from "#domain/user-token.ts";
 import widget from "../../index.ts";
+import { createLimits } from "../../limits.ts";
+import { createSocketBytes } from "../../socket-bytes.ts";
+import { openSockets } from "../../sockets.ts";
 
 /** A clock moved by hand: its timers run when their time is reached. */
 export interface HandClock extends Clock {
@@ -332,6 +335,8 @@ export interface SiteOptions {
   readonly host?: TestHost;
   readonly config?: Record<string, unknown>;
   readonly port?: number;
+  /** Bytes that all sockets may hold together. */
+  readonly socketBytesMax?: number;
 }
 
 /** The adapter behind a real HTTP server, the way that the program serves it. */
@@ -347,7 +352,12 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
   const adapter = widget.create({ ...account, config: options.config ?? {} }, host);
   const { inbound } = adapter;
   if (inbound.kind !== "site" || inbound.socket === undefined) throw new Error("the widget is a site with a socket");
-  const { routes, socket: siteSocket } = inbound;
+  const { routes } = inbound;
+  const sockets =
+    options.socketBytesMax === undefined
+      ? undefined
+      : openSockets(account, host, createLimits(options.config ?? {}, host), createSocketBytes(options.socketBytesMax));
+  const siteSocket = sockets?.socket ?? inbound.socket;
   const pages = new Map<string, string>();
   const requested: string[] = [];
 
@@ -377,7 +387,8 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
     serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   server.on("upgrade", (request, socket, head) => {
-    siteSocket.upgrade(request, socket, head, request.socket.remoteAddress ?? "");
+    const address = request.headers["x-forwarded-for"] ?? request.socket.remoteAddress ?? "";
+    siteSocket.upgrade(request, socket, head, String(address));
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
   const address = server.address();
@@ -392,6 +403,7 @@ export async function startSite(options: SiteOptions = {}): Promise<TestSite> {
     pages,
     requested,
     async close() {
+      await sockets?.close();
       await adapter.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
