@@ -143,7 +143,7 @@ export interface ReadyFrame extends Standing {
   readonly face: Face;
 }
 
-export type RefusalCode = "empty" | "too_long" | "limited" | "unavailable" | "invalid_email";
+export type RefusalCode = "empty" | "too_long" | "limited" | "unavailable" | "invalid_email" | "files_gone";
 
 export type ServerFrame =
   | ReadyFrame

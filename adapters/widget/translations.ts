@@ -54,6 +54,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Ihre Anmeldung ist abgelaufen. Bitte laden Sie die Seite neu.",
     "Gelöst",
     "Dieses Gespräch ist abgeschlossen. Schreiben Sie jederzeit wieder.",
+    "Nicht gesendet: Angehängte Dateien werden nach einer Stunde entfernt. Bitte hängen Sie sie noch einmal an.",
   ],
   fr: [
     "Ouvrir le chat",
@@ -105,6 +106,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Votre session a expiré. Rechargez la page.",
     "Résolu",
     "Cette conversation est résolue. Vous pouvez écrire à nouveau à tout moment.",
+    "Non envoyé : les fichiers joints sont supprimés au bout d’une heure. Veuillez les joindre à nouveau.",
   ],
   es: [
     "Abrir el chat",
@@ -156,6 +158,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Su sesión ha caducado. Vuelva a cargar la página.",
     "Resuelto",
     "Esta conversación está resuelta. Puede volver a escribir cuando quiera.",
+    "No enviado: los archivos adjuntos se eliminan al cabo de una hora. Adjúntelos de nuevo, por favor.",
   ],
   it: [
     "Apri la chat",
@@ -207,6 +210,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "La sessione è scaduta. Ricarichi la pagina.",
     "Risolto",
     "Questa conversazione è risolta. Può scrivere di nuovo in qualsiasi momento.",
+    "Non inviato: i file allegati vengono rimossi dopo un’ora. Li alleghi di nuovo.",
   ],
   pt: [
     "Abrir o chat",
@@ -258,6 +262,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Sua sessão expirou. Recarregue a página.",
     "Resolvido",
     "Esta conversa está resolvida. Pode voltar a escrever a qualquer momento.",
+    "Não enviada: os arquivos anexados são removidos após uma hora. Anexe-os novamente.",
   ],
   nl: [
     "Chat openen",
@@ -309,6 +314,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "Je sessie is verlopen. Laad de pagina opnieuw.",
     "Opgelost",
     "Dit gesprek is opgelost. Je kunt altijd opnieuw schrijven.",
+    "Niet verstuurd: toegevoegde bestanden worden na een uur verwijderd. Voeg ze opnieuw toe.",
   ],
   ja: [
     "チャットを開く",
@@ -360,6 +366,7 @@ const translations: Readonly<Record<string, readonly string[]>> = {
     "ログインの有効期限が切れました。ページを再読み込みしてください。",
     "解決済み",
     "この会話は解決済みです。いつでもまたご連絡ください。",
+    "送信できませんでした。添付ファイルは1時間後に削除されます。もう一度添付してください。",
   ],
   ...rightToLeft,
 };

@@ -324,6 +324,7 @@ export function serveVisitor(
         ...(at.page === undefined ? {} : { metadata: { page: at.page } }),
       });
       if (accepted.refused) return closeAsAnothers();
+      if (accepted.filesGone) return refuse("files_gone", "A file of this message was removed; upload it again.");
       send({ kind: "ack", clientId, seq: accepted.seq, id: accepted.messageId });
       pullTo(at, accepted.seq ?? 0);
     } catch (error) {

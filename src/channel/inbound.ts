@@ -152,4 +152,6 @@ export interface Accepted {
   readonly seq: number | null;
   /** Nothing is stored: the session belongs to a user whom the sender does not prove to be. Only on widget and hosted. */
   readonly refused?: true;
+  /** Nothing is stored: an uploaded file that the message names was removed meanwhile. Only on widget and hosted. */
+  readonly filesGone?: true;
 }

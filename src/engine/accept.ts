@@ -1,5 +1,6 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
+import { filesPerMessage } from "#domain/files.ts";
 import { isChat, systemActor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
@@ -13,6 +14,7 @@ import {
   groupKey,
   groupsOf,
   groupWaitMs,
+  isUploadOf,
   keepAside,
   keepWaiting,
   noFiles,
@@ -104,6 +106,10 @@ export async function acceptAll(
       results.push({ ...nothing, refused: true });
       continue;
     }
+    if (namesGoneFile(arrival)) {
+      results.push({ ...nothing, filesGone: true });
+      continue;
+    }
     const outcome = await acceptOne(arrival);
     known.set(key, outcome);
     results.push(outcome);
@@ -127,6 +133,13 @@ export async function acceptAll(
     const user = users.get(row?.contact_id ?? "");
     if (user !== undefined && user !== event.sender.verified?.userId) return true;
     return contacts.isOfAnother(personOf(arrival, event));
+  }
+
+  /** In a chat, files are uploaded before their message; those that stay unsent are removed. */
+  function namesGoneFile({ account, event }: Arrival): boolean {
+    if (!isChat(account.channel) || event.kind !== "message") return false;
+    const refs = (event.files ?? []).slice(0, filesPerMessage).map(({ ref }) => ref);
+    return refs.some((ref) => !isUploadOf(uploads.get(ref), account.id, event.thread));
   }
 
   async function acceptOne(arrival: Arrival): Promise<Arrived> {

@@ -46,7 +46,7 @@ export function filesOfArrival(
   const uploaded: AttachmentRow[] = [];
   for (const [position, { ref, name, mediaType, bytes }] of given.slice(0, filesPerMessage).entries()) {
     const before = uploads.get(ref);
-    if (before !== undefined && before.account_id === of.accountId && before.uploaded_by === of.thread) {
+    if (isUploadOf(before, of.accountId, of.thread)) {
       // Once: another message that names it gets a file that cannot be fetched.
       uploads.delete(ref);
       uploaded.push({ ...before, position, group_key: of.group });
@@ -73,6 +73,10 @@ export function filesOfArrival(
     });
   }
   return { fresh, uploaded };
+}
+
+export function isUploadOf(row: AttachmentRow | undefined, accountId: string, thread: string): row is AttachmentRow {
+  return row?.account_id === accountId && row.uploaded_by === thread;
 }
 
 /** A message that other events belong to as well. */

@@ -62,7 +62,8 @@ export interface Chat {
   submit(text: string, files?: readonly UploadedFile[]): boolean;
   /** Sends a file as it is read, for a message to come. Rejects with {@link UploadRefused}. */
   upload(file: File, signal: AbortSignal, progress: (share: number) => void): Promise<UploadedFile>;
-  retry(key: string): void;
+  /** Sends it again. Where its files are gone, returns its text, to be sent with new ones. */
+  retry(key: string): string | undefined;
   /** Fetches what comes before the first item. */
   older(): void;
   typing(): void;
@@ -131,13 +132,15 @@ export function createChat(settings: Settings, changed: () => void): Chat {
   const outbox = (): readonly Waiting[] => waitingOf(own.read("outbox"));
   const keepOutbox = (waiting: readonly Waiting[]): void =>
     own.write("outbox", waiting.length === 0 ? undefined : waiting);
-  /** Refused for being too many at once: they can be sent again, also on the next page. */
+  /** Refused, and can be sent again, also on the next page. */
   const refusedBefore = (): readonly Waiting[] => waitingOf(own.read("refused"));
   const keepRefused = (change: (all: readonly Waiting[]) => readonly Waiting[]): void => {
     const all = change(refusedBefore());
     own.write("refused", all.length === 0 ? undefined : all.slice(-waitingMax));
   };
-  for (const waiting of refusedBefore()) failed.set(waiting.clientId, failedOf(waiting, "limited"));
+  const keepFailed = (waiting: Waiting): void =>
+    void failed.set(waiting.clientId, failedOf(waiting, waiting.filesGone === true ? "files_gone" : "limited"));
+  refusedBefore().forEach(keepFailed);
   const removeWaiting = (clientId: string): void => keepOutbox(outbox().filter((each) => each.clientId !== clientId));
 
   const update = (change: Partial<ChatState>): void => {
@@ -193,8 +196,7 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       // id: whoever uses this browser next would otherwise see it, and send it again.
       keepOutbox([...waitingOf(visitor.read("outbox")), ...outbox()]);
       visitor.write("outbox", undefined);
-      for (const waiting of waitingOf(visitor.read("refused")))
-        failed.set(waiting.clientId, failedOf(waiting, "limited"));
+      waitingOf(visitor.read("refused")).forEach(keepFailed);
       keepRefused((all) => [...waitingOf(visitor.read("refused")), ...all]);
       visitor.write("refused", undefined);
       visitor.write("session", undefined);
@@ -275,7 +277,8 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     const waiting = outbox().find((each) => each.clientId === clientId);
     if (waiting === undefined) return;
     failed.set(clientId, failedOf(waiting, code));
-    if (code === "limited") keepRefused((all) => [...all, waiting]);
+    const filesGone = code === "files_gone";
+    if (filesGone || code === "limited") keepRefused((all) => [...all, { ...waiting, filesGone }]);
     removeWaiting(clientId);
     update({});
   };
@@ -396,12 +399,15 @@ export function createChat(settings: Settings, changed: () => void): Chat {
     },
     retry(key) {
       const item = failed.get(key);
-      if (item === undefined) return;
+      if (item === undefined) return undefined;
       failed.delete(key);
       keepRefused((all) => all.filter(({ clientId }) => clientId !== key));
-      keepOutbox([...outbox(), item.waiting]);
+      const isGone = item.why === "files_gone";
+      if (!isGone) keepOutbox([...outbox(), item.waiting]);
       update({});
+      if (isGone) return item.waiting.text;
       send(item.waiting);
+      return undefined;
     },
     older() {
       if (state.older !== "some" || state.status !== "online") return;

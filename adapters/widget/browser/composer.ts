@@ -12,6 +12,8 @@ const warnFrom = 3_600;
 export interface Composer {
   readonly element: HTMLElement;
   focus(): void;
+  /** Takes back the text of a message whose files are gone, and asks for these. */
+  attachAgain(given: string): void;
   /** Files that are dropped there are sent with the message; the browser would open them in place of the page. */
   dropsOn(target: HTMLElement): void;
   render(state: ChatState): void;
@@ -98,6 +100,13 @@ export function createComposer(strings: Strings, chat: Chat, keep: Keep, sent: (
   return {
     element,
     dropsOn: (target) => takeDroppedFiles(target, element, (files) => tray.add([...files])),
+    attachAgain(given) {
+      text.value = [given, text.value].filter((each) => each !== "").join("\n");
+      keep.write("draft", text.value === "" ? undefined : text.value);
+      fit();
+      text.focus();
+      tray.ask();
+    },
     focus: () => {
       fit();
       text.focus({ preventScroll: true });

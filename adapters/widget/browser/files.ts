@@ -21,6 +21,8 @@ interface Entry {
 export interface Tray {
   readonly element: HTMLElement;
   readonly choose: HTMLElement;
+  /** Opens the browser's dialog for files. */
+  ask(): void;
   /** False when there are none, or none are taken. */
   add(files: readonly File[]): boolean;
   /** What is uploaded; undefined while something is on its way. */
@@ -140,6 +142,7 @@ export function createTray(strings: Strings, chat: Chat, changed: () => void): T
   return {
     element,
     choose,
+    ask: () => input.click(),
     add,
     ready,
     clear() {

@@ -7,6 +7,8 @@ export interface Waiting {
   readonly text: string;
   readonly files?: readonly UploadedFile[];
   readonly at: number;
+  /** Its files were removed before it was sent. */
+  readonly filesGone?: boolean;
 }
 
 export interface Remembered {

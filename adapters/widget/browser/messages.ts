@@ -30,7 +30,7 @@ const quietMs = 1_000;
 export function createMessageLog(
   strings: Strings,
   lang: string,
-  { retry, older }: Pick<Chat, "retry" | "older">,
+  { retry, older }: { readonly retry: (key: string) => void; readonly older: Chat["older"] },
 ): MessageLog {
   const list = el("div", { class: "list" });
   const typing = el("div", { class: "row bot typing", hidden: "" });
@@ -116,7 +116,9 @@ export function createMessageLog(
           ? fill(strings.tooLong, 4000)
           : item.why === "limited"
             ? strings.limited
-            : strings.notSent;
+            : item.why === "files_gone"
+              ? strings.filesGone
+              : strings.notSent;
       const again = el("button", { type: "button", class: "again" }, strings.retry);
       again.addEventListener("click", () => retry(item.key));
       row.meta.replaceChildren(el("span", { role: "alert" }, why), " ", item.why === "too_long" ? "" : again);

@@ -49,6 +49,7 @@ export const english = {
   expired: "Your sign-in has expired. Please reload the page.",
   ended: "Resolved",
   endedText: "This conversation is resolved. You can write again at any time.",
+  filesGone: "Not sent: attached files are removed after an hour. Please attach them again.",
 };
 
 export type Strings = typeof english;

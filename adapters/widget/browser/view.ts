@@ -36,7 +36,13 @@ export function createView(host: HTMLElement, settings: Settings, strings: Strin
     dir: directionOf(settings.lang),
   });
   const theme = createTheme(root, settings.theme);
-  const log = createMessageLog(strings, settings.lang, chat);
+  const log = createMessageLog(strings, settings.lang, {
+    older: () => chat.older(),
+    retry(key) {
+      const text = chat.retry(key);
+      if (text !== undefined) composer.attachAgain(text);
+    },
+  });
   const lead = createLeadForm(strings, chat);
   const composer = createComposer(strings, chat, tab, () => log.toEnd());
 

@@ -92,6 +92,40 @@ function crowded(): void {
     await own(page, "photo-0.txt").getByRole("link").waitFor();
   });
 
+  it("asks for files again that were attached for too long, and keeps the text", async () => {
+    const page = await open();
+    const { read } = app.store;
+    const messages = () => read.selectFrom("messages").select("id").orderBy("id").execute();
+    const unsent = () => read.selectFrom("attachments").select("id").where("message_id", "is", null).execute();
+    const before = await messages();
+    await page.locator("input[type=file]").setInputFiles(files(1));
+    await composer(page).fill("Here is my old photo");
+    await expect.poll(() => page.locator(".tray progress").count()).toBe(0);
+    expect(await unsent()).not.toEqual([]);
+    await expect
+      .poll(() => {
+        app.clock.advance(10 * 60_000);
+        return unsent();
+      })
+      .toEqual([]);
+    await composer(page).press("Enter");
+    const why = "Not sent: attached files are removed after an hour. Please attach them again.";
+    await own(page, why).filter({ hasText: "photo-0.txt" }).waitFor();
+    expect(await messages()).toEqual(before);
+    await page.reload();
+    await own(page, why).filter({ hasText: "Here is my old photo" }).waitFor();
+    const chooser = page.waitForEvent("filechooser");
+    await own(page, why).getByRole("button", { name: "Try again" }).click();
+    await (await chooser).setFiles(files(1));
+    expect(await composer(page).inputValue()).toBe("Here is my old photo");
+    await expect.poll(() => page.locator(".tray progress").count()).toBe(0);
+    await sendButton(page).click();
+    await own(page, "Here is my old photo")
+      .getByRole("link", { name: /photo-0/u })
+      .waitFor();
+    expect(await own(page, "Here is my old photo").count()).toBe(1);
+  });
+
   it("takes files that are dropped anywhere on it", async () => {
     const page = await open();
     const stopped = await page.getByRole("log").evaluate((log) => {

@@ -9,7 +9,7 @@ import { eachDatabase, newSqlite } from "../../../test/support/databases.ts";
 import { createLimits } from "../limits.ts";
 import { tokenOf } from "../session.ts";
 import { createUploads } from "../uploads.ts";
-import { connect } from "./support/client.ts";
+import { greet } from "./support/client.ts";
 import type { TestHost } from "./support/site.ts";
 import { createTestHost, workspaceId } from "./support/site.ts";
 
@@ -101,17 +101,12 @@ eachDatabase("the files that visitors send", (open) => {
   });
   afterEach(() => app?.close());
 
+  const socketUrl = () => `${app.url.replace("http", "ws")}/widget/ws?workspace=${app.workspace.id}&channel=hosted`;
+  const talk = () => greet({ socketUrl: socketUrl() }, {}, { headers: { origin: app.url } });
   const visitor = async (): Promise<string> => {
-    const client = await connect(
-      {
-        socketUrl: `${app.url.replace("http", "ws")}/widget/ws?workspace=${app.workspace.id}&channel=hosted`,
-      },
-      { headers: { origin: app.url } },
-    );
-    client.send({ kind: "hello", lastSeq: 0 });
-    const { token } = await client.next("ready");
+    const client = await talk();
     client.close();
-    return token;
+    return client.ready.token;
   };
   const send = async (
     token: string,
@@ -200,6 +195,25 @@ eachDatabase("the files that visitors send", (open) => {
     expect(await disk()).toEqual([200, { name: "disk", state: "degraded", cause }]);
     freeBytes = 1_026 * mb;
     expect(await send(token, mb)).toBe("200 stored");
+  });
+
+  it("refuse the message that comes without them, and no repetition of one that came with them", async () => {
+    const [one, other] = [await talk(), await talk()];
+    await send(one.ready.token, 10);
+    const { id } = await app.store.read.selectFrom("attachments").select("id").executeTakeFirstOrThrow();
+    const sent = { kind: "send", text: "", files: [id] };
+    other.send({ ...sent, clientId: "of-another" });
+    expect(await other.next("nack")).toMatchObject({ clientId: "of-another", code: "files_gone" });
+    one.send({ ...sent, clientId: "the-first" });
+    const first = await one.next("ack");
+    one.send({ ...sent, clientId: "the-first" });
+    expect(await one.next("ack")).toEqual(first);
+    one.send({ ...sent, clientId: "the-second" });
+    expect(await one.next("nack")).toMatchObject({ clientId: "the-second", code: "files_gone" });
+    const messages = await app.store.read.selectFrom("messages").select("id").where("role", "=", "user").execute();
+    expect(messages).toHaveLength(1);
+    one.close();
+    other.close();
   });
 
   it("are removed an hour after they came when they were not sent", async () => {
