@@ -1,6 +1,5 @@
 import type { InboundEvent } from "#channel/contract.ts";
 import { botMayAnswer, statusOnCustomerMessage } from "#domain/lifecycle.ts";
-import { filesPerMessage } from "#domain/files.ts";
 import { isChat, systemActor } from "#domain/message.ts";
 import type { ConversationRow } from "#store/conversations.ts";
 import { insertRows } from "#store/insert-rows.ts";
@@ -14,9 +13,9 @@ import {
   groupKey,
   groupsOf,
   groupWaitMs,
-  isUploadOf,
   keepAside,
   keepWaiting,
+  namesGoneFile,
   noFiles,
   takeWaiting,
   uploadsOf,
@@ -106,7 +105,7 @@ export async function acceptAll(
       results.push({ ...nothing, refused: true });
       continue;
     }
-    if (namesGoneFile(arrival)) {
+    if (namesGoneFile(arrival.event, arrival.account, uploads)) {
       results.push({ ...nothing, filesGone: true });
       continue;
     }
@@ -133,13 +132,6 @@ export async function acceptAll(
     const user = users.get(row?.contact_id ?? "");
     if (user !== undefined && user !== event.sender.verified?.userId) return true;
     return contacts.isOfAnother(personOf(arrival, event));
-  }
-
-  /** In a chat, files are uploaded before their message; those that stay unsent are removed. */
-  function namesGoneFile({ account, event }: Arrival): boolean {
-    if (!isChat(account.channel) || event.kind !== "message") return false;
-    const refs = (event.files ?? []).slice(0, filesPerMessage).map(({ ref }) => ref);
-    return refs.some((ref) => !isUploadOf(uploads.get(ref), account.id, event.thread));
   }
 
   async function acceptOne(arrival: Arrival): Promise<Arrived> {

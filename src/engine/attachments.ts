@@ -3,6 +3,8 @@ import type { Insertable, Selectable } from "kysely";
 import type { InboundEvent, InboundFile } from "#channel/contract.ts";
 import { cleanFileName, filesPerMessage, plainMediaType, sizeText } from "#domain/files.ts";
 import { newId } from "#domain/ids.ts";
+import type { Channel } from "#domain/message.ts";
+import { isChat } from "#domain/message.ts";
 import { Problem } from "#domain/problem.ts";
 import { chunks } from "#store/customers.ts";
 import type { NewWork } from "#store/outbox.ts";
@@ -75,8 +77,19 @@ export function filesOfArrival(
   return { fresh, uploaded };
 }
 
-export function isUploadOf(row: AttachmentRow | undefined, accountId: string, thread: string): row is AttachmentRow {
+function isUploadOf(row: AttachmentRow | undefined, accountId: string, thread: string): row is AttachmentRow {
   return row?.account_id === accountId && row.uploaded_by === thread;
+}
+
+/** In a chat, files are uploaded before their message; those that stay unsent are removed. */
+export function namesGoneFile(
+  event: InboundEvent,
+  { id, channel }: { readonly id: string; readonly channel: Channel },
+  uploads: ReadonlyMap<string, AttachmentRow>,
+): boolean {
+  if (!isChat(channel) || event.kind !== "message") return false;
+  const refs = (event.files ?? []).slice(0, filesPerMessage).map(({ ref }) => ref);
+  return refs.some((ref) => !isUploadOf(uploads.get(ref), id, event.thread));
 }
 
 /** A message that other events belong to as well. */

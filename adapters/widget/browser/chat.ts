@@ -10,7 +10,7 @@ import type {
   UploadedFile,
 } from "../frames.ts";
 import type { Connection, Status } from "./connection.ts";
-import { createConnection } from "./connection.ts";
+import { createConnection, socketUrl } from "./connection.ts";
 import type { Remembered, Waiting } from "./kept.ts";
 import { faceOf, isRemembered, seenOf, waitingOf } from "./kept.ts";
 import type { Identity, Settings } from "./settings.ts";
@@ -441,13 +441,6 @@ export function createChat(settings: Settings, changed: () => void): Chat {
       update({});
     },
   };
-}
-
-function socketUrl(settings: Settings): string {
-  const url = new URL("widget/ws", settings.base);
-  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  url.search = new URLSearchParams({ workspace: settings.workspace, channel: settings.channel }).toString();
-  return url.href;
 }
 
 /** Refused, and not sent again before the customer says so. */

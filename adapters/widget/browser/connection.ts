@@ -1,4 +1,5 @@
 import type { ClientFrame, HelloFrame, ServerFrame } from "../frames.ts";
+import type { Settings } from "./settings.ts";
 
 export type Status = "idle" | "connecting" | "online" | "offline" | "refused" | "expired";
 
@@ -141,4 +142,11 @@ export function createConnection(url: string, events: ConnectionEvents): Connect
       return true;
     },
   };
+}
+
+export function socketUrl(settings: Settings): string {
+  const url = new URL("widget/ws", settings.base);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  url.search = new URLSearchParams({ workspace: settings.workspace, channel: settings.channel }).toString();
+  return url.href;
 }
