@@ -82,7 +82,7 @@ export async function openProcess(store: Store, clock: Clock, log: Log): Promise
       const own = tx.updateTable("processes").set({ heartbeat_at: now }).where("id", "=", id);
       const { numUpdatedRows } = await own.executeTakeFirstOrThrow();
       // The others took this process for gone while it could not write.
-      if (numUpdatedRows === 0n) {
+      if (numUpdatedRows === 0n && !stopped) {
         await tx
           .insertInto("processes")
           .values({ ...row, heartbeat_at: now })

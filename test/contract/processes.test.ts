@@ -102,6 +102,29 @@ eachDatabase("processes on one database", (open) => {
     expect([...other.lease.watch.silent()]).toEqual([]);
   });
 
+  it("leave no row of one that ends while its heartbeat waits for the database", async () => {
+    const store = await newStore();
+    let hold: Promise<void> | undefined;
+    let heartbeat: Promise<unknown> | undefined;
+    const write: OpenStore["write"] = (work, options) => {
+      const before = hold;
+      hold = undefined;
+      if (before === undefined) return store.write(work, options);
+      const written = before.then(() => store.write(work, options));
+      heartbeat = written;
+      return written;
+    };
+    const { lease, clock } = await start({ ...store, write }, testStart);
+    const ended = Promise.withResolvers<void>();
+    hold = ended.promise;
+    clock.advance(heartbeatMs);
+    await lease.close();
+    ended.resolve();
+    await heartbeat;
+    expect(heartbeat).toBeDefined();
+    expect(await store.read.selectFrom("processes").select("id").execute()).toEqual([]);
+  });
+
   it("release at once what one held that was killed on this machine", async () => {
     const store = await newStore();
     const killed = await startElsewhere(store, testStart);
