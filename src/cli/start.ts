@@ -1,7 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { damageIn } from "#store/database-state.ts";
-import { isDatabaseFault } from "#store/faults.ts";
 import { openStore } from "#store/open.ts";
 import type { App } from "../app.ts";
 import type { Config } from "../config/environment.ts";
@@ -11,6 +8,8 @@ import { createLog } from "../log.ts";
 import { firstStart } from "../operator/first-start.ts";
 import { readArguments } from "./arguments.ts";
 import type { Command } from "./commands.ts";
+import type { Stopping } from "./once-back.ts";
+import { onceBack } from "./once-back.ts";
 import { bold, dim } from "./output.ts";
 
 export const migrate: Command = async ({ argv, output, config }) => {
@@ -43,7 +42,7 @@ export const start: Command = async ({ argv, config }) => {
     const address = await app.listen();
     log.info({ address, role: config.role }, "start: listening");
     const welcome = await firstStart(app, config, systemClock, {
-      retrying: (step) => onceBack(step, log, { stopped, isStopping }),
+      retrying: (step) => onceBack(step, { clock: systemClock, log, stopping: { stopped, isStopping } }),
       reading: () =>
         process.stdout.write("\n  Getting ready: Parley is reading its manual, which it will answer from.\n\n"),
     });
@@ -57,30 +56,6 @@ export const start: Command = async ({ argv, config }) => {
   }
   return stopped;
 };
-
-const retryMinMs = 1_000;
-const retryMaxMs = 10_000;
-
-/** Repeats a step of the first start while the database is away. The server listens meanwhile, and says so by readiness. */
-async function onceBack<T>(step: () => Promise<T>, log: Logger, { stopped, isStopping }: Stopping): Promise<T> {
-  for (let waitMs = retryMinMs; ; waitMs = Math.min(waitMs * 2, retryMaxMs)) {
-    try {
-      return await step();
-    } catch (error) {
-      // A damaged file does not mend by itself.
-      if (!isDatabaseFault(error) || damageIn(error) !== undefined || isStopping()) throw error;
-      log.warn({ err: error, againInMs: waitMs }, "start: database unavailable, retrying");
-      await Promise.race([delay(waitMs, undefined, { ref: false }), stopped]);
-      if (isStopping()) throw error;
-    }
-  }
-}
-
-interface Stopping {
-  /** Resolves with the exit status once a signal has come and everything has ended. */
-  readonly stopped: Promise<number>;
-  readonly isStopping: () => boolean;
-}
 
 function untilStopped(app: App, log: Logger): Stopping {
   let stopping = false;
