@@ -314,6 +314,7 @@ export const importRules: readonly ImportRule[] = [
       "src/store/customers.ts",
       "src/store/faults.ts",
       "src/store/database-state.ts",
+      "src/store/mysql-url.ts",
       "src/app.ts",
       "src/closing.ts",
       "src/core.ts",
