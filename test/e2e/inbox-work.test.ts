@@ -6,7 +6,7 @@ import type { TestApp } from "../support/app.ts";
 import { startApp } from "../support/app.ts";
 import { noBrowser, openBrowser } from "../support/browser.ts";
 import { newSqlite } from "../support/databases.ts";
-import { addAgent, asked } from "../support/inbox.ts";
+import { addAgent, asked, password } from "../support/inbox.ts";
 import { createInboxPages, focusIn } from "../support/inbox-pages.ts";
 import { skipped } from "../support/skipped.ts";
 
@@ -210,5 +210,32 @@ function inTheBrowser(): void {
     expect(form?.y).toBeGreaterThanOrEqual((messages?.y ?? 0) + (messages?.height ?? 0));
     await page.getByRole("button", { name: "Send reply" }).click();
     await thread(page).locator(".agent").getByText("line").first().waitFor();
+  });
+
+  it("opens a conversation from the list at a zoom of 400 percent, with a title from left to right", async () => {
+    await asked(app, "list zoom", "I want to talk to a human", "דנה כהן");
+    const page = await open("anna", { viewport: { width: 320, height: 200 } });
+    await page.getByRole("link", { name: "דנה כהן" }).click();
+    await thread(page).getByText("I want to talk to a human").waitFor();
+    await expect.poll(() => page.title()).toMatch(/^\u200e\(\d+\) דנה כהן · Test$/u);
+  });
+
+  it("shows the whole name of each workspace to choose from at sign-in", async () => {
+    const other = await app.createWorkspace();
+    const longName = "Kettles and Teapots of the Northern Harbour Company Limited";
+    await app.store.write((tx) =>
+      tx.updateTable("workspaces").set({ name: longName }).where("id", "=", other.id).execute(),
+    );
+    for (const id of [app.workspace.id, other.id]) await addAgent(app, "Ada", id);
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+    await page.goto(`${app.url}/inbox`);
+    await page.getByLabel("E-mail address").fill("ada@shop.example");
+    await page.getByLabel("Password").fill(password);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: longName }).waitFor();
+    expect(await sideways(page)).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: longName }).click();
+    await page.getByRole("heading", { name: `Inbox of ${longName}` }).waitFor();
+    await page.close();
   });
 }

@@ -16,6 +16,7 @@ import { setServerTime, tickBadges } from "./time.ts";
 const noticeMs = 4_500;
 const assignedMs = 20_000;
 const undoMs = 10_000;
+const leftToRight = "\u200e";
 const relativeTimesMs = 30_000;
 
 async function start(root: HTMLElement): Promise<void> {
@@ -134,7 +135,9 @@ async function start(root: HTMLElement): Promise<void> {
     composer.render();
     details.render();
     const waiting = (counts?.escalated ?? 0) + (counts?.mine ?? 0);
-    document.title = `${waiting > 0 ? `(${waiting >= 100 ? "99+" : waiting}) ` : ""}${conversation?.customer.label ?? "Inbox"} · ${me.workspace.name}`;
+    const count = waiting > 0 ? `(${waiting >= 100 ? "99+" : waiting}) ` : "";
+    // A title that begins with a right-to-left name would be shown from right to left as a whole.
+    document.title = `${leftToRight}${count}${conversation?.customer.label ?? "Inbox"} · ${me.workspace.name}`;
     if (conversation !== undefined && shown !== conversation.id) {
       shown = conversation.id;
       // On a phone the list is gone now: the focus goes where reading goes on.

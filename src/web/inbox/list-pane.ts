@@ -65,7 +65,7 @@ export function createListPane(
   );
   const list = el("ul", { class: "conversations", "aria-label": "Conversations" });
   const foot = el("div", { class: "list-foot" });
-  const scroller = el("div", { class: "list-scroll" }, list, foot);
+  const scroller = el("div", { class: "list-scroll" }, list, foot, manual);
   const connection = el("p", { class: "connection", role: "status" });
   const signOut = el("form", { method: "post", action: "/inbox/logout" });
   signOut.append(
@@ -78,13 +78,12 @@ export function createListPane(
       "header",
       { class: "brand" },
       el("span", { class: "mark", "aria-hidden": "true" }),
-      el("p", { class: "workspace" }, me.workspace.name),
+      el("p", { class: "workspace", title: me.workspace.name }, me.workspace.name),
       bell,
       button("Keyboard shortcuts", openHelp, { kind: "icon", shape: "keys", iconOnly: true, key: "?" }),
       el("span", { title: `${me.agent.name} · ${me.agent.email}` }, avatar(me.agent.name)),
       signOut,
     ),
-    manual,
     nav,
     el("div", { class: "list-tools" }, el("div", { class: "search" }, icon("search"), search), bulk.opener),
     bulk.element,

@@ -9,7 +9,7 @@ import { createOwnReplies } from "./own-reply.ts";
 import { openingShortcuts, shortcutList } from "./shortcuts.ts";
 import { drawEntries } from "./thread-entries.ts";
 import { countdown, serverNow, slaBadge, tomorrowAtNine } from "./time.ts";
-import { emptyViews, snoozeText, statusNames } from "./words.ts";
+import { snoozeText, statusNames } from "./words.ts";
 
 export interface ThreadPane {
   readonly element: HTMLElement;
@@ -225,12 +225,12 @@ function drawBlank(state: DeskState): HTMLElement {
     "div",
     { class: "empty" },
     icon("chat"),
-    el("p", { class: "empty-title" }, "Choose a conversation"),
+    el("p", { class: "empty-title" }, isListEmpty(state) ? "Nothing to open here" : "Choose a conversation"),
     el(
       "p",
       {},
       isListEmpty(state)
-        ? emptyViews[view][1]
+        ? "New conversations appear in the list by themselves. Other views, such as All, may have more."
         : "Open a conversation from the list to read it, reply to the customer, or resolve it.",
     ),
     shortcutList(openingShortcuts),
