@@ -310,6 +310,7 @@ export const importRules: readonly ImportRule[] = [
     may: [
       "src/domain/",
       "src/operator/",
+      "src/engine/ports.ts",
       "src/store/open.ts",
       "src/store/customers.ts",
       "src/store/faults.ts",
